@@ -1,0 +1,214 @@
+//! Addresses: the names by which people know resources, such as `module.net.std_file.readme["k"]`.
+//!
+//! An address is a shared pointer to its parts: the engine keeps many copies of each.
+
+mod parse;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use smol_str::SmolStr;
+
+pub use parse::AddressError;
+
+use crate::text::{Quoted, is_identifier};
+
+/// The address of one resource or data source instance.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address(Arc<Parts>);
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Parts {
+    module: ModulePath,
+    mode: Mode,
+    type_name: SmolStr,
+    name: SmolStr,
+    key: Option<InstanceKey>,
+}
+
+/// What an address stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Mode {
+    /// Something we manage.
+    Resource,
+    /// Something we only read: written `data.TYPE.NAME`.
+    Data,
+}
+
+/// Which instance of several: by `count` or by `for_each`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum InstanceKey {
+    /// `[0]`
+    Index(u64),
+    /// `["key"]`
+    Key(SmolStr),
+}
+
+/// The modules around a resource, outermost first; empty in the root module.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ModulePath(Vec<ModuleStep>);
+
+/// One module call, or one instance of it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ModuleStep {
+    /// The name of the call.
+    pub name: SmolStr,
+    /// The instance, if there are several.
+    pub key: Option<InstanceKey>,
+}
+
+impl Address {
+    /// The address of a resource in the root module. Fails if either part is not a name.
+    pub fn resource(type_name: &str, name: &str) -> Result<Self, AddressError> {
+        Self::new(ModulePath::ROOT, Mode::Resource, type_name, name)
+    }
+
+    /// The address of a data source in the root module. Fails if either part is not a name.
+    pub fn data(type_name: &str, name: &str) -> Result<Self, AddressError> {
+        Self::new(ModulePath::ROOT, Mode::Data, type_name, name)
+    }
+
+    fn new(module: ModulePath, mode: Mode, type_name: &str, name: &str) -> Result<Self, AddressError> {
+        for part in [type_name, name] {
+            if !is_identifier(part) {
+                return Err(AddressError::not_a_name(part));
+            }
+        }
+        // `module.x.y` and `data.x.y` would read back as something else.
+        if matches!(type_name, "module" | "data") {
+            return Err(AddressError::not_a_name(type_name));
+        }
+        Ok(Address(Arc::new(Parts {
+            module,
+            mode,
+            type_name: type_name.into(),
+            name: name.into(),
+            key: None,
+        })))
+    }
+
+    /// The same address inside a module.
+    #[must_use]
+    pub fn in_module(&self, module: ModulePath) -> Self {
+        Address(Arc::new(Parts { module, ..(*self.0).clone() }))
+    }
+
+    /// The same address, of one instance or of all (`None`).
+    #[must_use]
+    pub fn with_key(&self, key: Option<InstanceKey>) -> Self {
+        Address(Arc::new(Parts { key, ..(*self.0).clone() }))
+    }
+
+    /// The modules around it.
+    pub fn module(&self) -> &ModulePath {
+        &self.0.module
+    }
+
+    /// Whether it is managed or only read.
+    pub fn mode(&self) -> Mode {
+        self.0.mode
+    }
+
+    /// The type, such as `std_file`.
+    pub fn type_name(&self) -> &str {
+        &self.0.type_name
+    }
+
+    /// The name within its module.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The instance, if there are several.
+    pub fn key(&self) -> Option<&InstanceKey> {
+        self.0.key.as_ref()
+    }
+}
+
+impl ModulePath {
+    /// The root module.
+    pub const ROOT: ModulePath = ModulePath(Vec::new());
+
+    /// A path from its steps, outermost first. Fails if one is not a name.
+    pub fn new(steps: impl IntoIterator<Item = ModuleStep>) -> Result<Self, AddressError> {
+        let steps: Vec<ModuleStep> = steps.into_iter().collect();
+        match steps.iter().find(|step| !is_identifier(&step.name)) {
+            Some(step) => Err(AddressError::not_a_name(&step.name)),
+            None => Ok(ModulePath(steps)),
+        }
+    }
+
+    /// The steps, outermost first.
+    pub fn steps(&self) -> &[ModuleStep] {
+        &self.0
+    }
+
+    /// Whether this is the root module.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether `other` is this module or lies inside it.
+    pub fn contains(&self, other: &ModulePath) -> bool {
+        other.0.starts_with(&self.0)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Parts { module, mode, type_name, name, key } = &*self.0;
+        if !module.is_root() {
+            write!(f, "{module}.")?;
+        }
+        if *mode == Mode::Data {
+            f.write_str("data.")?;
+        }
+        write!(f, "{type_name}.{name}")?;
+        key.as_ref().map_or(Ok(()), |key| key.fmt(f))
+    }
+}
+
+impl fmt::Display for ModulePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, ModuleStep { name, key }) in self.0.iter().enumerate() {
+            let separator = if at == 0 { "" } else { "." };
+            write!(f, "{separator}module.{name}")?;
+            key.as_ref().map_or(Ok(()), |key| key.fmt(f))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for InstanceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstanceKey::Index(index) => write!(f, "[{index}]"),
+            InstanceKey::Key(key) => write!(f, "[{}]", Quoted(key)),
+        }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for ModulePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Address {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

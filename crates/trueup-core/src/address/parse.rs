@@ -1,0 +1,129 @@
+//! Reading addresses: the inverse of their display.
+
+use std::str::FromStr;
+
+use super::{Address, InstanceKey, Mode, ModulePath, ModuleStep};
+use crate::text::Scanner;
+
+/// Why a text is not an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// The text breaks off or goes on with something else.
+    #[error(
+        "`{text}` is not an address: expected {expected} at column {column}; an address reads like `std_file.readme` or `module.net.std_file.readme[\"key\"]`"
+    )]
+    Syntax {
+        /// The whole text.
+        text: String,
+        /// What should have come.
+        expected: &'static str,
+        /// Where, from 1.
+        column: usize,
+    },
+    /// A part that is not a name.
+    #[error(
+        "`{part}` is not a name: names are letters, digits, `_` and `-`, begin with a letter or `_`, and types are not `module` or `data`"
+    )]
+    NotAName {
+        /// The part.
+        part: String,
+    },
+}
+
+impl AddressError {
+    pub(super) fn not_a_name(part: &str) -> Self {
+        AddressError::NotAName { part: part.to_owned() }
+    }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let mut reader = Reader { text, scanner: Scanner::new(text) };
+        let mut modules = Vec::new();
+        let mut first = reader.name("a type, `module` or `data`")?;
+        while first == "module" {
+            reader.dot()?;
+            let name = reader.name("the module's name")?.into();
+            let key = reader.key()?;
+            modules.push(ModuleStep { name, key });
+            reader.dot()?;
+            first = reader.name("a type, `module` or `data`")?;
+        }
+        let mut mode = Mode::Resource;
+        if first == "data" {
+            mode = Mode::Data;
+            reader.dot()?;
+            first = reader.name("a type")?;
+        }
+        reader.dot()?;
+        let name = reader.name("the resource's name")?;
+        let key = reader.key()?;
+        if !reader.scanner.is_at_end() {
+            return Err(reader.error("the end"));
+        }
+        Ok(Address::new(ModulePath::new(modules)?, mode, first, name)?.with_key(key))
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    scanner: Scanner<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn name(&mut self, expected: &'static str) -> Result<&'a str, AddressError> {
+        self.scanner.identifier().ok_or_else(|| self.error(expected))
+    }
+
+    fn dot(&mut self) -> Result<(), AddressError> {
+        if self.scanner.take(".") { Ok(()) } else { Err(self.error("`.`")) }
+    }
+
+    fn key(&mut self) -> Result<Option<InstanceKey>, AddressError> {
+        if !self.scanner.take("[") {
+            return Ok(None);
+        }
+        let quoted = self.scanner.quoted().map(|key| InstanceKey::Key(key.into()));
+        let key = quoted.or_else(|| self.scanner.index().map(InstanceKey::Index));
+        let key = key.ok_or_else(|| self.error("a number or a quoted key"))?;
+        if self.scanner.take("]") { Ok(Some(key)) } else { Err(self.error("`]`")) }
+    }
+
+    fn error(&self, expected: &'static str) -> AddressError {
+        AddressError::Syntax { text: self.text.to_owned(), expected, column: self.scanner.offset() + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_forms_read_back() {
+        for text in [
+            "std_file.readme",
+            "data.std_env.home",
+            "std_file.many[0]",
+            r#"module.net.std_file.readme["k"]"#,
+            r#"module.a[1].module.b["x \"y\" \u{7f}"].data.aws_ami.it["é.[]"]"#,
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_says_what_was_expected() {
+        let column = |text: &str| match text.parse::<Address>().unwrap_err() {
+            AddressError::Syntax { expected, column, .. } => format!("{column}: {expected}"),
+            AddressError::NotAName { part } => format!("not a name: {part}"),
+        };
+        assert_eq!(column(""), "1: a type, `module` or `data`");
+        assert_eq!(column("std_file"), "9: `.`");
+        assert_eq!(column("std_file.a.b"), "11: the end");
+        assert_eq!(column("std_file.a[x]"), "12: a number or a quoted key");
+        assert_eq!(column("std_file.a[\"x]"), "12: a number or a quoted key");
+        assert_eq!(column("data.module.x"), "not a name: module");
+    }
+}

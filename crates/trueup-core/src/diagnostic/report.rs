@@ -1,0 +1,125 @@
+//! Diagnostics as text: excerpt, place, explanation, what to do.
+
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin as Place, Renderer, Snippet};
+
+use super::{Diagnostic, Diagnostics, Severity};
+use crate::source::{Origin, SourceMap};
+
+/// Whether a report is coloured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// Plain text.
+    Plain,
+    /// With terminal colours.
+    Coloured,
+}
+
+/// Turns diagnostics into text, with excerpts from these sources.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    sources: &'a SourceMap,
+    style: Style,
+}
+
+impl<'a> Report<'a> {
+    /// A report on diagnostics whose origins are of this map.
+    pub fn new(sources: &'a SourceMap, style: Style) -> Self {
+        Report { sources, style }
+    }
+
+    /// All diagnostics, one after another, and how many there are.
+    pub fn render(&self, diagnostics: &Diagnostics) -> String {
+        let mut text = String::new();
+        for diagnostic in diagnostics.iter() {
+            text.push_str(&self.render_one(diagnostic));
+            text.push_str("\n\n");
+        }
+        text.push_str(&counted(diagnostics));
+        text
+    }
+
+    fn render_one(&self, diagnostic: &Diagnostic) -> String {
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(diagnostic.summary.as_str()));
+        if let Some(place) = self.place(diagnostic) {
+            group = group.element(place);
+        }
+        if let Some(detail) = &diagnostic.detail {
+            group = group.element(Level::NOTE.message(detail.as_str()));
+        }
+        for hint in &diagnostic.hints {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        let renderer = match self.style {
+            Style::Plain => Renderer::plain(),
+            Style::Coloured => Renderer::styled(),
+        };
+        renderer.render(&[group])
+    }
+
+    /// The excerpt if the text is at hand, else the name of the place, else the position within the subject.
+    fn place<'d>(&self, diagnostic: &'d Diagnostic) -> Option<Element<'d>>
+    where
+        'a: 'd,
+    {
+        let file =
+            diagnostic.origin.and_then(|origin| self.sources.file(origin.file).map(|file| (file, origin)));
+        match file {
+            Some((file, origin)) => match file.text().and_then(|text| excerpt(text, origin)) {
+                Some(Excerpt { text, first_line, span }) if diagnostic.concealed => {
+                    let column = 1 + text[..span.start].chars().count();
+                    Some(Place::path(file.name()).line(first_line).char_column(column).into())
+                }
+                Some(Excerpt { text, first_line, span }) => {
+                    let annotation = AnnotationKind::Primary.span(span).label(diagnostic.label.as_deref());
+                    let snippet = Snippet::source(text).line_start(first_line).path(file.name());
+                    Some(snippet.annotation(annotation).into())
+                }
+                None => Some(Place::path(file.name()).into()),
+            },
+            None => {
+                let parts = [diagnostic.subject.clone(), diagnostic.path.as_ref().map(ToString::to_string)];
+                let parts: Vec<String> =
+                    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+                (!parts.is_empty()).then(|| Place::path(parts.join(": ")).into())
+            }
+        }
+    }
+}
+
+/// The lines around a span: a file may be large, and only these are drawn.
+struct Excerpt<'t> {
+    text: &'t str,
+    first_line: usize,
+    span: std::ops::Range<usize>,
+}
+
+/// `None` when the origin does not fit the text, as when a file changed after it was read.
+fn excerpt(text: &str, origin: Origin) -> Option<Excerpt<'_>> {
+    let (start, end) = (origin.start as usize, origin.end as usize);
+    let before = text.get(..start)?;
+    let after = text.get(end..)?;
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line_end = after.find('\n').map_or(text.len(), |at| end + at);
+    Some(Excerpt {
+        text: &text[line_start..line_end],
+        first_line: 1 + before.bytes().filter(|byte| *byte == b'\n').count(),
+        span: start - line_start..end - line_start,
+    })
+}
+
+fn counted(diagnostics: &Diagnostics) -> String {
+    let count = |severity, one: &str| {
+        let number = diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+        match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            many => Some(format!("{many} {one}s")),
+        }
+    };
+    let counts = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
+    counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

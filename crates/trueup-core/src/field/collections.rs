@@ -1,0 +1,108 @@
+//! Rust collections as fields: vectors are lists, sets are sets, maps with string keys are maps.
+//!
+//! Of structures they make repeated nested structures, so that the constraints inside stay known.
+
+// Hash collections are welcome in a user's structs: what becomes of them here is sorted.
+#![allow(clippy::disallowed_types)]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
+
+use super::{FieldError, FieldSchema, FieldType};
+use crate::path::Step;
+use crate::schema::{Constraint, Nesting, Shape};
+use crate::types::Type;
+use crate::value::Value;
+
+/// The schema of a collection whose elements are of type `T`.
+fn collection<T: FieldType>(nesting: Nesting, plain: impl FnOnce(Type) -> Type) -> FieldSchema {
+    let element = T::field_schema();
+    let shape = match element.shape {
+        Shape::Nested(Nesting::Single, block) => Shape::Nested(nesting, block),
+        other => Shape::Plain(plain(other.implied_type())),
+    };
+    let constraints =
+        element.constraints.into_iter().map(|constraint| Constraint::Each(Box::new(constraint)));
+    FieldSchema { shape, optional: false, constraints: constraints.collect(), secret: element.secret }
+}
+
+fn encode_items<'a, T: FieldType + 'a>(items: impl Iterator<Item = &'a T>) -> Result<Vec<Value>, FieldError> {
+    let encode =
+        |(at, item): (usize, &T)| item.encode().map_err(|error| error.inside(Step::Index(at as u64)));
+    items.enumerate().map(encode).collect()
+}
+
+fn decode_items<T: FieldType, C: FromIterator<T>>(value: &Value, expected: &str) -> Result<C, FieldError> {
+    let items = value.as_items().ok_or_else(|| FieldError::expected(expected, value))?;
+    let decode =
+        |(at, item)| T::decode(&marked(item, value)).map_err(|error| error.inside(Step::Index(at as u64)));
+    items.iter().enumerate().map(decode).collect()
+}
+
+/// What lies inside a secret is secret.
+fn marked(item: &Value, container: &Value) -> Value {
+    item.clone().into_secret_if(container.is_secret())
+}
+
+impl<T: FieldType> FieldType for Vec<T> {
+    fn field_schema() -> FieldSchema {
+        collection::<T>(Nesting::List, Type::list)
+    }
+
+    fn encode(&self) -> Result<Value, FieldError> {
+        encode_items(self.iter()).map(Value::list)
+    }
+
+    fn decode(value: &Value) -> Result<Self, FieldError> {
+        decode_items(value, "a list")
+    }
+}
+
+macro_rules! set {
+    ($set:ty, $($bounds:tt)*) => {
+        impl<$($bounds)*> FieldType for $set {
+            fn field_schema() -> FieldSchema {
+                collection::<T>(Nesting::Set, Type::set)
+            }
+
+            fn encode(&self) -> Result<Value, FieldError> {
+                encode_items(self.iter()).map(Value::set)
+            }
+
+            fn decode(value: &Value) -> Result<Self, FieldError> {
+                decode_items(value, "a set")
+            }
+        }
+    };
+}
+set!(BTreeSet<T>, T: FieldType + Ord);
+set!(HashSet<T, S>, T: FieldType + Eq + Hash, S: BuildHasher + Default);
+
+macro_rules! map {
+    ($map:ty, $($bounds:tt)*) => {
+        impl<$($bounds)*> FieldType for $map {
+            fn field_schema() -> FieldSchema {
+                collection::<T>(Nesting::Map, Type::map)
+            }
+
+            fn encode(&self) -> Result<Value, FieldError> {
+                let encode = |(key, item): (&String, &T)| {
+                    let item = item.encode().map_err(|error| error.inside(Step::key(key)))?;
+                    Ok((key.clone(), item))
+                };
+                Ok(Value::map(self.iter().map(encode).collect::<Result<Vec<_>, FieldError>>()?))
+            }
+
+            fn decode(value: &Value) -> Result<Self, FieldError> {
+                let entries = value.as_entries().ok_or_else(|| FieldError::expected("a map", value))?;
+                let decode = |(key, item): (&smol_str::SmolStr, &Value)| {
+                    let item = T::decode(&marked(item, value)).map_err(|error| error.inside(Step::Key(key.clone())))?;
+                    Ok((key.to_string(), item))
+                };
+                entries.iter().map(decode).collect()
+            }
+        }
+    };
+}
+map!(BTreeMap<String, T>, T: FieldType);
+map!(HashMap<String, T, S>, T: FieldType, S: BuildHasher + Default);

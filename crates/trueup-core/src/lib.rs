@@ -1,0 +1,37 @@
+//! The vocabulary of trueup: data and pure functions that every other crate speaks.
+//!
+//! - [`Value`]: what programs declare, providers answer and state keeps, with unknown and secret positions
+//! - [`Type`], [`schema`]: what values must look like, and checking that they do
+//! - [`FieldType`]: how Rust types stand for values
+//! - [`Path`], [`Address`]: positions inside a value, and names of resources
+//! - [`Diagnostic`], [`SourceMap`]: what is wrong, and where in the source
+//! - [`Failure`]: how an operation on the outside world went wrong
+//!
+//! This crate knows no file, network, clock, terminal or environment.
+
+mod address;
+mod diagnostic;
+mod failure;
+mod field;
+mod path;
+pub mod schema;
+mod secret;
+mod source;
+mod suggestion;
+mod text;
+mod types;
+mod value;
+
+pub use address::{Address, AddressError, InstanceKey, Mode, ModulePath, ModuleStep};
+pub use diagnostic::{Diagnostic, Diagnostics, Report, Severity, Style};
+pub use failure::{Failure, FailureClass};
+pub use field::{FieldError, FieldSchema, FieldType};
+pub use path::{Path, PathError, Step};
+pub use secret::Secret;
+pub use source::{FileId, Origin, SourceFile, SourceMap};
+pub use suggestion::nearest;
+pub use text::is_identifier;
+pub use types::{Mismatch, ObjectType, Type, convert};
+pub use value::{
+    Change, Entries, JsonError, JsonForm, Kind, Number, NumberError, Origins, Secrets, Value, diff, read_json,
+};

@@ -1,0 +1,271 @@
+//! Checking a value against a block: types, presence, constraints, rules.
+//!
+//! Every violation is reported, each with its position and place, and what to do. What is unknown passes now and is
+//! checked again at apply, by the same code, when it is known (CRUD-11).
+
+use std::sync::Arc;
+
+use super::{Attribute, Block, Constraint, NestedBlock, Nesting, Presence, Shape};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::path::{Path, Step};
+use crate::source::Origin;
+use crate::suggestion::nearest;
+use crate::types::{Mismatch, convert};
+use crate::value::{Entries, Kind, Value};
+
+/// The outcome of a check.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The value with its types settled and its secrets marked: what the program wrote, without defaults. Holds null
+    /// in place of what was wrong.
+    pub value: Value,
+    /// All that is wrong, and what is worth a warning.
+    pub diagnostics: Diagnostics,
+}
+
+impl Block {
+    /// Checks what a program wrote for this block. `subject` names the declaration in messages.
+    pub fn check(&self, value: &Value, subject: &str) -> Checked {
+        let mut checker = Checker { subject, path: Path::ROOT, diagnostics: Diagnostics::new() };
+        let value = checker.block(self, value);
+        Checked { value, diagnostics: checker.diagnostics }
+    }
+}
+
+/// A longer value would drown the message that quotes it.
+const FOUND_LENGTH_MAX: usize = 40;
+
+struct Checker<'a> {
+    subject: &'a str,
+    path: Path,
+    diagnostics: Diagnostics,
+}
+
+impl Checker<'_> {
+    fn block(&mut self, block: &Block, value: &Value) -> Value {
+        let given = match value.kind() {
+            Kind::Unknown(_) => return value.with_kind(Kind::Unknown(block.implied_type())),
+            Kind::Map(entries) | Kind::Object(entries) => entries,
+            _ => {
+                self.report(format!("expected an object, found {}", value.kind_name()), value.origin());
+                return Value::NULL;
+            }
+        };
+        self.report_unknown_names(block, given, value);
+        let mut entries = Vec::with_capacity(given.len());
+        for (name, attribute) in &block.attributes {
+            let item = given.get(name).filter(|item| !item.is_null());
+            let checked = self.at(Step::Key(name.clone()), |it| match item {
+                Some(item) => Some(it.attribute(attribute, item)),
+                None => {
+                    it.missing_attribute(name, attribute, value);
+                    None
+                }
+            });
+            entries.extend(checked.map(|checked| (name.clone(), checked)));
+        }
+        for (name, nested) in &block.blocks {
+            let item = given.get(name).filter(|item| !item.is_null());
+            let checked = self.at(Step::Key(name.clone()), |it| it.nested_block(name, nested, item, value));
+            entries.extend(checked.map(|checked| (name.clone(), checked)));
+        }
+        for rule in &block.rules {
+            if let Some((violation, hint)) = rule.violation(given) {
+                // The block itself is the place: the attributes may be several, none, or secret.
+                let diagnostic = Diagnostic::error(format!("{violation} in {}", self.subject));
+                self.push(diagnostic.at(self.path.clone(), value.origin()).hint(hint));
+            }
+        }
+        value.with_kind(Value::object(entries).kind().clone())
+    }
+
+    fn report_unknown_names(&mut self, block: &Block, given: &Entries, value: &Value) {
+        let known = |name: &str| block.attributes.contains_key(name) || block.blocks.contains_key(name);
+        for (name, item) in given.iter().filter(|(name, _)| !known(name)) {
+            let settable = block.names().filter(|name| {
+                block.attributes.get(*name).is_none_or(|attribute| attribute.presence != Presence::Computed)
+            });
+            let settable: Vec<&str> = settable.collect();
+            let hint = match nearest(name, settable.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None if settable.is_empty() => "it takes no attributes".to_owned(),
+                None => format!("it takes `{}`", settable.join("`, `")),
+            };
+            let diagnostic = Diagnostic::error(format!("unknown attribute `{name}` in {}", self.subject));
+            let path = self.path.join(Step::Key(name.clone()));
+            self.push(diagnostic.at(path, item.origin().or(value.origin())).hint(hint));
+        }
+    }
+
+    fn missing_attribute(&mut self, name: &str, attribute: &Attribute, block: &Value) {
+        if attribute.presence == Presence::Required {
+            let diagnostic = Diagnostic::error(format!("missing attribute `{name}` in {}", self.subject));
+            let hint = format!("set `{name}`, {}", wanted(attribute));
+            self.push(diagnostic.at(self.path.clone(), block.origin()).hint(hint));
+        }
+    }
+
+    fn attribute(&mut self, attribute: &Attribute, item: &Value) -> Value {
+        if attribute.presence == Presence::Computed {
+            let diagnostic = Diagnostic::error(format!("`{}` in {} cannot be set", self.path, self.subject));
+            let diagnostic = diagnostic.at(self.path.clone(), item.origin());
+            self.push(diagnostic.hint("the provider decides it; remove it"));
+            return Value::NULL;
+        }
+        if let Some(reason) = &attribute.deprecated {
+            let diagnostic =
+                Diagnostic::warning(format!("`{}` in {} is deprecated", self.path, self.subject));
+            self.push(diagnostic.at(self.path.clone(), item.origin()).hint(reason));
+        }
+        let checked = match &attribute.shape {
+            Shape::Plain(ty) => match convert(item, ty) {
+                Ok(converted) => converted,
+                Err(mismatches) => {
+                    self.report_mismatches(mismatches, attribute, item);
+                    return Value::NULL;
+                }
+            },
+            Shape::Nested(nesting, block) => self.nested(*nesting, block, item),
+        };
+        let checked = checked.into_secret_if(attribute.secret);
+        for constraint in attribute.constraints.iter().filter(|constraint| !constraint.holds_for(&checked)) {
+            self.report_constraint(constraint, attribute, &checked, item.origin());
+        }
+        checked
+    }
+
+    fn report_constraint(
+        &mut self,
+        constraint: &Constraint,
+        attribute: &Attribute,
+        value: &Value,
+        origin: Option<Origin>,
+    ) {
+        let mut summary = format!("`{}` in {} must {constraint}", self.path, self.subject);
+        let found = value.to_string();
+        if !value.contains_secret() && found.len() <= FOUND_LENGTH_MAX {
+            summary.push_str(&format!(", not {found}"));
+        }
+        let meant = match (constraint, value.as_str()) {
+            (Constraint::OneOf(allowed), Some(text)) => {
+                nearest(text, allowed.iter().filter_map(Value::as_str))
+            }
+            _ => None,
+        };
+        let hint = match meant {
+            Some(meant) if !value.is_secret() => format!("did you mean \"{meant}\"?"),
+            _ => format!("`{}` is {}", self.path, wanted(attribute)),
+        };
+        let diagnostic = Diagnostic::error(summary).at(self.path.clone(), origin);
+        self.push(diagnostic.concealed_if(value.contains_secret()).hint(hint));
+    }
+
+    fn report_mismatches(&mut self, mismatches: Vec<Mismatch>, attribute: &Attribute, item: &Value) {
+        for Mismatch { path, origin, message } in mismatches {
+            let place: Path = self.path.steps().iter().chain(path.steps()).cloned().collect();
+            let diagnostic = Diagnostic::error(format!("`{place}` in {}: {message}", self.subject));
+            let diagnostic =
+                diagnostic.at(place, origin).concealed_if(attribute.secret || item.contains_secret());
+            self.push(diagnostic.hint(format!("`{}` is {}", self.path, wanted(attribute))));
+        }
+    }
+
+    fn nested_block(
+        &mut self,
+        name: &str,
+        nested: &NestedBlock,
+        item: Option<&Value>,
+        outer: &Value,
+    ) -> Option<Value> {
+        let count = match item {
+            None => 0,
+            Some(item) => match (nested.nesting, item.as_items(), item.as_entries()) {
+                (Nesting::List | Nesting::Set, Some(items), _) => items.len() as u64,
+                (Nesting::Map, _, Some(entries)) => entries.len() as u64,
+                // An unknown number of blocks is counted once it is known.
+                _ if item.is_unknown() => nested.items_min,
+                _ => 1,
+            },
+        };
+        let origin = item.and_then(Value::origin).or(outer.origin());
+        if count < nested.items_min {
+            self.report(
+                format!(
+                    "{} needs at least {} `{name}` block(s), found {count}",
+                    self.subject, nested.items_min
+                ),
+                origin,
+            );
+        }
+        if let Some(max) = nested.items_max.filter(|max| count > *max) {
+            self.report(
+                format!("{} takes at most {max} `{name}` block(s), found {count}", self.subject),
+                origin,
+            );
+        }
+        item.map(|item| self.nested(nested.nesting, &nested.block, item))
+    }
+
+    fn nested(&mut self, nesting: Nesting, block: &Arc<Block>, item: &Value) -> Value {
+        let checked = match (nesting, item.kind()) {
+            (_, Kind::Unknown(_)) => {
+                let ty = Shape::Nested(nesting, block.clone()).implied_type();
+                return item.with_kind(Kind::Unknown(ty));
+            }
+            (Nesting::Single | Nesting::Group, _) => return self.block(block, item),
+            (Nesting::List, Kind::List(items) | Kind::Set(items)) => Value::list(self.items(block, items)),
+            (Nesting::Set, Kind::List(items) | Kind::Set(items)) => Value::set(self.items(block, items)),
+            (Nesting::Map, Kind::Map(entries) | Kind::Object(entries)) => {
+                let check = |(key, item): (&smol_str::SmolStr, &Value)| {
+                    (key.clone(), self.at(Step::Key(key.clone()), |it| it.block(block, item)))
+                };
+                Value::map(entries.iter().map(check).collect::<Vec<_>>())
+            }
+            _ => {
+                let expected =
+                    if nesting == Nesting::Map { "objects under keys" } else { "a list of objects" };
+                self.report(
+                    format!(
+                        "`{}` in {}: expected {expected}, found {}",
+                        self.path,
+                        self.subject,
+                        item.kind_name()
+                    ),
+                    item.origin(),
+                );
+                return Value::NULL;
+            }
+        };
+        item.with_kind(checked.kind().clone())
+    }
+
+    fn items(&mut self, block: &Block, items: &[Value]) -> Vec<Value> {
+        let check = |(at, item)| self.at(Step::Index(at as u64), |it| it.block(block, item));
+        items.iter().enumerate().map(check).collect()
+    }
+
+    fn at<T>(&mut self, step: Step, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(step);
+        let outcome = inside(self);
+        self.path.pop();
+        outcome
+    }
+
+    fn report(&mut self, summary: String, origin: Option<Origin>) {
+        self.push(Diagnostic::error(summary).at(self.path.clone(), origin));
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic.about(self.subject));
+    }
+}
+
+/// What an attribute takes, for a hint.
+fn wanted(attribute: &Attribute) -> String {
+    let mut text = format!("a {}", attribute.shape.implied_type());
+    if let Some(first) = attribute.doc.lines().next().filter(|line| !line.is_empty()) {
+        text.push_str(": ");
+        text.push_str(first.trim_end_matches('.'));
+    }
+    text
+}

@@ -1,0 +1,30 @@
+//! "Did you mean": the known name nearest to a misspelt one.
+
+/// The candidate that a person most likely meant, if any is near enough to say so.
+pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = match written.chars().count() {
+        0..=2 => 1,
+        3..=5 => 2,
+        _ => 3,
+    };
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_is_recognised_and_nonsense_is_not() {
+        let names = ["content", "path", "mode"];
+        assert_eq!(nearest("contnet", names), Some("content"));
+        assert_eq!(nearest("Path", names), Some("path"));
+        assert_eq!(nearest("zzzzzz", names), None);
+        assert_eq!(nearest("", names), None);
+    }
+}

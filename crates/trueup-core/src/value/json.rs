@@ -1,0 +1,276 @@
+//! The JSON form of values, which round-trips everything: exact numbers, sets and maps, unknown and secret marks.
+//!
+//! Plain values are plain JSON. What JSON cannot say stands in one wrapping object whose keys begin with `$`:
+//!
+//! | value | JSON |
+//! | --- | --- |
+//! | set, map | `{"$set": […]}`, `{"$map": {…}}` |
+//! | unknown | `{"$unknown": "string"}` with the type in Terraform's notation |
+//! | secret | `{"$value": …, "$secret": true}`, or `"$secret"` beside `$set`, `$map`, `$unknown` |
+//! | origin, when kept | `"$at": [file, start, end]` in the same place |
+//! | object with a key in `$` | `{"$object": {…}}` |
+//!
+//! A redacted secret is `{"$secret": true}` alone; it says what stood there and does not decode.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value as Json, json};
+
+use super::{Kind, Number, Value};
+use crate::path::{Path, Step};
+use crate::source::Origin;
+use crate::types::Type;
+
+/// How to write a value as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonForm {
+    /// What becomes of secrets.
+    pub secrets: Secrets,
+    /// What becomes of origins.
+    pub origins: Origins,
+}
+
+/// Whether JSON holds secrets in the clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    /// Written out, marked: for stores, which seal them.
+    Reveal,
+    /// Left out: for eyes and logs.
+    Redact,
+}
+
+/// Whether JSON holds origins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origins {
+    /// Written, to be read beside the same source map.
+    Keep,
+    /// Left out: records outlive the sources they came from.
+    Drop,
+}
+
+impl JsonForm {
+    /// What records hold: secrets, no origins.
+    pub const RECORD: JsonForm = JsonForm { secrets: Secrets::Reveal, origins: Origins::Drop };
+    /// What people and logs may see.
+    pub const PUBLIC: JsonForm = JsonForm { secrets: Secrets::Redact, origins: Origins::Drop };
+}
+
+/// Why a text is not the JSON form of a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonError {
+    /// Not JSON at all, or not of the expected structure.
+    #[error("{message}")]
+    Syntax {
+        /// What the reader says, with line and column.
+        message: String,
+    },
+    /// JSON, but no value.
+    #[error("at {}: {message}", if path.is_root() { "the top".to_owned() } else { path.to_string() })]
+    Form {
+        /// Where in the value.
+        path: Path,
+        /// What is wrong there.
+        message: String,
+    },
+    /// Deeper than any value we wrote; refused before it can exhaust the stack.
+    #[error("nests deeper than {JSON_DEPTH_MAX} levels")]
+    TooDeep,
+}
+
+/// A wrapping object may stand around each level of a value, and a few levels of a document around the value.
+const JSON_DEPTH_MAX: usize = 2 * Value::DEPTH_MAX + 20;
+
+impl Value {
+    /// Writes the value as JSON text.
+    pub fn to_json(&self, form: JsonForm) -> String {
+        self.to_json_tree(form).to_string()
+    }
+
+    /// Writes the value as a JSON tree.
+    pub fn to_json_tree(&self, form: JsonForm) -> Json {
+        let origin = self.origin.filter(|_| form.origins == Origins::Keep);
+        if self.secret && form.secrets == Secrets::Redact {
+            return json!({ "$secret": true });
+        }
+        let (wrapper, content) = self.json_content(form);
+        if wrapper == "$value" && !self.secret && origin.is_none() {
+            return content;
+        }
+        let mut object = Map::new();
+        object.insert(wrapper.to_owned(), content);
+        if self.secret {
+            object.insert("$secret".to_owned(), Json::Bool(true));
+        }
+        if let Some(origin) = origin {
+            object.insert("$at".to_owned(), json!(origin));
+        }
+        Json::Object(object)
+    }
+
+    /// The content, and the key under which it would stand in a wrapping object; `$value` needs no wrapping.
+    fn json_content(&self, form: JsonForm) -> (&'static str, Json) {
+        let array = |items: &[Value]| items.iter().map(|item| item.to_json_tree(form)).collect();
+        let object = |entries: &super::Entries| {
+            entries.iter().map(|(key, value)| (key.to_string(), value.to_json_tree(form))).collect()
+        };
+        match &self.kind {
+            Kind::Null => ("$value", Json::Null),
+            Kind::Bool(truth) => ("$value", Json::Bool(*truth)),
+            Kind::Number(number) => ("$value", json_number(number)),
+            Kind::String(text) => ("$value", Json::String(text.to_string())),
+            Kind::List(items) => ("$value", Json::Array(array(items))),
+            Kind::Set(items) => ("$set", Json::Array(array(items))),
+            Kind::Map(entries) => ("$map", Json::Object(object(entries))),
+            Kind::Object(entries) => {
+                let escaped = entries.keys().any(|key| key.starts_with('$'));
+                (if escaped { "$object" } else { "$value" }, Json::Object(object(entries)))
+            }
+            Kind::Unknown(ty) => ("$unknown", json!(ty)),
+        }
+    }
+
+    /// Reads JSON text that [`Value::to_json`] wrote, or any plain JSON.
+    pub fn from_json(text: &str) -> Result<Value, JsonError> {
+        let tree: Json = read_json(text)?;
+        Value::from_json_tree(&tree)
+    }
+
+    /// Reads a JSON tree.
+    pub fn from_json_tree(tree: &Json) -> Result<Value, JsonError> {
+        let value = Reader { path: Path::ROOT }.value(tree)?;
+        if value.depth() > Value::DEPTH_MAX { Err(JsonError::TooDeep) } else { Ok(value) }
+    }
+}
+
+/// Reads a JSON document that may hold values as deep as [`Value::DEPTH_MAX`], which is deeper than `serde_json`
+/// reads by itself.
+pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
+    if nesting(text) > JSON_DEPTH_MAX {
+        return Err(JsonError::TooDeep);
+    }
+    let syntax = |error: serde_json::Error| JsonError::Syntax { message: error.to_string() };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.disable_recursion_limit();
+    let document = T::deserialize(&mut deserializer).map_err(syntax)?;
+    deserializer.end().map_err(syntax)?;
+    Ok(document)
+}
+
+/// How deeply brackets nest in a JSON text, strings left aside. An upper bound when the text is no JSON.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0usize, 0usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn json_number(number: &Number) -> Json {
+    // The text of a number is always valid JSON, so the fallback is never taken; a string would still lose nothing.
+    let text = number.to_string();
+    serde_json::from_str(&text).unwrap_or(Json::String(text))
+}
+
+struct Reader {
+    path: Path,
+}
+
+impl Reader {
+    fn value(&mut self, tree: &Json) -> Result<Value, JsonError> {
+        match tree {
+            Json::Null => Ok(Value::NULL),
+            Json::Bool(truth) => Ok(Value::from(*truth)),
+            Json::Number(number) => match number.as_str().parse::<Number>() {
+                Ok(number) => Ok(Value::number(number)),
+                Err(error) => Err(self.error(format!("the number {error}"))),
+            },
+            Json::String(text) => Ok(Value::string(text)),
+            Json::Array(items) => Ok(Value::list(self.items(items)?)),
+            Json::Object(object) if object.keys().any(|key| key.starts_with('$')) => self.wrapped(object),
+            Json::Object(object) => Ok(Value::object(self.entries(object)?)),
+        }
+    }
+
+    fn wrapped(&mut self, object: &Map<String, Json>) -> Result<Value, JsonError> {
+        let mut value = None;
+        let mut secret = false;
+        let mut origin = None;
+        for (key, content) in object {
+            let read = match (key.as_str(), content) {
+                ("$secret", Json::Bool(true)) => {
+                    secret = true;
+                    continue;
+                }
+                ("$at", content) => {
+                    let at = Origin::deserialize(content);
+                    origin = Some(at.map_err(|_| self.error("`$at` is [file, start, end]".to_owned()))?);
+                    continue;
+                }
+                ("$value", content) => self.value(content)?,
+                ("$set", Json::Array(items)) => Value::set(self.items(items)?),
+                ("$map", Json::Object(entries)) => Value::map(self.entries(entries)?),
+                ("$object", Json::Object(entries)) => Value::object(self.entries(entries)?),
+                ("$unknown", content) => match Type::from_json_tree(content) {
+                    Ok(ty) => Value::unknown(ty),
+                    Err(message) => return Err(self.error(message)),
+                },
+                (key, _) => return Err(self.error(format!("`{key}` does not belong here"))),
+            };
+            if value.replace(read).is_some() {
+                return Err(self.error("two contents for one value".to_owned()));
+            }
+        }
+        let Some(mut value) = value else {
+            return Err(self.error("the content was left out because it is secret".to_owned()));
+        };
+        if let Some(origin) = origin {
+            value = value.with_origin(origin);
+        }
+        Ok(value.into_secret_if(secret))
+    }
+
+    fn items(&mut self, items: &[Json]) -> Result<Vec<Value>, JsonError> {
+        let read = |(at, item)| self.at(Step::Index(at as u64), item);
+        items.iter().enumerate().map(read).collect()
+    }
+
+    fn entries(&mut self, object: &Map<String, Json>) -> Result<Vec<(String, Value)>, JsonError> {
+        let read = |(key, item): (&String, _)| Ok((key.clone(), self.at(Step::key(key), item)?));
+        object.iter().map(read).collect()
+    }
+
+    fn at(&mut self, step: Step, tree: &Json) -> Result<Value, JsonError> {
+        self.path.push(step);
+        let value = self.value(tree)?;
+        self.path.pop();
+        Ok(value)
+    }
+
+    fn error(&self, message: String) -> JsonError {
+        JsonError::Form { path: self.path.clone(), message }
+    }
+}
+
+impl Serialize for Value {
+    /// Writes [`JsonForm::RECORD`].
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json_tree(JsonForm::RECORD).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let tree = Json::deserialize(deserializer)?;
+        Value::from_json_tree(&tree).map_err(serde::de::Error::custom)
+    }
+}

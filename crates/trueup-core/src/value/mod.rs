@@ -1,0 +1,303 @@
+//! Values: what programs declare, providers answer and state keeps.
+//!
+//! A [`Value`] is immutable and shares its contents, so a clone is O(1) whatever its size. Any position can be
+//! *unknown* (a stand-in of some type until apply) and any position can be *secret*; a value may be both. A value also
+//! remembers where in the source it came from, for diagnostics only: origin takes no part in equality.
+//!
+//! There are two equalities. `==` is strict: it tells a map from an object, an absent attribute from a null one, a
+//! secret from the same text in the open. [`Value::same`] is the canonical one that planning uses (PLAN-6).
+
+mod access;
+mod compare;
+mod diff;
+mod entries;
+mod json;
+mod macros;
+mod number;
+mod text;
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+pub use diff::{Change, diff};
+pub use entries::Entries;
+pub use json::{JsonError, JsonForm, Origins, Secrets, read_json};
+pub use number::{Number, NumberError};
+
+use crate::source::Origin;
+use crate::types::Type;
+
+/// A value: its content, whether it is secret, and where it came from.
+#[derive(Clone)]
+pub struct Value {
+    kind: Kind,
+    origin: Option<Origin>,
+    secret: bool,
+}
+
+/// What a value consists of.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Set to nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An exact decimal number.
+    Number(Number),
+    /// Text.
+    String(SmolStr),
+    /// Values in order.
+    List(Arc<[Value]>),
+    /// Values without order or repetition, held in canonical order.
+    Set(Arc<[Value]>),
+    /// Values of one type under free keys.
+    Map(Entries),
+    /// Values under the names of a structure.
+    Object(Entries),
+    /// Not known until apply; will be of this type.
+    Unknown(Type),
+}
+
+impl Value {
+    /// The null value.
+    pub const NULL: Value = Value::of(Kind::Null);
+
+    /// The deepest nesting that programs and records may hold; deeper ones are refused where they come in.
+    pub const DEPTH_MAX: usize = 100;
+
+    const fn of(kind: Kind) -> Self {
+        Value { kind, origin: None, secret: false }
+    }
+
+    /// A number. Use `From` for integers; this one serves decimals.
+    pub fn number(number: Number) -> Self {
+        Value::of(Kind::Number(number))
+    }
+
+    /// Text.
+    pub fn string(text: impl Into<SmolStr>) -> Self {
+        Value::of(Kind::String(text.into()))
+    }
+
+    /// Values in order.
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Self {
+        Value::of(Kind::List(items.into_iter().collect()))
+    }
+
+    /// Values without order. Equal ones are held once; those with unknown parts cannot be told apart yet and stay.
+    pub fn set(items: impl IntoIterator<Item = Value>) -> Self {
+        let mut items: Vec<Value> = items.into_iter().collect();
+        items.sort();
+        items.dedup_by(|later, earlier| later == earlier && earlier.is_wholly_known());
+        Value::of(Kind::Set(items.into()))
+    }
+
+    /// Values under free keys; of a repeated key the last counts.
+    pub fn map<K: Into<SmolStr>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
+        Value::of(Kind::Map(Entries::from_pairs(entries)))
+    }
+
+    /// Values under the names of a structure; of a repeated name the last counts.
+    pub fn object<K: Into<SmolStr>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
+        Value::of(Kind::Object(Entries::from_pairs(entries)))
+    }
+
+    /// A stand-in for a value of this type.
+    pub fn unknown(ty: Type) -> Self {
+        Value::of(Kind::Unknown(ty))
+    }
+
+    /// The same value, marked secret.
+    #[must_use]
+    pub fn into_secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
+    /// The same value, marked secret if `secret` holds; never unmarks.
+    #[must_use]
+    pub fn into_secret_if(mut self, secret: bool) -> Self {
+        self.secret |= secret;
+        self
+    }
+
+    /// The same value without a secret mark at this position. For the few who must hand the value on, such as a
+    /// provider's request; parts inside keep their own marks.
+    #[must_use]
+    pub fn reveal(mut self) -> Self {
+        self.secret = false;
+        self
+    }
+
+    /// The same value, said to come from this place in the source.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    /// Another content in this value's place: marks and origin stay.
+    #[must_use]
+    pub(crate) fn with_kind(&self, kind: Kind) -> Self {
+        Value { kind, origin: self.origin, secret: self.secret }
+    }
+
+    /// What the value consists of.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Whether this position is marked secret.
+    pub fn is_secret(&self) -> bool {
+        self.secret
+    }
+
+    /// Where in the source the value came from.
+    pub fn origin(&self) -> Option<Origin> {
+        self.origin
+    }
+
+    /// Whether the value is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self.kind, Kind::Null)
+    }
+
+    /// Whether this position itself is unknown.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.kind, Kind::Unknown(_))
+    }
+
+    /// Whether no position in the value is unknown.
+    pub fn is_wholly_known(&self) -> bool {
+        !self.is_unknown() && self.children().all(Value::is_wholly_known)
+    }
+
+    /// Whether any position in the value is secret.
+    pub fn contains_secret(&self) -> bool {
+        self.secret || self.children().any(Value::contains_secret)
+    }
+
+    /// The text, if this is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The truth value, if this is a bool.
+    pub fn as_bool(&self) -> Option<bool> {
+        match &self.kind {
+            Kind::Bool(truth) => Some(*truth),
+            _ => None,
+        }
+    }
+
+    /// The number, if this is one.
+    pub fn as_number(&self) -> Option<&Number> {
+        match &self.kind {
+            Kind::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list or set.
+    pub fn as_items(&self) -> Option<&[Value]> {
+        match &self.kind {
+            Kind::List(items) | Kind::Set(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries of a map or object.
+    pub fn as_entries(&self) -> Option<&Entries> {
+        match &self.kind {
+            Kind::Map(entries) | Kind::Object(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// What kind of value this is, with its article, for messages: "a string".
+    pub fn kind_name(&self) -> &'static str {
+        match &self.kind {
+            Kind::Null => "null",
+            Kind::Bool(_) => "a bool",
+            Kind::Number(_) => "a number",
+            Kind::String(_) => "a string",
+            Kind::List(_) => "a list",
+            Kind::Set(_) => "a set",
+            Kind::Map(_) => "a map",
+            Kind::Object(_) => "an object",
+            Kind::Unknown(_) => "an unknown value",
+        }
+    }
+
+    /// The values directly inside a list, set, map or object.
+    pub fn children(&self) -> impl Iterator<Item = &Value> {
+        let (items, entries): (&[Value], &[(SmolStr, Value)]) = match &self.kind {
+            Kind::List(items) | Kind::Set(items) => (items, &[]),
+            Kind::Map(entries) | Kind::Object(entries) => (&[], entries.as_slice()),
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Unknown(_) => (&[], &[]),
+        };
+        items.iter().chain(entries.iter().map(|(_, value)| value))
+    }
+
+    /// How deeply the value nests: 1 for a plain one.
+    pub fn depth(&self) -> usize {
+        1 + self.children().map(Value::depth).max().unwrap_or(0)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Value::of(Kind::Bool(truth))
+    }
+}
+
+macro_rules! from_integer {
+    ($($int:ty),*) => {$(
+        impl From<$int> for Value {
+            fn from(int: $int) -> Self {
+                Value::number(Number::from(int))
+            }
+        }
+    )*};
+}
+from_integer!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::string(text)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::string(text)
+    }
+}
+
+impl From<SmolStr> for Value {
+    fn from(text: SmolStr) -> Self {
+        Value::string(text)
+    }
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Self {
+        Value::number(number)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(option: Option<T>) -> Self {
+        option.map_or(Value::NULL, Into::into)
+    }
+}
+
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Self {
+        Value::list(items.into_iter().map(Into::into))
+    }
+}

@@ -1,0 +1,122 @@
+//! Laws of the textual and JSON forms: what is written reads back as it was, and no input panics.
+
+mod strategies;
+
+use proptest::prelude::*;
+use strategies::{any_address, any_number, any_path, any_type, any_value};
+use trueup_core::{Address, JsonError, JsonForm, Number, Origins, Path, Secrets, Type, Value, value};
+
+/// Equality that also looks at origins, which `==` leaves out.
+fn identical(left: &Value, right: &Value) -> bool {
+    left == right
+        && left.origin() == right.origin()
+        && left.children().zip(right.children()).all(|(left, right)| identical(left, right))
+}
+
+proptest! {
+    /// Also CRUD-13: every number survives, however large.
+    #[test]
+    fn every_value_reads_back_from_json(value in any_value()) {
+        let text = value.to_json(JsonForm::RECORD);
+        prop_assert_eq!(&Value::from_json(&text).unwrap(), &value, "{}", text);
+        let with_origins = value.to_json(JsonForm { secrets: Secrets::Reveal, origins: Origins::Keep });
+        prop_assert!(identical(&Value::from_json(&with_origins).unwrap(), &value), "{}", with_origins);
+    }
+
+    #[test]
+    fn json_of_a_value_is_the_same_every_time(value in any_value()) {
+        let again = Value::from_json(&value.to_json(JsonForm::RECORD)).unwrap();
+        prop_assert_eq!(again.to_json(JsonForm::RECORD), value.to_json(JsonForm::RECORD));
+    }
+
+    #[test]
+    fn every_number_reads_back_from_its_text(number in any_number()) {
+        prop_assert_eq!(number.to_string().parse::<Number>().unwrap(), number);
+    }
+
+    #[test]
+    fn every_type_reads_back_from_json(ty in any_type()) {
+        let text = serde_json::to_string(&ty).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Type>(&text).unwrap(), ty);
+    }
+
+    #[test]
+    fn every_path_reads_back_from_its_text(path in any_path()) {
+        prop_assert_eq!(path.to_string().parse::<Path>().unwrap(), path);
+    }
+
+    #[test]
+    fn every_address_reads_back_from_its_text(address in any_address()) {
+        prop_assert_eq!(address.to_string().parse::<Address>().unwrap(), address);
+    }
+
+    #[test]
+    fn no_text_panics_the_readers(text in ".{0,200}") {
+        let _ = Value::from_json(&text);
+        let _ = text.parse::<Number>();
+        let _ = text.parse::<Path>();
+        let _ = text.parse::<Address>();
+    }
+
+    /// Texts that are nearly the JSON of a value reach deeper into the reader than random ones.
+    #[test]
+    fn no_damaged_json_panics_the_reader(
+        value in any_value(),
+        at in any::<prop::sample::Index>(),
+        edit in prop_oneof![Just(None), "[\\[\\]{}\":,$0-9eE.+-]".prop_map(Some), any::<char>().prop_map(|c| Some(c.to_string()))],
+    ) {
+        let mut chars: Vec<String> = value.to_json(JsonForm::RECORD).chars().map(String::from).collect();
+        let at = at.index(chars.len());
+        match edit {
+            Some(edit) => chars[at] = edit,
+            None => chars.truncate(at),
+        }
+        let _ = Value::from_json(&chars.concat());
+    }
+}
+
+/// CRUD-13
+#[test]
+fn integers_beyond_a_float_survive_json() {
+    for number in [Number::from((1i64 << 53) + 1), Number::from(u64::MAX), Number::from(i64::MIN)] {
+        let value = Value::number(number);
+        assert_eq!(Value::from_json(&value.to_json(JsonForm::RECORD)).unwrap(), value);
+    }
+    assert_eq!(value!((u64::MAX)).to_json(JsonForm::RECORD), "18446744073709551615");
+}
+
+#[test]
+fn the_json_form_is_plain_where_it_can_be() {
+    let value = value!({ name: "a", list: [1, "2.5"], "$x": true, gone: null });
+    insta::assert_snapshot!(value.to_json(JsonForm::RECORD), @r#"{"$object":{"$x":true,"gone":null,"list":[1,"2.5"],"name":"a"}}"#);
+    let marked = Value::object([
+        ("password", value!("hunter2").into_secret()),
+        ("ids", Value::set([value!(2), value!(1)])),
+        ("url", Value::unknown(Type::String).into_secret()),
+    ]);
+    insta::assert_snapshot!(marked.to_json(JsonForm::RECORD), @r#"{"ids":{"$set":[1,2]},"password":{"$secret":true,"$value":"hunter2"},"url":{"$secret":true,"$unknown":"string"}}"#);
+    insta::assert_snapshot!(marked.to_json(JsonForm::PUBLIC), @r#"{"ids":{"$set":[1,2]},"password":{"$secret":true},"url":{"$secret":true}}"#);
+}
+
+#[test]
+fn what_is_not_the_form_of_a_value_is_refused_with_its_place() {
+    let message = |text: &str| Value::from_json(text).unwrap_err().to_string();
+    insta::assert_snapshot!(message(r#"{"a":{"$secret":true}}"#), @"at a: the content was left out because it is secret");
+    insta::assert_snapshot!(message(r#"{"$set":[],"$map":{}}"#), @"at the top: two contents for one value");
+    insta::assert_snapshot!(message(r#"[{"$what":1}]"#), @"at [0]: `$what` does not belong here");
+    insta::assert_snapshot!(message(r#"{"n":[1e99999]}"#), @"at n[0]: the number has more than 1024 digits or an exponent beyond 4096");
+    insta::assert_snapshot!(message(r#"{"$unknown":["list"]}"#), @r#"at the top: `["list"]` is not a type"#);
+    insta::assert_snapshot!(message("[1"), @"EOF while parsing a list at line 1 column 2");
+    insta::assert_snapshot!(message("1 2"), @"trailing characters at line 1 column 3");
+}
+
+#[test]
+fn nesting_is_bounded_both_ways() {
+    let deepest = (1..Value::DEPTH_MAX).fold(value!(1), |value, _| Value::set([value]).into_secret());
+    assert_eq!(Value::from_json(&deepest.to_json(JsonForm::RECORD)).unwrap(), deepest);
+    assert_eq!(
+        Value::from_json(&format!("{}1{}", "[".repeat(150), "]".repeat(150))),
+        Err(JsonError::TooDeep)
+    );
+    assert_eq!(Value::from_json(&"[".repeat(1_000_000)), Err(JsonError::TooDeep));
+}

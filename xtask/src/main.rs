@@ -1,0 +1,73 @@
+//! The checks of this repository, one phase each: `cargo xtask help` lists them, `cargo xtask ci` runs them all.
+//!
+//! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
+//! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
+//! [`spec_ids`].
+
+// A tool for people at a terminal: printing is its work.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod cargo;
+mod failure;
+mod licences;
+mod links;
+mod phases;
+mod repository;
+mod runner;
+mod spdx;
+mod spec_ids;
+
+use std::process::ExitCode;
+
+use crate::repository::Repository;
+use crate::runner::{OnFailure, Phase};
+
+/// All phases, in the order in which `ci` runs them: what fails quickly and often comes first.
+const PHASES: &[Phase] = &[
+    Phase { name: "format", purpose: "sources are formatted, the examples' too", run: phases::format },
+    Phase { name: "lint", purpose: "clippy has no complaint, in the examples too", run: phases::lint },
+    Phase { name: "test", purpose: "unit, integration and documentation tests pass", run: phases::test },
+    Phase { name: "examples", purpose: "each example builds by itself and exits 0", run: phases::examples },
+    Phase { name: "docs", purpose: "API docs build; links and cited ids exist", run: phases::docs },
+    Phase { name: "licences", purpose: "dependencies have permissive licences", run: phases::licences },
+];
+
+/// Exit status for arguments that make no sense, as is customary.
+const USAGE_ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let repository = Repository::of_this_tool();
+
+    match arguments.as_slice() {
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{}", help());
+            ExitCode::SUCCESS
+        }
+        ["ci"] => runner::run_all(PHASES, &repository, OnFailure::Stop),
+        ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
+        [name] => match PHASES.iter().find(|phase| phase.name == *name) {
+            Some(phase) => runner::run_one(phase, &repository),
+            None => usage_error(&format!("there is no phase `{name}`")),
+        },
+        _ => usage_error(&format!("cannot make sense of `{}`", arguments.join(" "))),
+    }
+}
+
+fn usage_error(complaint: &str) -> ExitCode {
+    eprint!("error: {complaint}\n\n{}", help());
+    ExitCode::from(USAGE_ERROR)
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "Usage: cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
+         cargo xtask <phase>             run one phase\n       \
+         cargo xtask help                print this\n\nPhases:\n",
+    );
+    for phase in PHASES {
+        text.push_str(&format!("  {:<10}{}\n", phase.name, phase.purpose));
+    }
+    text
+}
