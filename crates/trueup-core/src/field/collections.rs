@@ -106,3 +106,26 @@ macro_rules! map {
 }
 map!(BTreeMap<String, T>, T: FieldType);
 map!(HashMap<String, T, S>, T: FieldType, S: BuildHasher + Default);
+
+/// Tuples are lists of a fixed length, each element of its own type.
+macro_rules! tuple {
+    ($length:literal: $($element:ident $at:tt),*) => {
+        impl<$($element: FieldType),*> FieldType for ($($element,)*) {
+            fn field_schema() -> FieldSchema {
+                FieldSchema::plain(Type::tuple([$($element::field_schema().shape.implied_type()),*]))
+            }
+
+            fn encode(&self) -> Result<Value, FieldError> {
+                Ok(Value::list([$(self.$at.encode().map_err(|error| error.inside(Step::Index($at)))?),*]))
+            }
+
+            fn decode(value: &Value) -> Result<Self, FieldError> {
+                let items = value.as_items().filter(|items| items.len() == $length);
+                let items = items.ok_or_else(|| FieldError::expected(concat!("a list of ", $length), value))?;
+                Ok(($($element::decode(&marked(&items[$at], value)).map_err(|error| error.inside(Step::Index($at)))?,)*))
+            }
+        }
+    };
+}
+tuple!(2: A 0, B 1);
+tuple!(3: A 0, B 1, C 2);

@@ -301,3 +301,9 @@ impl<T: Into<Value>> From<Vec<T>> for Value {
         Value::list(items.into_iter().map(Into::into))
     }
 }
+
+impl Default for Value {
+    fn default() -> Self {
+        Value::NULL
+    }
+}

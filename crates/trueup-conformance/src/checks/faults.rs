@@ -1,0 +1,124 @@
+//! Calls that are cut off: at every point where they wait, and between the effect and its record (CRASH-7).
+
+use trueup_provider::{InputValues, Ownership, Recovery, State};
+
+use super::{Checked, Stop, ensure, needs};
+use crate::driver::Driver;
+use crate::interrupt::interrupted;
+use crate::kit::Kit;
+
+/// More points than any call waits at; beyond it something loops.
+const WAITS_MAX: usize = 10_000;
+
+/// Does what the engine does about a create whose outcome it does not know (CRASH-1).
+async fn recover(kit: &Kit, driver: &Driver, desired: &InputValues) -> Result<State, Stop> {
+    let prior = match driver.handler().recovery(&desired.effective) {
+        Recovery::Token => None,
+        Recovery::Lookup => match driver.lookup(desired).await? {
+            None => {
+                return Err(Stop::Failed(
+                    "the type says it recovers by lookup, and cannot look up".to_owned(),
+                ));
+            }
+            Some(found) => match found.into_iter().next() {
+                Some(found) if found.ownership == Ownership::Unowned => {
+                    kit.remove(desired, &found.state).await?;
+                    return Err(Stop::Failed(
+                        "its own half-made object was found as someone else's".to_owned(),
+                    ));
+                }
+                found => found.map(|found| found.state),
+            },
+        },
+        Recovery::Blind => {
+            let why = "the type is blind: nothing can find an object whose create was cut off";
+            return Err(Stop::Skipped(why.to_owned()));
+        }
+    };
+    Ok(driver.apply(desired, prior.as_ref(), None).await?)
+}
+
+/// Ends the check unless there is exactly one object more than before, then removes it.
+async fn ensure_one_more(
+    kit: &Kit,
+    desired: &InputValues,
+    state: &State,
+    before: Option<usize>,
+    cut_off: &str,
+) -> Checked {
+    let found = kit.count().await;
+    let no_op = kit.ensure_no_op(desired, state).await;
+    kit.remove(desired, state).await?;
+    let left = kit.count().await;
+    ensure(found == before.map(|before| before + 1), || {
+        format!("cut off {cut_off}: {before:?} objects before, {found:?} after recovery")
+    })?;
+    ensure(left == before, || {
+        format!("cut off {cut_off}: {before:?} objects before, {left:?} after clean-up")
+    })?;
+    no_op
+}
+
+pub(crate) async fn a_create_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked {
+    let desired = kit.desired()?;
+    for waits in 0..WAITS_MAX {
+        let before = kit.count().await;
+        let driver = kit.driver.with_fresh_token();
+        if let Some(finished) = interrupted(driver.apply(&desired, None, None), waits).await {
+            return kit.remove(&desired, &finished?).await;
+        }
+        let state = recover(kit, &driver, &desired).await?;
+        ensure_one_more(kit, &desired, &state, before, &format!("at wait {waits}")).await?;
+    }
+    Err(Stop::Failed(format!("it did not end within {WAITS_MAX} waits")))
+}
+
+pub(crate) async fn a_create_whose_answer_was_lost_is_recovered(kit: &Kit) -> Checked {
+    let desired = kit.desired()?;
+    if kit.driver.handler().recovery(&desired.effective) == Recovery::Blind {
+        return Err(Stop::Skipped("the type is blind: a lost answer is settled by a person".to_owned()));
+    }
+    let before = kit.count().await;
+    let driver = kit.driver.with_fresh_token();
+    driver.apply(&desired, None, None).await?;
+    let state = recover(kit, &driver, &desired).await?;
+    ensure_one_more(kit, &desired, &state, before, "after the create").await
+}
+
+/// CRASH-3
+pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked {
+    let updated = needs(kit.updated.as_ref(), "inputs for an update")?;
+    let updated = kit.driver.inputs(updated)?;
+    for waits in 0..WAITS_MAX {
+        let (_, state) = kit.created().await?;
+        let cut_off = interrupted(kit.driver.apply(&updated, Some(&state), Some(&state)), waits).await;
+        let finished = cut_off.is_some();
+        // The original state stays the baseline: the record still says what was before.
+        let repeated = kit.driver.apply(&updated, Some(&state), Some(&state)).await?;
+        let no_op = kit.ensure_no_op(&updated, &repeated).await;
+        kit.remove(&updated, &repeated).await?;
+        no_op?;
+        if finished {
+            return Ok(());
+        }
+    }
+    Err(Stop::Failed(format!("it did not end within {WAITS_MAX} waits")))
+}
+
+/// DELETE-5
+pub(crate) async fn a_delete_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked {
+    for waits in 0..WAITS_MAX {
+        let before = kit.count().await;
+        let (desired, state) = kit.created().await?;
+        let finished = interrupted(kit.driver.delete(&desired, &state), waits).await.is_some();
+        kit.remove(&desired, &state).await?;
+        let after = kit.count().await;
+        ensure(before == after, || {
+            format!("cut off at wait {waits}: {before:?} objects before, {after:?} after")
+        })?;
+        if finished {
+            return Ok(());
+        }
+    }
+    Err(Stop::Failed(format!("it did not end within {WAITS_MAX} waits")))
+}

@@ -1,0 +1,61 @@
+//! Finding objects by their identity alone (ADOPT-1, ADOPT-2).
+
+use trueup_provider::{InputValues, Ownership, Recovery, Sighting};
+
+use super::{Checked, Stop, ensure, needs};
+use crate::kit::Kit;
+
+/// What a lookup finds, or a skip if the type cannot look.
+async fn sightings(kit: &Kit, desired: &InputValues) -> Result<Vec<Sighting>, Stop> {
+    let claims = kit.driver.handler().recovery(&desired.effective) == Recovery::Lookup;
+    match kit.driver.lookup(desired).await? {
+        Some(found) => Ok(found),
+        None if claims => {
+            Err(Stop::Failed("the type says it recovers by lookup, and cannot look up".to_owned()))
+        }
+        None => Err(Stop::Skipped("the type cannot look up".to_owned())),
+    }
+}
+
+pub(crate) async fn nothing_is_found_before_it_exists(kit: &Kit) -> Checked {
+    let found = sightings(kit, &kit.desired()?).await?;
+    ensure(found.is_empty(), || format!("{} objects were found", found.len()))
+}
+
+pub(crate) async fn ones_own_object_is_found_as_owned(kit: &Kit) -> Checked {
+    let (desired, state) = kit.created().await?;
+    let found = sightings(kit, &desired).await;
+    let recreated = match found.as_deref() {
+        Ok([Sighting { state: seen, .. }]) => kit.driver.handler().drift(&state, seen),
+        _ => Vec::new(),
+    };
+    kit.remove(&desired, &state).await?;
+    match found?.as_slice() {
+        [Sighting { ownership: Ownership::Owned { .. }, .. }] => {
+            ensure(recreated.is_empty(), || format!("it was found with other values: {recreated:?}"))
+        }
+        [Sighting { ownership: Ownership::Unowned, .. }] => {
+            Err(Stop::Failed("it was found as someone else's".to_owned()))
+        }
+        found => Err(Stop::Failed(format!("{} objects were found", found.len()))),
+    }
+}
+
+pub(crate) async fn a_foreign_object_is_found_as_unowned(kit: &Kit) -> Checked {
+    let taken = needs(kit.foreign.as_ref(), "how to make an object that belongs to someone else")?;
+    let desired = kit.desired()?;
+    // A type that cannot look is skipped before anything foreign is made that only a lookup could remove.
+    sightings(kit, &desired).await?;
+    taken((kit.driver.context.clone(), desired.clone())).await;
+    let found = sightings(kit, &desired).await?;
+    for sighting in &found {
+        kit.remove(&desired, &sighting.state).await?;
+    }
+    match found.as_slice() {
+        [Sighting { ownership: Ownership::Unowned, .. }] => Ok(()),
+        [Sighting { ownership: Ownership::Owned { .. }, .. }] => {
+            Err(Stop::Failed("it was taken for one's own".to_owned()))
+        }
+        found => Err(Stop::Failed(format!("{} objects were found", found.len()))),
+    }
+}

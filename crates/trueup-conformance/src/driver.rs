@@ -1,0 +1,139 @@
+//! Drives one resource type by hand: what the engine does for one resource, without order, retries or store.
+
+use std::sync::Arc;
+
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
+use trueup_provider::{
+    ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, DeleteRequest, IdempotencyToken,
+    ImportRequest, Imported, InputValues, LookupRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest,
+    Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
+};
+
+/// One resource of one type, driven call by call.
+#[derive(Clone)]
+pub struct Driver {
+    handler: Arc<dyn ResourceHandler>,
+    config: Configured,
+    /// What each call is told; change it to be another generation or to hear progress.
+    pub context: CallContext,
+}
+
+impl Driver {
+    /// A resource of a type that the provider has, under this configuration.
+    pub async fn new(
+        provider: impl Provider + 'static,
+        type_name: &str,
+        config: &Value,
+    ) -> Result<Driver, Diagnostics> {
+        let name = provider.name().to_owned();
+        let checked = provider.config_schema().check(config, &name);
+        if checked.diagnostics.has_errors() {
+            return Err(checked.diagnostics);
+        }
+        let config = provider.config_schema().with_defaults(&checked.value);
+        let config = provider.configure(&config).await;
+        let config =
+            config.map_err(|failure| Diagnostic::error(format!("cannot configure `{name}`: {failure}")))?;
+        let handler = Registry::new().with(provider).resource(type_name).await?;
+        let address =
+            Address::resource(type_name, "it").map_err(|error| Diagnostic::error(error.to_string()))?;
+        Ok(Driver { handler, config, context: CallContext::new("conformance", "test", address) })
+    }
+
+    /// The type.
+    pub fn handler(&self) -> &dyn ResourceHandler {
+        &*self.handler
+    }
+
+    /// The same resource at its next generation, with the next name and a fresh token.
+    #[must_use]
+    pub fn next_generation(&self) -> Driver {
+        let mut next = self.with_fresh_token();
+        next.context.generation += 1;
+        next.context.slot += 1;
+        next
+    }
+
+    /// The same resource with another token, as for another intent to create.
+    #[must_use]
+    pub fn with_fresh_token(&self) -> Driver {
+        let mut other = self.clone();
+        other.context.token = IdempotencyToken::fresh();
+        other
+    }
+
+    /// Checks what a program would write, and fills in defaults.
+    pub fn inputs(&self, written: &Value) -> Result<InputValues, Diagnostics> {
+        let inputs = &self.handler.schema().inputs;
+        let checked = inputs.check(written, &self.context.address.to_string());
+        if checked.diagnostics.has_errors() {
+            return Err(checked.diagnostics);
+        }
+        Ok(InputValues { effective: inputs.with_defaults(&checked.value), written: checked.value })
+    }
+
+    /// Plans towards these inputs.
+    pub async fn plan(
+        &self,
+        desired: &InputValues,
+        prior: Option<&State>,
+        observed: Option<&State>,
+    ) -> Result<PlanAnswer, Failure> {
+        let config = Some(&self.config);
+        let request = PlanRequest { config, desired, prior, observed, bindings: &[], prior_bindings: &[] };
+        self.handler.plan(request).await
+    }
+
+    /// Checks resolved inputs, plans and applies: creates the object if there is no prior state, else updates it.
+    pub async fn apply(
+        &self,
+        desired: &InputValues,
+        prior: Option<&State>,
+        observed: Option<&State>,
+    ) -> Result<State, ApplyFailure> {
+        let (config, context) = (&self.config, &self.context);
+        self.handler.check(CheckRequest { config, desired, context }).await?;
+        let plan = self.plan(desired, prior, observed).await?;
+        let request = ApplyRequest {
+            config,
+            desired,
+            planned: &plan.outputs,
+            private: &plan.private,
+            prior,
+            observed,
+            bindings: &[],
+            context,
+        };
+        self.handler.apply(request).await
+    }
+
+    /// Looks at the object.
+    pub async fn read(&self, inputs: &InputValues, state: &State) -> Result<Observed, Failure> {
+        let (config, context) = (&self.config, &self.context);
+        self.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await
+    }
+
+    /// Looks for the object by its identity.
+    pub async fn lookup(&self, desired: &InputValues) -> Result<Option<Vec<Sighting>>, Failure> {
+        let (config, context) = (&self.config, &self.context);
+        self.handler.lookup(LookupRequest { config, desired, context }).await
+    }
+
+    /// Removes the object.
+    pub async fn delete(&self, inputs: &InputValues, state: &State) -> Result<(), Failure> {
+        let (config, context) = (&self.config, &self.context);
+        self.handler.delete(DeleteRequest { config, inputs: &inputs.effective, state, context }).await
+    }
+
+    /// Makes a stub of the object, if the type can.
+    pub async fn precreate(&self, desired: &InputValues) -> Result<Option<State>, ApplyFailure> {
+        let (config, context) = (&self.config, &self.context);
+        self.handler.precreate(PrecreateRequest { config, desired, context }).await
+    }
+
+    /// Finds objects by an id.
+    pub async fn import(&self, id: &str) -> Result<Vec<Imported>, Failure> {
+        let (config, context) = (&self.config, &self.context);
+        self.handler.import(ImportRequest { config, id, context }).await
+    }
+}

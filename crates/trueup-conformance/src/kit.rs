@@ -1,0 +1,151 @@
+//! What a type's author tells the kit.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+
+use trueup_core::{Diagnostics, Value};
+use trueup_provider::{BoxFuture, CallContext, InputValues, Provider, State};
+
+use crate::checks::{self, Check};
+use crate::driver::Driver;
+use crate::outcome::{CheckReport, Outcome};
+
+type Hook<A> = Box<dyn Fn(A) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// A resource type under test. Built up with what the author knows, then run.
+pub struct Kit {
+    pub(crate) driver: Driver,
+    pub(crate) base: Value,
+    pub(crate) updated: Option<Value>,
+    pub(crate) replaced: Option<Value>,
+    pub(crate) tamper: Option<Hook<State>>,
+    pub(crate) remove: Option<Hook<State>>,
+    pub(crate) foreign: Option<Hook<(CallContext, InputValues)>>,
+    pub(crate) census: Option<Box<dyn Fn() -> BoxFuture<'static, usize> + Send + Sync>>,
+    pub(crate) canary: Option<String>,
+    pub(crate) progress: Arc<Mutex<Vec<String>>>,
+}
+
+impl Kit {
+    /// Tests the type of this name, beginning with these inputs.
+    pub async fn new(
+        provider: impl Provider + 'static,
+        type_name: &str,
+        inputs: Value,
+    ) -> Result<Kit, Diagnostics> {
+        Self::configured(provider, &Value::object::<&str>([]), type_name, inputs).await
+    }
+
+    /// The same for a provider that needs a configuration.
+    pub async fn configured(
+        provider: impl Provider + 'static,
+        config: &Value,
+        type_name: &str,
+        inputs: Value,
+    ) -> Result<Kit, Diagnostics> {
+        let mut driver = Driver::new(provider, type_name, config).await?;
+        let progress = Arc::new(Mutex::new(Vec::new()));
+        let heard = progress.clone();
+        driver.context.progress = Arc::new(move |doing| {
+            if let Ok(mut heard) = heard.lock() {
+                heard.push(doing.to_owned());
+            }
+        });
+        Ok(Kit {
+            driver,
+            base: inputs,
+            updated: None,
+            replaced: None,
+            tamper: None,
+            remove: None,
+            foreign: None,
+            census: None,
+            canary: None,
+            progress,
+        })
+    }
+
+    /// Inputs that differ from the first in a way that can be brought about in place.
+    #[must_use]
+    pub fn updated(mut self, inputs: Value) -> Self {
+        self.updated = Some(inputs);
+        self
+    }
+
+    /// Inputs that differ from the first in a way that takes a new object.
+    #[must_use]
+    pub fn replaced(mut self, inputs: Value) -> Self {
+        self.replaced = Some(inputs);
+        self
+    }
+
+    /// How to change an object behind the provider's back.
+    #[must_use]
+    pub fn tampered_by<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        tamper: impl Fn(State) -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.tamper = Some(Box::new(move |state| Box::pin(tamper(state))));
+        self
+    }
+
+    /// How to remove an object behind the provider's back.
+    #[must_use]
+    pub fn removed_by<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        remove: impl Fn(State) -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.remove = Some(Box::new(move |state| Box::pin(remove(state))));
+        self
+    }
+
+    /// How to make an object of the same identity that belongs to someone else.
+    #[must_use]
+    pub fn taken_by<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        foreign: impl Fn(CallContext, InputValues) -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.foreign = Some(Box::new(move |(context, inputs)| Box::pin(foreign(context, inputs))));
+        self
+    }
+
+    /// How to count the objects that really exist: the only proof that none was leaked or doubled.
+    #[must_use]
+    pub fn counted_by<F: Future<Output = usize> + Send + 'static>(
+        mut self,
+        census: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.census = Some(Box::new(move || Box::pin(census())));
+        self
+    }
+
+    /// A text that the first inputs hold in secret fields only: it must not appear anywhere in the clear.
+    #[must_use]
+    pub fn secret(mut self, canary: impl Into<String>) -> Self {
+        self.canary = Some(canary.into());
+        self
+    }
+
+    /// Runs all checks, one after another.
+    pub async fn run(self) -> CheckReport {
+        let mut report = CheckReport::default();
+        for Check { name, run } in checks::ALL {
+            let before = self.count().await;
+            let mut outcome = run(&self).await;
+            let after = self.count().await;
+            if outcome == Outcome::Passed && before != after {
+                outcome = Outcome::Failed(format!("{before:?} objects existed before, {after:?} after"));
+            }
+            report.checks.push((name, outcome));
+        }
+        report
+    }
+
+    /// How many objects exist, if the author said how to tell.
+    pub(crate) async fn count(&self) -> Option<usize> {
+        match &self.census {
+            Some(census) => Some(census().await),
+            None => None,
+        }
+    }
+}

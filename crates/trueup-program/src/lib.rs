@@ -1,0 +1,17 @@
+//! Programs as data: what front ends hand to the engine.
+//!
+//! - [`Expression`]: how an input comes about, from literals and from other resources' outputs
+//! - [`Expr`], [`IntoExpr`]: the same with a Rust type, so that wrong ones don't compile
+//! - [`Arguments`]: what the derived args builders fill
+//!
+//! Evaluation is pure: it asks a [`Scope`] for outputs, and never calls anything on unknown values.
+
+mod arguments;
+mod evaluate;
+mod expression;
+mod typed;
+
+pub use arguments::Arguments;
+pub use evaluate::{Evaluated, Scope};
+pub use expression::{Expression, Function, Node, Place, Reference};
+pub use typed::{Expr, IntoExpr, Referable, list, map};

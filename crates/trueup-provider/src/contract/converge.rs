@@ -1,0 +1,104 @@
+//! The convergent contract: one `reconcile` for every way an object can come about.
+
+use std::future::Future;
+
+use super::fields::{Inputs, Outputs};
+use super::found::{RawState, Sightings, no_migration};
+use super::plan_hook::{PlanHook, PlanHookRequest};
+use crate::binding::Binding;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::handler::{Recovery, Traits};
+
+/// A resource type that converges: given the desired inputs, it brings the object there from wherever it is. The
+/// struct that holds the inputs implements it.
+///
+/// A reconcile observes, ensures, synchronises, returns: it reads what is there, creates what is missing, and applies
+/// the difference. Run twice it changes nothing the second time (RECONCILE-3), so an interrupted one is simply run
+/// again.
+pub trait Converge: Inputs {
+    /// The outputs.
+    type Output: Outputs;
+    /// The provider's configuration, or [`NoConfig`](crate::NoConfig).
+    type Config: Send + Sync + 'static;
+
+    /// Grows when recorded inputs or outputs no longer fit the structs; then [`Converge::migrate`] brings them along.
+    const SCHEMA_VERSION: u64 = 0;
+
+    /// How the type behaves, apart from its schema.
+    fn traits() -> Traits {
+        Traits::default()
+    }
+
+    /// How a reconcile whose outcome is unknown is resolved. With [`Recovery::Lookup`], [`Converge::read`] finds the
+    /// object without prior outputs.
+    fn recovery(&self) -> Recovery {
+        Recovery::Lookup
+    }
+
+    /// Brings the object to these inputs, whether it exists or not.
+    fn reconcile(
+        &self,
+        context: &Context<Self::Config>,
+        current: &Current<Self>,
+    ) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// Looks at the object. With prior outputs: is it still there, and how? Without: is there one of this identity,
+    /// and is it ours? `self` holds the recorded inputs, or the desired ones if nothing is recorded.
+    fn read(
+        &self,
+        _context: &Context<Self::Config>,
+        _prior: Option<&Self::Output>,
+    ) -> impl Future<Output = Result<Sightings<Self::Output>>> + Send {
+        async { Ok(Sightings::unsupported()) }
+    }
+
+    /// Removes the object. [`Error::not_found`] counts as done. `self` holds the recorded inputs.
+    fn delete(
+        &self,
+        context: &Context<Self::Config>,
+        output: &Self::Output,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Decides between nothing, an update and a replacement, and tells which outputs to expect (PLAN-8).
+    fn diff(
+        _request: &PlanHookRequest<'_, Self, Self::Output, Self::Config>,
+        plan: &mut PlanHook,
+    ) -> Result<()> {
+        plan.leave_to_comparison()
+    }
+
+    /// Makes a stub to which others of a cycle can refer, before the inputs are known (BIND-4).
+    fn precreate(
+        _context: &Context<Self::Config>,
+        _inputs: &Self::View,
+    ) -> impl Future<Output = Result<Option<Self::Output>>> + Send {
+        async { Ok(None) }
+    }
+
+    /// Finds the object that a person names by its id (ADOPT-7).
+    fn import(
+        _context: &Context<Self::Config>,
+        _id: &str,
+    ) -> impl Future<Output = Result<Self::Output>> + Send {
+        async { Err(Error::invalid("this type cannot be imported by id")) }
+    }
+
+    /// Brings recorded values from an older schema version to the current one (CRUD-10).
+    fn migrate(_from_version: u64, _state: RawState) -> Result<RawState> {
+        no_migration()
+    }
+}
+
+/// What [`Converge::diff`] sees.
+pub type Diff<'a, T> = PlanHookRequest<'a, T, <T as Converge>::Output, <T as Converge>::Config>;
+
+/// Where a reconcile starts from (RECONCILE-1).
+pub struct Current<T: Converge> {
+    /// The inputs it was last brought to; `None` for a new object and for an adopted one.
+    pub olds: Option<T>,
+    /// What is known of it; `None` for a new object.
+    pub output: Option<T::Output>,
+    /// What others attach to it, sorted by key.
+    pub bindings: Vec<Binding>,
+}

@@ -1,0 +1,112 @@
+//! The CRUD contract: create, read, update, delete.
+
+use std::future::Future;
+
+use super::fields::{Inputs, Outputs};
+use super::found::{Found, RawState, Sightings, no_migration};
+use super::plan_hook::{PlanHook, PlanHookRequest};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::handler::{Recovery, Traits};
+
+/// A resource type with one method for each operation. The struct that holds the inputs implements it.
+///
+/// `create`, `update` and `delete` run only at apply; `read` and `lookup` also at plan, and change nothing. In `read`
+/// and `delete`, `self` holds the recorded inputs, everywhere else the desired ones.
+///
+/// The fields whose change forces a replacement are marked `#[trueup(replace)]`; any other change calls `update`.
+pub trait Crud: Inputs {
+    /// The outputs.
+    type Output: Outputs;
+    /// The provider's configuration, or [`NoConfig`](crate::NoConfig).
+    type Config: Send + Sync + 'static;
+
+    /// Grows when recorded inputs or outputs no longer fit the structs; then [`Crud::migrate`] brings them along.
+    const SCHEMA_VERSION: u64 = 0;
+
+    /// How the type behaves, apart from its schema.
+    fn traits() -> Traits {
+        Traits::default()
+    }
+
+    /// How a create whose outcome is unknown is resolved. Say [`Recovery::Lookup`] with an implementation of
+    /// [`Crud::lookup`], [`Recovery::Token`] if `create` hands the context's token to an API that honours it.
+    fn recovery(&self) -> Recovery {
+        Recovery::Blind
+    }
+
+    /// Makes the object.
+    fn create(&self, context: &Context<Self::Config>) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// Looks at the object. [`Error::not_found`] if it is gone: it is then created again (CRUD-2).
+    fn read(
+        &self,
+        context: &Context<Self::Config>,
+        prior: &Self::Output,
+    ) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// Brings the object to these inputs in place.
+    fn update(
+        &self,
+        context: &Context<Self::Config>,
+        prior: &Prior<Self>,
+    ) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// Removes the object. [`Error::not_found`] counts as done.
+    fn delete(
+        &self,
+        context: &Context<Self::Config>,
+        prior: &Self::Output,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Judges the decoded inputs at apply, before anything is touched, where a schema cannot (CRUD-7).
+    fn validate_inputs(&self, _context: &Context<Self::Config>) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Whether two different values of a field mean the same, such as a name and the address that contains it. Then
+    /// the difference is no update, no replacement and no broken promise of a plan (CRUD-8).
+    fn equivalent_input(_field: &str, _prior: &Self, _current: &Self) -> bool {
+        false
+    }
+
+    /// Tells the planner what apply will do to the outputs (CRUD-9). A type that implements this vouches that an
+    /// update keeps all outputs it does not mark.
+    fn modify_plan(_request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {
+        plan.leave_to_comparison()
+    }
+
+    /// Looks for the object by its deterministic identity, without knowing whether it exists (ADOPT-1).
+    fn lookup(
+        &self,
+        _context: &Context<Self::Config>,
+    ) -> impl Future<Output = Result<Sightings<Found<Self, Self::Output>>>> + Send {
+        async { Ok(Sightings::unsupported()) }
+    }
+
+    /// Finds the object that a person names by its id (ADOPT-7).
+    fn import(
+        _context: &Context<Self::Config>,
+        _id: &str,
+    ) -> impl Future<Output = Result<Found<Self, Self::Output>>> + Send {
+        async { Err(Error::invalid("this type cannot be imported by id")) }
+    }
+
+    /// Brings recorded values from an older schema version to the current one (CRUD-10).
+    fn migrate(_from_version: u64, _state: RawState) -> Result<RawState> {
+        no_migration()
+    }
+}
+
+/// What [`Crud::modify_plan`] sees.
+pub type ModifyPlan<'a, T> = PlanHookRequest<'a, T, <T as Crud>::Output, <T as Crud>::Config>;
+
+/// What an update knows of the object (CRUD-4).
+pub struct Prior<T: Crud> {
+    /// The inputs it was last brought to.
+    pub inputs: T,
+    /// The outputs recorded then.
+    pub outputs: T::Output,
+    /// The outputs as read at plan, if they were.
+    pub observed: Option<T::Output>,
+}

@@ -1,0 +1,88 @@
+//! What a plan hook sees and says.
+
+use smol_str::SmolStr;
+use trueup_core::{FieldType, Path, Value};
+
+use super::fields::Inputs;
+use crate::error::{Error, Result};
+
+/// What a plan hook sees.
+pub struct PlanHookRequest<'a, In: Inputs, Out, C> {
+    /// The provider's configuration; `None` while it is unknown.
+    pub config: Option<&'a C>,
+    /// The recorded inputs and outputs; `None` if there is no prior state. An adopted object may have no inputs.
+    pub prior: Option<PriorView<In, Out>>,
+    /// The inputs to come, as far as they are known.
+    pub current: In::View,
+    /// Whether what others attach changed.
+    pub bindings_changed: bool,
+}
+
+/// What a plan hook sees of the recorded object.
+pub struct PriorView<In, Out> {
+    /// The recorded inputs; `None` for an adopted object.
+    pub inputs: Option<In>,
+    /// The recorded outputs.
+    pub outputs: Out,
+    /// The outputs as they were just read, if they were.
+    pub observed: Option<Out>,
+}
+
+/// What a plan hook says. Where it says nothing, comparison decides.
+#[derive(Debug, Default)]
+pub struct PlanHook {
+    pub(crate) unimplemented: bool,
+    pub(crate) unknown: Vec<SmolStr>,
+    pub(crate) outputs: Vec<(SmolStr, Value)>,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) replace_paths: Vec<Path>,
+    pub(crate) delete_first: bool,
+}
+
+/// What a hook decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Decision {
+    NoOp,
+    Update,
+    Replace,
+}
+
+impl PlanHook {
+    /// An output that apply will compute anew (UNKNOWN-9).
+    pub fn mark_output_unknown(&mut self, output: impl Into<SmolStr>) {
+        self.unknown.push(output.into());
+    }
+
+    /// An output that is known before apply (UNKNOWN-1).
+    pub fn set_output(&mut self, output: impl Into<SmolStr>, value: &impl FieldType) -> Result<()> {
+        self.outputs.push((output.into(), value.encode().map_err(Error::from)?));
+        Ok(())
+    }
+
+    /// Nothing has to be done, whatever differs.
+    pub fn keep(&mut self) {
+        self.decision = Some(Decision::NoOp);
+    }
+
+    /// The object must be brought up to date, even if nothing differs.
+    pub fn update(&mut self) {
+        self.decision = Some(Decision::Update);
+    }
+
+    /// A new object must be made, because of this input.
+    pub fn replace(&mut self, because_of: impl Into<SmolStr>) {
+        self.decision = Some(Decision::Replace);
+        self.replace_paths.push(Path::attribute(because_of));
+    }
+
+    /// A replacement must delete the old object first.
+    pub fn delete_first(&mut self) {
+        self.delete_first = true;
+    }
+
+    /// What a contract says whose type has no hook.
+    pub(crate) fn leave_to_comparison(&mut self) -> Result<()> {
+        self.unimplemented = true;
+        Ok(())
+    }
+}

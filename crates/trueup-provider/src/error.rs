@@ -1,0 +1,187 @@
+//! What a provider's code fails with.
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use trueup_core::{Failure, FailureClass, FieldError, FieldType, Path, Value};
+
+/// The result of a provider's method.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a provider's method failed: the class decides what the engine does, the message is for people.
+///
+/// Any error converts with `?`: those of the file system by their kind, all others as *fatal*. What has happened
+/// already is not lost: [`Error::with_partial`] hands on what is known of a half-made object.
+pub struct Error(Box<Parts>);
+
+struct Parts {
+    failure: Failure,
+    partial: Option<Result<Value, FieldError>>,
+}
+
+macro_rules! constructors {
+    ($($(#[$doc:meta])* $name:ident => $class:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(message: impl Into<String>) -> Self {
+            Error::of($class, message)
+        }
+    )*};
+}
+
+impl Error {
+    constructors! {
+        /// Nothing happened, or repeating is harmless: the engine tries again with back-off.
+        retryable => FailureClass::Retryable;
+        /// The object does not exist.
+        not_found => FailureClass::NotFound;
+        /// An object of that identity exists already.
+        already_exists => FailureClass::AlreadyExists;
+        /// The object is not in a state that allows this.
+        conflict => FailureClass::Conflict;
+        /// Not allowed to.
+        denied => FailureClass::Denied;
+        /// The request can never succeed as it stands.
+        invalid => FailureClass::Invalid;
+        /// Anything else that repeating would not help.
+        fatal => FailureClass::Fatal;
+        /// It may or may not have happened: the engine looks before it does anything.
+        indeterminate => FailureClass::Indeterminate;
+    }
+
+    /// Too many requests; the other side may have said how long to wait.
+    pub fn throttled(delay: Option<Duration>, message: impl Into<String>) -> Self {
+        Error::of(FailureClass::Throttled { delay }, message)
+    }
+
+    /// Begun and not finished: the method is called again after the delay, and finds `context` in
+    /// [`CallContext::pending`](crate::CallContext::pending).
+    pub fn pending(delay: Option<Duration>, context: Value, message: impl Into<String>) -> Self {
+        Error::of(FailureClass::Pending { delay, context }, message)
+    }
+
+    fn of(class: FailureClass, message: impl Into<String>) -> Self {
+        Failure::new(class, message).into()
+    }
+
+    /// Says which input is at fault.
+    #[must_use]
+    pub fn at(mut self, field: &str) -> Self {
+        self.0.failure.path = Some(field.parse().unwrap_or_else(|_| Path::attribute(field)));
+        self
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.failure.hints.push(hint.into());
+        self
+    }
+
+    /// Adds what is already known of an object whose making did not finish, so that it can be resumed or removed.
+    #[must_use]
+    pub fn with_partial(mut self, outputs: &impl FieldType) -> Self {
+        self.0.partial = Some(outputs.encode());
+        self
+    }
+
+    /// The class.
+    pub fn class(&self) -> &FailureClass {
+        &self.0.failure.class
+    }
+
+    /// Takes the error apart: the failure, and the outputs known so far.
+    pub fn into_parts(self) -> (Failure, Option<Value>) {
+        let Parts { mut failure, partial } = *self.0;
+        match partial.transpose() {
+            Ok(outputs) => (failure, outputs),
+            Err(error) => {
+                failure.message = format!("{}; its partial output {error}", failure.message);
+                (failure, None)
+            }
+        }
+    }
+}
+
+impl From<Failure> for Parts {
+    fn from(failure: Failure) -> Self {
+        Parts { failure, partial: None }
+    }
+}
+
+impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
+    fn from(error: E) -> Self {
+        let any: &dyn Any = &error;
+        let failure = match (any.downcast_ref::<Failure>(), any.downcast_ref::<io::Error>()) {
+            (Some(failure), _) => failure.clone(),
+            (_, Some(io)) => Failure::new(class_of(io), chain(&error)),
+            _ => Failure::new(FailureClass::Fatal, chain(&error)),
+        };
+        Error(Box::new(failure.into()))
+    }
+}
+
+/// An error with its causes, as one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        // Many errors repeat their cause in their own words.
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+fn class_of(error: &io::Error) -> FailureClass {
+    use io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => FailureClass::NotFound,
+        ErrorKind::AlreadyExists => FailureClass::AlreadyExists,
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => FailureClass::Denied,
+        ErrorKind::InvalidInput | ErrorKind::InvalidFilename => FailureClass::Invalid,
+        ErrorKind::DirectoryNotEmpty | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+            FailureClass::Conflict
+        }
+        ErrorKind::ConnectionRefused | ErrorKind::Interrupted | ErrorKind::ResourceBusy => {
+            FailureClass::Retryable
+        }
+        ErrorKind::TimedOut
+        | ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe => FailureClass::Indeterminate,
+        _ => FailureClass::Fatal,
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.failure.fmt(f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.failure.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_convert_by_what_they_are() {
+        let io = |kind| Error::from(io::Error::new(kind, "no")).class().name();
+        assert_eq!(io(io::ErrorKind::NotFound), "not-found");
+        assert_eq!(io(io::ErrorKind::PermissionDenied), "denied");
+        assert_eq!(io(io::ErrorKind::TimedOut), "indeterminate");
+        assert_eq!(io(io::ErrorKind::Other), "fatal");
+        assert_eq!(Error::from(Failure::new(FailureClass::Conflict, "busy")).class().name(), "conflict");
+        assert_eq!(Error::from("x".parse::<u8>().unwrap_err()).class().name(), "fatal");
+    }
+}

@@ -1,0 +1,104 @@
+//! The one form in which the engine calls resource types.
+//!
+//! Both typed contracts become a [`ResourceHandler`], and so does each type of a Terraform provider. Each verb has a
+//! request and an answer of its own. A handler is shared by all resources of its type and keeps nothing between calls.
+//!
+//! **Guarantees** the engine gives: `apply` and `delete` are called only after their intent is durable; at most one
+//! call at a time for one object; planning calls `validate`, `plan`, `read`, `lookup` and nothing else.
+//! **Assumptions** it makes: `read`, `lookup` and `plan` change nothing; deleting what is gone succeeds; a method that
+//! fails as *retryable* may be called again with the same request.
+
+mod answers;
+mod requests;
+mod traits;
+
+pub use answers::{ApplyFailure, Imported, Observed, PlanAnswer, Sighting, Verdict};
+pub use requests::{
+    ApplyRequest, CheckRequest, DataRequest, DeleteRequest, ImportRequest, LookupRequest, PlanRequest,
+    PrecreateRequest, ReadRequest, ValidateRequest,
+};
+pub use traits::{FailedCreate, Recovery, Traits};
+
+use trueup_core::schema::{Block, ResourceSchema};
+use trueup_core::{Change, Diagnostics, Failure, FailureClass, Value};
+
+use crate::clock::BoxFuture;
+use crate::provider::Configured;
+use crate::state::{InputValues, State};
+
+/// A resource type, as the engine sees it.
+pub trait ResourceHandler: Send + Sync {
+    /// What the type takes and gives.
+    fn schema(&self) -> &ResourceSchema;
+
+    /// How the type behaves, apart from its schema.
+    fn traits(&self) -> &Traits;
+
+    /// How a create whose outcome is unknown is resolved (CRASH-1). May depend on the inputs.
+    fn recovery(&self, inputs: &Value) -> Recovery;
+
+    /// Where two inputs differ in a way that matters: canonical differences less those the type declares equivalent
+    /// (CRUD-8).
+    fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change>;
+
+    /// Where an observed object differs from its record in a way that counts as drift (DRIFT-3).
+    fn drift(&self, recorded: &State, observed: &State) -> Vec<Change>;
+
+    /// Judges inputs beyond what the schema can say, at plan: values may be unknown.
+    fn validate<'a>(&'a self, _request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
+        Box::pin(async { Diagnostics::new() })
+    }
+
+    /// Judges decoded inputs at apply, before anything is touched (CRUD-7).
+    fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>>;
+
+    /// Decides what to do and which outputs to expect. Called again at apply, on resolved values.
+    fn plan<'a>(&'a self, request: PlanRequest<'a>) -> BoxFuture<'a, Result<PlanAnswer, Failure>>;
+
+    /// Looks at an object whose state is known.
+    fn read<'a>(&'a self, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Observed, Failure>>;
+
+    /// Looks for an object by its identity alone (ADOPT-1, CRASH-1). Empty if there is none, `None` if the type cannot
+    /// look: the two must never be confused, or an object is made twice.
+    fn lookup<'a>(
+        &'a self,
+        request: LookupRequest<'a>,
+    ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>>;
+
+    /// Creates the object, or brings it to the desired inputs in place.
+    fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>>;
+
+    /// Removes the object. What is gone already counts as removed.
+    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), Failure>>;
+
+    /// Brings state of an older schema version to the current one (CRUD-10).
+    fn migrate(&self, state: State) -> Result<State, Failure>;
+
+    /// Finds objects by the id a person gives.
+    fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>>;
+
+    /// Makes a stub of the object, so that others of a cycle can refer to it (BIND-4). `None` if the type cannot.
+    fn precreate<'a>(
+        &'a self,
+        _request: PrecreateRequest<'a>,
+    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+/// A data source type, as the engine sees it.
+pub trait DataHandler: Send + Sync {
+    /// What it takes.
+    fn inputs(&self) -> &Block;
+
+    /// What it gives.
+    fn outputs(&self) -> &Block;
+
+    /// Reads it. The answer has the form of `outputs`.
+    fn read<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Value, Failure>>;
+}
+
+/// The configuration of another provider reached this handler: a mistake in whoever wired them.
+pub(crate) fn foreign_configuration(config: &Configured) -> Failure {
+    Failure::new(FailureClass::Fatal, format!("the provider was handed a foreign configuration: {config:?}"))
+}

@@ -1,0 +1,136 @@
+//! What the engine asks of a handler.
+
+use trueup_core::Value;
+
+use crate::binding::Binding;
+use crate::context::CallContext;
+use crate::provider::Configured;
+use crate::state::{InputValues, State};
+
+/// Asks whether inputs are sound, at plan.
+#[derive(Clone, Copy, Debug)]
+pub struct ValidateRequest<'a> {
+    /// The provider's configuration; `None` while it is unknown.
+    pub config: Option<&'a Configured>,
+    /// What the program wrote, unknown parts included.
+    pub inputs: &'a InputValues,
+}
+
+/// Asks whether inputs are sound, at apply.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The resolved inputs.
+    pub desired: &'a InputValues,
+    /// The call.
+    pub context: &'a CallContext,
+}
+
+/// Asks what to do.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanRequest<'a> {
+    /// The provider's configuration; `None` while it is unknown.
+    pub config: Option<&'a Configured>,
+    /// The inputs to bring the object to, unknown parts included.
+    pub desired: &'a InputValues,
+    /// The recorded object; `None` if there is none, or if it is gone.
+    pub prior: Option<&'a State>,
+    /// The object as it was last read, if it was.
+    pub observed: Option<&'a State>,
+    /// What others attach to it now.
+    pub bindings: &'a [Binding],
+    /// What others had attached to it.
+    pub prior_bindings: &'a [Binding],
+}
+
+/// Asks how an object is.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The recorded inputs, or those that the last attempt was for.
+    pub inputs: &'a Value,
+    /// The recorded object.
+    pub state: &'a State,
+    /// The call.
+    pub context: &'a CallContext,
+}
+
+/// Asks whether there is an object of this identity.
+#[derive(Clone, Copy, Debug)]
+pub struct LookupRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The inputs the object would have.
+    pub desired: &'a InputValues,
+    /// The call, with the identity.
+    pub context: &'a CallContext,
+}
+
+/// Asks to create an object or to bring it to its desired inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct ApplyRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The resolved inputs.
+    pub desired: &'a InputValues,
+    /// The outputs that were planned.
+    pub planned: &'a Value,
+    /// The private bytes that planning returned.
+    pub private: &'a [u8],
+    /// The object as it was; `None` to create it.
+    pub prior: Option<&'a State>,
+    /// The object as it was read at plan, if it was.
+    pub observed: Option<&'a State>,
+    /// What others attach to it.
+    pub bindings: &'a [Binding],
+    /// The call.
+    pub context: &'a CallContext,
+}
+
+/// Asks to remove an object.
+#[derive(Clone, Copy, Debug)]
+pub struct DeleteRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The recorded inputs, or those that the last attempt was for.
+    pub inputs: &'a Value,
+    /// The object.
+    pub state: &'a State,
+    /// The call.
+    pub context: &'a CallContext,
+}
+
+/// Asks for the objects behind an id.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The id, as a person gave it.
+    pub id: &'a str,
+    /// The call.
+    pub context: &'a CallContext,
+}
+
+/// Asks for a stub.
+#[derive(Clone, Copy, Debug)]
+pub struct PrecreateRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The inputs as far as they are known.
+    pub desired: &'a InputValues,
+    /// The call.
+    pub context: &'a CallContext,
+}
+
+/// Asks for the answer of a data source.
+#[derive(Clone, Copy, Debug)]
+pub struct DataRequest<'a> {
+    /// The provider's configuration.
+    pub config: &'a Configured,
+    /// The resolved inputs.
+    pub inputs: &'a InputValues,
+    /// The call.
+    pub context: &'a CallContext,
+}

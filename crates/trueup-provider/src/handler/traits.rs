@@ -1,0 +1,53 @@
+//! How a resource type behaves, apart from its schema.
+
+use std::time::Duration;
+
+use crate::identity::NameRules;
+
+/// How a create whose outcome is unknown is resolved (CRASH-1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// By looking the object up.
+    Lookup,
+    /// By repeating the create with the same token and inputs.
+    Token,
+    /// Nothing can find it: a person has to say.
+    Blind,
+}
+
+/// What becomes of an object whose create failed half-way (CRASH-2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FailedCreate {
+    /// The next run goes on with it.
+    #[default]
+    Resume,
+    /// The next run replaces it.
+    Replace,
+}
+
+/// How a resource type behaves. The default suits most.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Traits {
+    /// What becomes of an object whose create failed half-way.
+    pub failed_create: FailedCreate,
+    /// Whether a replacement deletes the old object before it creates the new one (REPLACE-2).
+    pub delete_first: bool,
+    /// Whether objects are read back after they were created or updated (APPLY-8).
+    pub read_back: bool,
+    /// How long a new object may stay invisible to a lookup.
+    pub consistency_window: Duration,
+    /// What names objects may have.
+    pub name_rules: NameRules,
+}
+
+impl Default for Traits {
+    fn default() -> Self {
+        Traits {
+            failed_create: FailedCreate::Resume,
+            delete_first: false,
+            read_back: true,
+            consistency_window: Duration::ZERO,
+            name_rules: NameRules::default(),
+        }
+    }
+}

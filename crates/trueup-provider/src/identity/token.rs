@@ -1,0 +1,93 @@
+//! Idempotency tokens: one for each intent to create, so that repeating a request is not creating twice.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A token that some APIs take with a create: the same token, the same object.
+///
+/// A fresh one is drawn for each intent and journalled before the call; a retry of that intent carries it again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct IdempotencyToken([u8; 16]);
+
+impl IdempotencyToken {
+    /// Draws a new token from the operating system's randomness.
+    ///
+    /// # Panics
+    /// If the operating system has none, without which nothing on the machine is safe.
+    pub fn fresh() -> Self {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the operating system provides randomness");
+        IdempotencyToken(bytes)
+    }
+
+    /// The token made of these bytes, for whoever injects randomness.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        IdempotencyToken(bytes)
+    }
+}
+
+impl fmt::Display for IdempotencyToken {
+    /// Thirty-two hexadecimal digits, which every API accepts.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for IdempotencyToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for IdempotencyToken {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits: Option<Vec<u8>> =
+            text.chars().map(|digit| digit.to_digit(16).map(|it| it as u8)).collect();
+        match digits {
+            Some(digits) if digits.len() == 32 => {
+                let mut bytes = [0; 16];
+                for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+                    *byte = pair[0] << 4 | pair[1];
+                }
+                Ok(IdempotencyToken(bytes))
+            }
+            _ => Err(format!("`{text}` is not an idempotency token: expected 32 hexadecimal digits")),
+        }
+    }
+}
+
+impl TryFrom<String> for IdempotencyToken {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<IdempotencyToken> for String {
+    fn from(token: IdempotencyToken) -> Self {
+        token.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_intent_gets_another_token() {
+        assert_ne!(IdempotencyToken::fresh(), IdempotencyToken::fresh());
+    }
+
+    #[test]
+    fn a_token_reads_back_from_its_text() {
+        let token = IdempotencyToken::fresh();
+        assert_eq!(token.to_string().parse(), Ok(token));
+        assert!("é".repeat(16).parse::<IdempotencyToken>().is_err());
+    }
+}

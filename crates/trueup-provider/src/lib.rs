@@ -1,0 +1,40 @@
+//! The contracts that resource types implement, and the one form in which the engine calls them.
+//!
+//! - [`Crud`], [`Converge`], [`DataSource`]: what an author writes
+//! - [`NativeProvider`], [`Registry`]: how types are named and found
+//! - [`ResourceHandler`], [`DataHandler`], [`Provider`]: what the engine calls; a Terraform provider satisfies them too
+//! - [`Context`], [`Error`]: what a method knows, and how it fails
+//!
+//! This crate decides nothing about order, retries or state: that is the engine's.
+
+mod binding;
+mod clock;
+mod context;
+mod contract;
+#[doc(hidden)]
+pub mod derive_support;
+mod error;
+mod handler;
+mod identity;
+mod native;
+mod planning;
+mod provider;
+mod state;
+
+pub use binding::Binding;
+pub use clock::{BoxFuture, Clock, RuntimeClock};
+pub use context::{CallContext, Context, NoConfig};
+pub use contract::{
+    Args, Converge, Crud, Current, DataSource, Diff, Found, Inputs, ModifyPlan, Outputs, PlanHook,
+    PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,
+};
+pub use error::{Error, Result};
+pub use handler::{
+    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, FailedCreate,
+    ImportRequest, Imported, LookupRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest,
+    Recovery, ResourceHandler, Sighting, Traits, ValidateRequest, Verdict,
+};
+pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
+pub use provider::{Configured, NativeProvider, Provider, Registry};
+pub use state::{InputValues, State};
+pub use trueup_derive::{FieldType, Inputs, Outputs};

@@ -1,0 +1,157 @@
+//! A convergent type as a handler.
+
+use smol_str::SmolStr;
+use trueup_core::schema::ResourceSchema;
+use trueup_core::{Change, Failure, FailureClass, Value};
+
+use super::shape::{Constructor, HookKind, TypeShape, failure, unencodable};
+use crate::clock::BoxFuture;
+use crate::contract::{Converge, Current};
+use crate::handler::{
+    ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
+    Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting,
+    Traits,
+};
+use crate::planning;
+use crate::state::{InputValues, State};
+
+pub(crate) struct ConvergeHandler<T: Converge> {
+    type_name: SmolStr,
+    shape: TypeShape<T, T::Output, T::Config>,
+}
+
+/// This contract has no notion of equivalent inputs: a reconcile settles what differs.
+fn never_equivalent(_field: &str, _prior: &Value, _current: &Value) -> bool {
+    false
+}
+
+impl<T: Converge> ConvergeHandler<T> {
+    pub(crate) fn new(type_name: SmolStr, construct: Constructor<T>) -> Self {
+        ConvergeHandler { type_name, shape: TypeShape::new(T::SCHEMA_VERSION, T::traits(), construct) }
+    }
+
+    async fn reconcile(&self, request: ApplyRequest<'_>) -> Result<State, ApplyFailure> {
+        let shape = &self.shape;
+        let olds = request.prior.and_then(|prior| prior.inputs.as_ref());
+        let current = Current {
+            olds: olds.map(|inputs| shape.recorded(&inputs.effective)).transpose()?,
+            output: request.prior.map(|prior| shape.outputs(&prior.outputs)).transpose()?,
+            bindings: request.bindings.to_vec(),
+        };
+        let receiver = shape.receiver(&request.desired.effective)?;
+        let context = shape.context(request.config, request.context)?;
+        let outputs = receiver.reconcile(&context, &current).await;
+        let outputs = outputs.map_err(|error| shape.apply_failure(request.prior, error))?;
+        Ok(shape.state(Some(request.desired.clone()), &outputs)?)
+    }
+}
+
+impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
+    fn schema(&self) -> &ResourceSchema {
+        &self.shape.schema
+    }
+
+    fn traits(&self) -> &Traits {
+        &self.shape.traits
+    }
+
+    fn recovery(&self, inputs: &Value) -> Recovery {
+        self.shape.receiver(inputs).map_or(Recovery::Blind, |receiver| receiver.recovery())
+    }
+
+    fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {
+        planning::input_changes(&self.shape.schema, prior, current, &never_equivalent)
+    }
+
+    fn drift(&self, recorded: &State, observed: &State) -> Vec<Change> {
+        planning::drift(&self.shape.schema, recorded, observed, &never_equivalent)
+    }
+
+    fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        let checked = self.shape.check_schema(request.context, request.desired);
+        Box::pin(async { checked })
+    }
+
+    fn plan<'a>(&'a self, request: PlanRequest<'a>) -> BoxFuture<'a, Result<PlanAnswer, Failure>> {
+        let answer = self.shape.plan(request, &never_equivalent, HookKind::SaysNothingOfOutputs, T::diff);
+        Box::pin(async { answer })
+    }
+
+    fn read<'a>(&'a self, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Observed, Failure>> {
+        Box::pin(async move {
+            let receiver = self.shape.recorded(request.inputs)?;
+            let prior = self.shape.outputs(&request.state.outputs)?;
+            let context = self.shape.context(request.config, request.context)?;
+            let sightings = match receiver.read(&context, Some(&prior)).await {
+                Err(error) if *error.class() == FailureClass::NotFound => return Ok(Observed::Absent),
+                sightings => sightings.map_err(failure)?.0,
+            };
+            match sightings.as_deref() {
+                None => Ok(Observed::Unreadable),
+                Some([]) => Ok(Observed::Absent),
+                Some([(outputs, _), ..]) => {
+                    Ok(Observed::Present(Box::new(self.shape.refreshed(request.state, outputs)?)))
+                }
+            }
+        })
+    }
+
+    fn lookup<'a>(
+        &'a self,
+        request: LookupRequest<'a>,
+    ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>> {
+        Box::pin(async move {
+            let receiver = self.shape.receiver(&request.desired.effective)?;
+            let context = self.shape.context(request.config, request.context)?;
+            let sightings = match receiver.read(&context, None).await {
+                Err(error) if *error.class() == FailureClass::NotFound => return Ok(Some(Vec::new())),
+                sightings => sightings.map_err(failure)?.0,
+            };
+            let Some(found) = sightings else { return Ok(None) };
+            let sighting = |(outputs, ownership)| self.shape.sighting(None, &outputs, ownership);
+            found.into_iter().map(sighting).collect::<Result<_, _>>().map(Some)
+        })
+    }
+
+    fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
+        Box::pin(self.reconcile(request))
+    }
+
+    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let receiver = self.shape.recorded(request.inputs)?;
+            let output = self.shape.outputs(&request.state.outputs)?;
+            let context = self.shape.context(request.config, request.context)?;
+            match receiver.delete(&context, &output).await {
+                Err(error) if *error.class() == FailureClass::NotFound => Ok(()),
+                outcome => outcome.map_err(failure),
+            }
+        })
+    }
+
+    fn migrate(&self, state: State) -> Result<State, Failure> {
+        self.shape.migrate(state, T::migrate)
+    }
+
+    fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
+        Box::pin(async move {
+            let context = self.shape.context(request.config, request.context)?;
+            let outputs = T::import(&context, request.id).await.map_err(failure)?;
+            let state = self.shape.state(None, &outputs)?;
+            Ok(vec![Imported { type_name: self.type_name.clone(), state }])
+        })
+    }
+
+    fn precreate<'a>(
+        &'a self,
+        request: PrecreateRequest<'a>,
+    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
+        Box::pin(async move {
+            let view = T::view(&request.desired.effective).map_err(|error| unencodable(&error))?;
+            let context = self.shape.context(request.config, request.context)?;
+            let stub = T::precreate(&context, &view).await;
+            let stub = stub.map_err(|error| self.shape.apply_failure(None, error))?;
+            Ok(stub.map(|outputs| self.shape.state(None, &outputs)).transpose()?)
+        })
+    }
+}

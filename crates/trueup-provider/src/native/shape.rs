@@ -1,0 +1,220 @@
+//! What both contracts share when they become handlers: schema, receivers, contexts, states.
+
+use std::marker::PhantomData;
+
+use trueup_core::schema::ResourceSchema;
+use trueup_core::{Failure, FailureClass, FieldError, Value};
+
+use crate::context::{CallContext, Context};
+use crate::contract::{Inputs, Outputs, PlanHook, PlanHookRequest, PriorView, RawState};
+use crate::error::{Error, Result};
+use crate::handler::{ApplyFailure, PlanAnswer, PlanRequest, Sighting, Traits, foreign_configuration};
+use crate::identity::Ownership;
+use crate::planning::{self, Equivalence, Findings};
+use crate::provider::Configured;
+use crate::state::{InputValues, State};
+
+/// Makes what a receiver is constructed with, each time one is needed (CRUD-1).
+pub(crate) type Constructor<In> = Box<dyn Fn() -> <In as Inputs>::Injected + Send + Sync>;
+
+/// What an implemented plan hook says by leaving an output out (UNKNOWN-2).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum HookKind {
+    /// An update keeps it.
+    KeepsOutputs,
+    /// Nothing.
+    SaysNothingOfOutputs,
+}
+
+/// A resource type: its structs and how it behaves.
+pub(crate) struct TypeShape<In: Inputs, Out, C> {
+    pub(super) schema: ResourceSchema,
+    pub(super) traits: Traits,
+    construct: Constructor<In>,
+    of: PhantomData<fn() -> (Out, C)>,
+}
+
+impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
+    pub(super) fn new(version: u64, traits: Traits, construct: Constructor<In>) -> Self {
+        let schema = ResourceSchema { version, inputs: In::block(), outputs: Out::block() };
+        TypeShape { schema, traits, construct, of: PhantomData }
+    }
+
+    /// The receiver for desired inputs.
+    pub(super) fn receiver(&self, inputs: &Value) -> Result<In, Failure> {
+        In::decode(inputs, (self.construct)())
+            .map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()).at(error.path().clone()))
+    }
+
+    /// The receiver for recorded inputs.
+    pub(super) fn recorded(&self, inputs: &Value) -> Result<In, Failure> {
+        In::decode(inputs, (self.construct)()).map_err(|error| self.misfit("inputs", &error))
+    }
+
+    /// Recorded outputs.
+    pub(super) fn outputs(&self, outputs: &Value) -> Result<Out, Failure> {
+        Out::decode(outputs).map_err(|error| self.misfit("outputs", &error))
+    }
+
+    fn misfit(&self, what: &str, error: &FieldError) -> Failure {
+        let version = self.schema.version;
+        Failure::new(
+            FailureClass::Fatal,
+            format!("the recorded {what} do not fit schema version {version}: {error}"),
+        )
+        .hint("the type changed without a new schema version; its author must raise it and add a migration")
+    }
+
+    pub(super) fn config<'a>(&self, config: &'a Configured) -> Result<&'a C, Failure> {
+        config.get().ok_or_else(|| foreign_configuration(config))
+    }
+
+    pub(super) fn context(&self, config: &Configured, call: &CallContext) -> Result<Context<C>, Failure> {
+        let config = config.shared().ok_or_else(|| foreign_configuration(config))?;
+        Ok(Context::new(config, CallContext { name_rules: self.traits.name_rules, ..call.clone() }))
+    }
+
+    /// The state of an object with these outputs.
+    pub(super) fn state(&self, inputs: Option<InputValues>, outputs: &Out) -> Result<State, Failure> {
+        self.raw_state(inputs, outputs.encode().map_err(|error| unencodable(&error))?)
+    }
+
+    fn raw_state(&self, inputs: Option<InputValues>, outputs: Value) -> Result<State, Failure> {
+        let identity = self.schema.identity(inputs.as_ref().map(|inputs| &inputs.effective), &outputs);
+        let schema_version = self.schema.version;
+        Ok(State { inputs, outputs, private: Vec::new(), schema_version, identity })
+    }
+
+    /// The state of an object that was read, keeping what a read cannot tell.
+    pub(super) fn refreshed(&self, recorded: &State, outputs: &Out) -> Result<State, Failure> {
+        let observed = outputs.encode().map_err(|error| unencodable(&error))?;
+        let outputs = planning::refreshed(&self.schema.outputs, &recorded.outputs, observed);
+        self.raw_state(recorded.inputs.clone(), outputs)
+    }
+
+    pub(super) fn sighting(
+        &self,
+        inputs: Option<InputValues>,
+        outputs: &Out,
+        ownership: Ownership,
+    ) -> Result<Sighting, Failure> {
+        Ok(Sighting { state: self.state(inputs, outputs)?, ownership })
+    }
+
+    /// Inputs that were observed: as if a program had written all of them.
+    pub(super) fn observed_inputs(&self, inputs: &In) -> Result<InputValues, Failure> {
+        let written = inputs.encode().map_err(|error| unencodable(&error))?;
+        let effective = self.schema.inputs.with_defaults(&written);
+        Ok(InputValues { written, effective })
+    }
+
+    /// A failed apply, with what the type knows of a half-made object.
+    pub(super) fn apply_failure(&self, prior: Option<&State>, error: Error) -> ApplyFailure {
+        let (failure, partial) = error.into_parts();
+        let inputs = prior.and_then(|prior| prior.inputs.clone());
+        let partial = partial.and_then(|outputs| self.raw_state(inputs, outputs).ok());
+        ApplyFailure { failure, partial: partial.map(Box::new) }
+    }
+
+    /// Checks resolved inputs against the schema: what was unknown at plan is known now (CRUD-11).
+    pub(super) fn check_schema(&self, call: &CallContext, desired: &InputValues) -> Result<(), Failure> {
+        let checked = self.schema.inputs.check(&desired.written, &call.address.to_string());
+        let wrong: Vec<String> = checked.diagnostics.iter().map(ToString::to_string).collect();
+        if checked.diagnostics.has_errors() {
+            return Err(Failure::new(FailureClass::Invalid, wrong.join("; ")));
+        }
+        Ok(())
+    }
+
+    /// Plans by comparison and by what the type's hook says.
+    pub(super) fn plan<'a>(
+        &self,
+        request: PlanRequest<'a>,
+        equivalent: Equivalence<'_>,
+        kind: HookKind,
+        hook: impl FnOnce(&PlanHookRequest<'a, In, Out, C>, &mut PlanHook) -> Result<()>,
+    ) -> Result<PlanAnswer, Failure> {
+        let mut said = PlanHook::default();
+        hook(&self.hook_request(&request)?, &mut said).map_err(failure)?;
+        let schema = &self.schema;
+        let prior_inputs = request.prior.and_then(|prior| prior.inputs.as_ref());
+        let compared = request.prior.zip(request.observed);
+        let findings = Findings {
+            schema,
+            traits: &self.traits,
+            changes: prior_inputs.map_or(Vec::new(), |prior| {
+                planning::input_changes(schema, prior, request.desired, equivalent)
+            }),
+            drift: compared
+                .map_or(Vec::new(), |(prior, seen)| planning::drift(schema, prior, seen, equivalent)),
+            update_keeps_outputs: kind == HookKind::KeepsOutputs && !said.unimplemented,
+            hook: said,
+            request,
+        };
+        Ok(findings.conclude())
+    }
+
+    fn hook_request<'a>(
+        &self,
+        request: &PlanRequest<'a>,
+    ) -> Result<PlanHookRequest<'a, In, Out, C>, Failure> {
+        let prior = request.prior.map(|prior| {
+            let inputs = prior.inputs.as_ref().map(|inputs| self.recorded(&inputs.effective)).transpose()?;
+            let outputs = self.outputs(&prior.outputs)?;
+            let observed = request.observed.map(|state| self.outputs(&state.outputs)).transpose()?;
+            Ok::<_, Failure>(PriorView { inputs, outputs, observed })
+        });
+        let current = In::view(&request.desired.effective);
+        Ok(PlanHookRequest {
+            config: request.config.map(|config| self.config(config)).transpose()?,
+            prior: prior.transpose()?,
+            current: current.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?,
+            bindings_changed: request.bindings != request.prior_bindings,
+        })
+    }
+
+    /// Brings state to the current schema version (CRUD-10).
+    pub(super) fn migrate(
+        &self,
+        state: State,
+        migrate: impl FnOnce(u64, RawState) -> Result<RawState>,
+    ) -> Result<State, Failure> {
+        let (recorded, current) = (state.schema_version, self.schema.version);
+        if recorded == current {
+            return Ok(state);
+        }
+        if recorded > current {
+            let message =
+                format!("the record has schema version {recorded}, this program knows only {current}");
+            return Err(Failure::new(FailureClass::Fatal, message)
+                .hint("it was written by a newer version of the provider: use that one or a later one"));
+        }
+        let inputs = state.inputs.as_ref().map_or(Value::NULL, |inputs| inputs.effective.clone());
+        let had_inputs = state.inputs.is_some();
+        let RawState { inputs, outputs } = migrate(recorded, RawState { inputs, outputs: state.outputs })
+            .map_err(|error| {
+                let (failure, _) = error.into_parts();
+                let message = format!(
+                    "cannot migrate from schema version {recorded} to {current}: {}",
+                    failure.message
+                );
+                Failure { message, ..failure }
+            })?;
+        let inputs = had_inputs.then(|| InputValues { written: inputs.clone(), effective: inputs });
+        let migrated = self.raw_state(inputs, outputs)?;
+        Ok(State { private: state.private, ..migrated })
+    }
+}
+
+/// An output or observed input that no value stands for.
+pub(super) fn unencodable(error: &FieldError) -> Failure {
+    Failure::new(
+        FailureClass::Fatal,
+        format!("the provider answered with something that no value can hold: {error}"),
+    )
+}
+
+/// An error of a method that leaves nothing half-made.
+pub(super) fn failure(error: Error) -> Failure {
+    error.into_parts().0
+}

@@ -1,0 +1,50 @@
+//! Where an observed object differs from its record.
+
+use trueup_core::schema::{Block, ResourceSchema};
+use trueup_core::{Change, Value, diff};
+
+use super::Equivalence;
+use crate::state::State;
+
+/// The outputs that drifted (DRIFT-3): every difference but volatile and informational ones, and mirrors of an input
+/// whose observed value the type takes for the same.
+pub(crate) fn drift(
+    schema: &ResourceSchema,
+    recorded: &State,
+    observed: &State,
+    equivalent: Equivalence<'_>,
+) -> Vec<Change> {
+    let mut changes = diff(&recorded.outputs, &observed.outputs);
+    if changes.is_empty() {
+        return changes;
+    }
+    let unwatched = schema.outputs.paths_where(|attribute| attribute.volatile || attribute.informational);
+    changes.retain(|change| !unwatched.iter().any(|path| path.covers(&change.path)));
+    changes.retain(|change| !is_equivalent_mirror(schema, recorded, observed, change, equivalent));
+    changes
+}
+
+fn is_equivalent_mirror(
+    schema: &ResourceSchema,
+    recorded: &State,
+    observed: &State,
+    change: &Change,
+    equivalent: Equivalence<'_>,
+) -> bool {
+    let Some(output) = change.path.first_key() else { return false };
+    let mirrored = schema.outputs.attributes.get(output).and_then(|attribute| attribute.mirrors.as_ref());
+    let (Some(input), Some(inputs)) = (mirrored, &recorded.inputs) else { return false };
+    let seen = observed.outputs.get(output).cloned().unwrap_or(Value::NULL);
+    equivalent(input, &inputs.effective, &inputs.effective.with_entry(input, seen))
+}
+
+/// Observed outputs as they are recorded: what only the answer to the create could tell, and what identifies the
+/// object, is never erased by a read (CRUD-14, APPLY-8).
+pub(crate) fn refreshed(outputs: &Block, recorded: &Value, observed: Value) -> Value {
+    let lasting =
+        outputs.attributes.iter().filter(|(_, attribute)| attribute.create_only || attribute.identity);
+    lasting.fold(observed, |observed, (name, _)| match (recorded.get(name), observed.get(name)) {
+        (Some(kept), None) => observed.with_entry(name, kept.clone()),
+        _ => observed,
+    })
+}

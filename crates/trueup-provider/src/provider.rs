@@ -1,0 +1,293 @@
+//! Providers: families of resource types with one configuration, and the registry that knows them.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use smol_str::{SmolStr, format_smolstr};
+use trueup_core::schema::Block;
+use trueup_core::{Diagnostic, Failure, Value, is_identifier, nearest};
+
+use crate::clock::BoxFuture;
+use crate::context::NoConfig;
+use crate::contract::{Converge, Crud, DataSource, Inputs};
+use crate::error::Result;
+use crate::handler::{DataHandler, ResourceHandler};
+use crate::native::{ConvergeHandler, CrudHandler, DataSourceHandler};
+
+/// A family of resource types, as the engine sees it.
+pub trait Provider: Send + Sync {
+    /// The name, which begins the names of all its types.
+    fn name(&self) -> &str;
+
+    /// What its configuration takes.
+    fn config_schema(&self) -> &Block;
+
+    /// Makes it ready to be called with this configuration, checked and with defaults.
+    fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>>;
+
+    /// The resource type of this name.
+    fn resource<'a>(
+        &'a self,
+        type_name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn ResourceHandler>>, Failure>>;
+
+    /// The data source of this name.
+    fn data_source<'a>(
+        &'a self,
+        type_name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn DataHandler>>, Failure>>;
+
+    /// The names of all resource types.
+    fn resource_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>>;
+}
+
+/// A provider's configuration, ready for use: a client, or the settings themselves.
+#[derive(Clone)]
+pub struct Configured {
+    provider: SmolStr,
+    content: Arc<dyn Any + Send + Sync>,
+}
+
+impl Configured {
+    /// Wraps what the provider's types expect.
+    pub fn new(provider: impl Into<SmolStr>, content: Arc<dyn Any + Send + Sync>) -> Self {
+        Configured { provider: provider.into(), content }
+    }
+
+    /// The content, if it is of this type.
+    pub fn get<C: 'static>(&self) -> Option<&C> {
+        self.content.downcast_ref()
+    }
+
+    /// The content to keep, if it is of this type.
+    pub fn shared<C: Send + Sync + 'static>(&self) -> Option<Arc<C>> {
+        self.content.clone().downcast().ok()
+    }
+}
+
+impl fmt::Debug for Configured {
+    /// Only whose it is: it may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "configuration of `{}`", self.provider)
+    }
+}
+
+type Configure<C> = dyn Fn(&Value) -> BoxFuture<'static, Result<Arc<C>>> + Send + Sync;
+
+/// A provider whose types are written in Rust.
+pub struct NativeProvider<C = NoConfig> {
+    name: SmolStr,
+    config_schema: Block,
+    configure: Box<Configure<C>>,
+    resources: IndexMap<SmolStr, Arc<dyn ResourceHandler>>,
+    data_sources: IndexMap<SmolStr, Arc<dyn DataHandler>>,
+}
+
+impl NativeProvider<NoConfig> {
+    /// A provider without configuration.
+    ///
+    /// # Panics
+    /// If the name is not one, such as `std`.
+    pub fn new(name: &str) -> Self {
+        Self::with_configuration(
+            name,
+            Block::default(),
+            Box::new(|_| Box::pin(async { Ok(Arc::new(NoConfig)) })),
+        )
+    }
+}
+
+impl<C: Send + Sync + 'static> NativeProvider<C> {
+    /// A provider whose types share what this function makes of its configuration, such as a client.
+    ///
+    /// # Panics
+    /// If the name is not one, such as `std`.
+    pub fn configured<S, F>(name: &str, configure: impl Fn(S) -> F + Send + Sync + 'static) -> Self
+    where
+        S: Inputs<Injected = ()>,
+        F: Future<Output = Result<C>> + Send + 'static,
+    {
+        let configure = move |config: &Value| -> BoxFuture<'static, Result<Arc<C>>> {
+            match S::decode(config, ()) {
+                Ok(settings) => {
+                    let configured = configure(settings);
+                    Box::pin(async { configured.await.map(Arc::new) })
+                }
+                Err(error) => Box::pin(async { Err(error.into()) }),
+            }
+        };
+        Self::with_configuration(name, S::block(), Box::new(configure))
+    }
+
+    fn with_configuration(name: &str, config_schema: Block, configure: Box<Configure<C>>) -> Self {
+        assert!(is_identifier(name), "`{name}` is not a provider's name");
+        NativeProvider {
+            name: name.into(),
+            config_schema,
+            configure,
+            resources: IndexMap::new(),
+            data_sources: IndexMap::new(),
+        }
+    }
+
+    /// Adds a resource type of the CRUD contract; `file` in the provider `std` becomes `std_file`.
+    #[must_use]
+    pub fn crud<T: Crud<Config = C, Injected = ()>>(self, name: &str) -> Self {
+        self.crud_with::<T>(name, || ())
+    }
+
+    /// The same, with what the type's injected field holds: made anew for each call.
+    #[must_use]
+    pub fn crud_with<T: Crud<Config = C>>(
+        self,
+        name: &str,
+        construct: impl Fn() -> T::Injected + Send + Sync + 'static,
+    ) -> Self {
+        let type_name = self.type_name(name);
+        self.resource_handler(CrudHandler::<T>::new(type_name.clone(), Box::new(construct)), type_name)
+    }
+
+    /// Adds a resource type of the convergent contract.
+    #[must_use]
+    pub fn converge<T: Converge<Config = C, Injected = ()>>(self, name: &str) -> Self {
+        self.converge_with::<T>(name, || ())
+    }
+
+    /// The same, with what the type's injected field holds: made anew for each call.
+    #[must_use]
+    pub fn converge_with<T: Converge<Config = C>>(
+        self,
+        name: &str,
+        construct: impl Fn() -> T::Injected + Send + Sync + 'static,
+    ) -> Self {
+        let type_name = self.type_name(name);
+        self.resource_handler(ConvergeHandler::<T>::new(type_name.clone(), Box::new(construct)), type_name)
+    }
+
+    /// Adds a data source.
+    #[must_use]
+    pub fn data<T: DataSource<Config = C, Injected = ()>>(mut self, name: &str) -> Self {
+        let type_name = self.type_name(name);
+        assert!(
+            !self.data_sources.contains_key(&type_name),
+            "the data source `{type_name}` is registered twice"
+        );
+        self.data_sources.insert(type_name, Arc::new(DataSourceHandler::<T>::new(Box::new(|| ()))));
+        self
+    }
+
+    fn resource_handler(mut self, handler: impl ResourceHandler + 'static, type_name: SmolStr) -> Self {
+        assert!(
+            !self.resources.contains_key(&type_name),
+            "the resource type `{type_name}` is registered twice"
+        );
+        self.resources.insert(type_name, Arc::new(handler));
+        self
+    }
+
+    fn type_name(&self, name: &str) -> SmolStr {
+        let type_name = format_smolstr!("{}_{name}", self.name);
+        assert!(is_identifier(&type_name), "`{type_name}` is not the name of a type");
+        type_name
+    }
+}
+
+impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn config_schema(&self) -> &Block {
+        &self.config_schema
+    }
+
+    fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>> {
+        Box::pin(async move {
+            let content = (self.configure)(config).await.map_err(|error| error.into_parts().0)?;
+            Ok(Configured { provider: self.name.clone(), content })
+        })
+    }
+
+    fn resource<'a>(
+        &'a self,
+        type_name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn ResourceHandler>>, Failure>> {
+        Box::pin(async { Ok(self.resources.get(type_name).cloned()) })
+    }
+
+    fn data_source<'a>(
+        &'a self,
+        type_name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn DataHandler>>, Failure>> {
+        Box::pin(async { Ok(self.data_sources.get(type_name).cloned()) })
+    }
+
+    fn resource_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        Box::pin(async { Ok(self.resources.keys().cloned().collect()) })
+    }
+}
+
+/// The providers that a program can use.
+#[derive(Clone, Default)]
+pub struct Registry {
+    providers: IndexMap<SmolStr, Arc<dyn Provider>>,
+}
+
+impl Registry {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a provider.
+    ///
+    /// # Panics
+    /// If one of that name is there already.
+    #[must_use]
+    pub fn with(mut self, provider: impl Provider + 'static) -> Self {
+        let name = SmolStr::new(provider.name());
+        let before = self.providers.insert(name.clone(), Arc::new(provider));
+        assert!(before.is_none(), "the provider `{name}` is registered twice");
+        self
+    }
+
+    /// The provider of this name.
+    pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
+        self.providers.get(name)
+    }
+
+    /// The provider whose name begins a type's name; of several, the longest.
+    pub fn provider_of(&self, type_name: &str) -> Option<&Arc<dyn Provider>> {
+        let begins = |name: &str| type_name.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+        let matching = self.providers.iter().filter(|(name, _)| begins(name));
+        matching.max_by_key(|(name, _)| name.len()).map(|(_, provider)| provider)
+    }
+
+    /// The resource type of this name, or what to tell the user (PLAN-11).
+    pub async fn resource(&self, type_name: &str) -> Result<Arc<dyn ResourceHandler>, Diagnostic> {
+        let failed =
+            |failure: &Failure| Diagnostic::error(format!("cannot load `{type_name}`: {}", failure.message));
+        let Some(provider) = self.provider_of(type_name) else {
+            let known: Vec<&str> = self.providers.keys().map(SmolStr::as_str).collect();
+            return Err(Diagnostic::error(format!("no provider has the resource type `{type_name}`"))
+                .hint(format!("the providers here are `{}`", known.join("`, `"))));
+        };
+        match provider.resource(type_name).await {
+            Ok(Some(handler)) => Ok(handler),
+            Ok(None) => {
+                let types = provider.resource_types().await.map_err(|failure| failed(&failure))?;
+                let summary =
+                    format!("the provider `{}` has no resource type `{type_name}`", provider.name());
+                let hint = match nearest(type_name, types.iter().map(SmolStr::as_str)) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("it has `{}`", types.join("`, `")),
+                };
+                Err(Diagnostic::error(summary).hint(hint))
+            }
+            Err(failure) => Err(failed(&failure)),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What is kept of one object: the state that handlers give and take.
+
+use serde::{Deserialize, Serialize};
+use trueup_core::Value;
+
+/// The inputs of a resource, both as the program wrote them and with defaults filled in (PLAN-9).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InputValues {
+    /// As written: checked, without defaults.
+    pub written: Value,
+    /// As it counts: with defaults.
+    pub effective: Value,
+}
+
+/// What is known of one object.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// The inputs it was last brought to; `None` for an object that was adopted and not yet reconciled.
+    pub inputs: Option<InputValues>,
+    /// What the provider last answered.
+    pub outputs: Value,
+    /// What only the provider understands, kept for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub private: Vec<u8>,
+    /// The version of the schema the values follow.
+    pub schema_version: u64,
+    /// The values that tell this object from others of its type; `None` if the type has none to tell.
+    pub identity: Option<Value>,
+}

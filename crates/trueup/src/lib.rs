@@ -1,0 +1,27 @@
+#![doc = include_str!("../../../docs/first-resource.md")]
+//!
+//! # What is here
+//! - [`Crud`], [`Converge`], [`DataSource`]: the contracts, implemented on a struct that derives [`Inputs`]
+//! - [`NativeProvider`], [`Registry`]: how types are named and found
+//! - [`Expr`]: references to other resources' outputs, and what can be made of them
+//! - [`Value`], [`schema`], [`Diagnostic`]: what everything is made of
+//! - `conformance`, with the feature of that name: drives a resource type through its whole life and checks it
+
+#[cfg(feature = "conformance")]
+pub use trueup_conformance as conformance;
+pub use trueup_core::{
+    Address, AddressError, Change, Diagnostic, Diagnostics, Failure, FailureClass, FieldError, FieldSchema,
+    FieldType, InstanceKey, JsonForm, Kind, Mode, ModulePath, ModuleStep, Number, Origin, Path, Report,
+    Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
+};
+pub use trueup_program::{Evaluated, Expr, Expression, IntoExpr, Referable, Reference, Scope, list, map};
+pub use trueup_provider::*;
+
+/// Runs a program's asynchronous part to its end, on this thread.
+///
+/// # Panics
+/// If the operating system gives the runtime no resources, or if called inside a runtime.
+pub fn run<T>(program: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.expect("the operating system has room for a runtime").block_on(program)
+}

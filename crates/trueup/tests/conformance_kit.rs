@@ -1,0 +1,255 @@
+//! The kit finds what it is there to find: a type with any one of these bugs fails the check that is meant for it.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod shelf;
+
+use shelf::{Shelf, Thing, id};
+use tokio::task::yield_now;
+use trueup::conformance::{CheckReport, Kit, Outcome};
+use trueup::{
+    Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Ownership, Prior, Recovery,
+    Result, Secret, Sightings, State, value,
+};
+
+/// What is wrong with the type; `None` for nothing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Bug {
+    None,
+    ReadInventsASize,
+    AMirrorLies,
+    AnOutputNeverSettles,
+    UpdateMakesAnother,
+    UpdateDoesNothing,
+    CreateClearsTheShelf,
+    DeleteMindsWhatIsGone,
+    DeleteDoesNothing,
+    GoneLooksPresent,
+    ReadEchoesTheRecord,
+    RepairForgetsTheSize,
+    LookupFindsNothing,
+    LookupClaimsWhatIsForeign,
+    LookupIsPromisedAndMissing,
+    CreateLeaksWhenCutOff,
+    UpdateIsNotRepeatable,
+    DeleteLeaksWhenCutOff,
+    TheSecretIsAnOutput,
+    TheSecretIsProgress,
+}
+
+#[derive(Clone)]
+struct World {
+    bug: Bug,
+    shelf: Shelf,
+}
+
+#[derive(Inputs)]
+struct Crate {
+    #[trueup(identity, replace)]
+    name: String,
+    size: u64,
+    password: Option<Secret<String>>,
+    #[trueup(inject)]
+    world: World,
+}
+
+#[derive(Outputs)]
+struct CrateOutput {
+    #[trueup(identity)]
+    id: u64,
+    #[trueup(mirrors = "name")]
+    name: String,
+    size: u64,
+    noise: u64,
+    hint: Option<String>,
+}
+
+impl Crate {
+    fn has(&self, bug: Bug) -> bool {
+        self.world.bug == bug
+    }
+
+    fn output(&self, id: u64, context: &Context) -> Result<CrateOutput> {
+        let thing = self.world.shelf.get(id)?;
+        self.world.shelf.note("output");
+        let noise =
+            if self.has(Bug::AnOutputNeverSettles) { self.world.shelf.world().calls.len() as u64 } else { 0 };
+        let password = self.password.as_ref().map(|password| password.expose().clone());
+        if let (true, Some(password)) = (self.has(Bug::TheSecretIsProgress), &password) {
+            context.report_progress(&format!("using {password}"));
+        }
+        let hint = if self.has(Bug::TheSecretIsAnOutput) { password } else { None };
+        let name = if self.has(Bug::AMirrorLies) { "another".to_owned() } else { self.name.clone() };
+        Ok(CrateOutput { id, name, size: thing.size, noise, hint })
+    }
+
+    fn thing(&self, context: &Context) -> Thing {
+        Thing { name: self.name.clone(), size: self.size, tags: context.tags() }
+    }
+}
+
+impl Crud for Crate {
+    type Output = CrateOutput;
+    type Config = NoConfig;
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Lookup
+    }
+
+    async fn create(&self, context: &Context) -> Result<CrateOutput> {
+        let shelf = &self.world.shelf;
+        if self.has(Bug::CreateClearsTheShelf) {
+            shelf.world().things.clear();
+        }
+        yield_now().await;
+        let mut thing = self.thing(context);
+        if self.has(Bug::CreateLeaksWhenCutOff) {
+            thing.name = "named later".to_owned();
+        }
+        let id = shelf.put(thing);
+        yield_now().await;
+        shelf.set(id, self.thing(context))?;
+        yield_now().await;
+        self.output(id, context)
+    }
+
+    async fn read(&self, context: &Context, prior: &CrateOutput) -> Result<CrateOutput> {
+        let mut seen = match self.output(prior.id, context) {
+            Err(_) if self.has(Bug::GoneLooksPresent) => {
+                CrateOutput { id: prior.id, name: self.name.clone(), size: prior.size, noise: 0, hint: None }
+            }
+            seen => seen?,
+        };
+        if self.has(Bug::ReadInventsASize) {
+            seen.size += 1;
+        }
+        if self.has(Bug::ReadEchoesTheRecord) {
+            seen.size = prior.size;
+        }
+        Ok(seen)
+    }
+
+    async fn update(&self, context: &Context, prior: &Prior<Self>) -> Result<CrateOutput> {
+        let shelf = &self.world.shelf;
+        let repairs = prior.inputs.size == self.size;
+        yield_now().await;
+        if self.has(Bug::UpdateMakesAnother) {
+            shelf.put(self.thing(context));
+        }
+        if self.has(Bug::UpdateIsNotRepeatable) && shelf.get(prior.outputs.id)?.size != prior.inputs.size {
+            return Err(Error::conflict("it is not as I left it"));
+        }
+        let idle = self.has(Bug::UpdateDoesNothing) || (repairs && self.has(Bug::RepairForgetsTheSize));
+        if !idle {
+            shelf.set(prior.outputs.id, self.thing(context))?;
+        }
+        yield_now().await;
+        self.output(prior.outputs.id, context)
+    }
+
+    async fn delete(&self, _: &Context, prior: &CrateOutput) -> Result<()> {
+        let shelf = &self.world.shelf;
+        if self.has(Bug::DeleteDoesNothing) {
+            return Ok(());
+        }
+        if self.has(Bug::DeleteLeaksWhenCutOff) {
+            let thing = shelf.get(prior.id)?;
+            shelf.take(prior.id)?;
+            // Moved aside first: cut off here, nobody knows where it went.
+            let aside = shelf.put(thing);
+            yield_now().await;
+            return shelf.take(aside);
+        }
+        yield_now().await;
+        match shelf.take(prior.id) {
+            Err(_) if self.has(Bug::DeleteMindsWhatIsGone) => Err(Error::fatal("it is gone")),
+            outcome => outcome,
+        }
+    }
+
+    async fn lookup(&self, context: &Context) -> Result<Sightings<Found<Self, CrateOutput>>> {
+        if self.has(Bug::LookupIsPromisedAndMissing) {
+            return Ok(Sightings::unsupported());
+        }
+        let found = self.world.shelf.named(&self.name).filter(|_| !self.has(Bug::LookupFindsNothing));
+        let Some((id, thing)) = found else { return Ok(Sightings::absent()) };
+        let ownership = match context.recognise(&thing.tags) {
+            Ownership::Unowned if self.has(Bug::LookupClaimsWhatIsForeign) => {
+                Ownership::Owned { generation: None }
+            }
+            ownership => ownership,
+        };
+        let inputs = Crate { name: thing.name, size: thing.size, password: None, world: self.world.clone() };
+        let outputs = self.output(id, context)?;
+        Ok(Sightings::recognised(Found { inputs, outputs }, ownership))
+    }
+}
+
+async fn report(bug: Bug) -> CheckReport {
+    let shelf = Shelf::default();
+    let world = World { bug, shelf: shelf.clone() };
+    let provider = NativeProvider::new("z").crud_with::<Crate>("crate", move || world.clone());
+    let kit =
+        Kit::new(provider, "z_crate", value!({ name: "a", size: 1, password: "canary" })).await.unwrap();
+    let (count, tamper, remove, taken) = (shelf.clone(), shelf.clone(), shelf.clone(), shelf.clone());
+    kit.updated(value!({ name: "a", size: 2, password: "canary" }))
+        .replaced(value!({ name: "b", size: 1 }))
+        .secret("canary")
+        .counted_by(move || {
+            let things = count.len();
+            async move { things }
+        })
+        .tampered_by(move |state: State| {
+            let thing = tamper.get(id(&state.outputs)).unwrap();
+            tamper.set(id(&state.outputs), Thing { size: 99, ..thing }).unwrap();
+            async {}
+        })
+        .removed_by(move |state: State| {
+            remove.take(id(&state.outputs)).unwrap();
+            async {}
+        })
+        .taken_by(move |_, _| {
+            taken.put(Thing { name: "a".to_owned(), ..Thing::default() });
+            async {}
+        })
+        .run()
+        .await
+}
+
+#[test]
+fn a_sound_type_passes_every_check() {
+    let report = trueup::run(report(Bug::None));
+    assert!(report.checks.iter().all(|(_, outcome)| *outcome == Outcome::Passed), "{report}");
+}
+
+#[test]
+fn each_bug_fails_the_check_that_is_meant_for_it() {
+    let meant = [
+        (Bug::ReadInventsASize, "what_create_answers_is_what_read_finds"),
+        (Bug::AMirrorLies, "planned_outputs_come_true"),
+        (Bug::AnOutputNeverSettles, "a_plan_after_create_is_empty"),
+        (Bug::UpdateMakesAnother, "applying_twice_changes_nothing"),
+        (Bug::UpdateDoesNothing, "an_update_reaches_the_new_inputs"),
+        (Bug::CreateClearsTheShelf, "a_replacement_makes_another_object"),
+        (Bug::DeleteMindsWhatIsGone, "deleting_twice_succeeds"),
+        (Bug::DeleteDoesNothing, "deleting_twice_succeeds"),
+        (Bug::GoneLooksPresent, "a_vanished_object_is_seen_as_gone"),
+        (Bug::ReadEchoesTheRecord, "a_changed_object_is_seen_and_repaired"),
+        (Bug::RepairForgetsTheSize, "a_changed_object_is_seen_and_repaired"),
+        (Bug::LookupFindsNothing, "ones_own_object_is_found_as_owned"),
+        (Bug::LookupFindsNothing, "a_create_whose_answer_was_lost_is_recovered"),
+        (Bug::LookupClaimsWhatIsForeign, "a_foreign_object_is_found_as_unowned"),
+        (Bug::LookupIsPromisedAndMissing, "nothing_is_found_before_it_exists"),
+        (Bug::CreateLeaksWhenCutOff, "a_create_cut_off_anywhere_is_recovered"),
+        (Bug::UpdateIsNotRepeatable, "an_update_cut_off_anywhere_is_repeated"),
+        (Bug::DeleteLeaksWhenCutOff, "a_delete_cut_off_anywhere_is_repeated"),
+        (Bug::TheSecretIsAnOutput, "secrets_are_marked_and_never_told"),
+        (Bug::TheSecretIsProgress, "secrets_are_marked_and_never_told"),
+    ];
+    for (bug, check) in meant {
+        let report = trueup::run(report(bug));
+        assert!(
+            matches!(report.outcome(check), Some(Outcome::Failed(_))),
+            "{bug:?} was not caught:\n{report}"
+        );
+    }
+}
