@@ -40,23 +40,12 @@ pub(crate) struct Field {
 
 impl Struct {
     pub(crate) fn parse(input: DeriveInput, side: Side) -> darling::Result<Self> {
+        let fields = named_fields(&input)?;
         let mut errors = Error::accumulator();
         if !input.generics.params.is_empty() {
             errors.push(Error::custom("generic structs cannot be derived").with_span(&input.generics));
         }
         let attributes = errors.handle(container(&input.attrs)).unwrap_or_default();
-        let fields = match input.data {
-            Data::Struct(data) => match data.fields {
-                SynFields::Named(named) => named.named.into_iter().collect(),
-                SynFields::Unit => Vec::new(),
-                SynFields::Unnamed(_) => {
-                    return Err(Error::custom("fields need names").with_span(&input.ident));
-                }
-            },
-            Data::Enum(_) | Data::Union(_) => {
-                return Err(Error::custom("only a struct can be derived so").with_span(&input.ident));
-            }
-        };
         let case = attributes.rename_all.unwrap_or(Case::Snake);
         let mut parsed = Vec::new();
         let mut injected = None;
@@ -93,6 +82,20 @@ impl Struct {
             fields: parsed,
             injected,
         })
+    }
+}
+
+/// The fields, if they have names.
+fn named_fields(input: &DeriveInput) -> darling::Result<Vec<syn::Field>> {
+    match &input.data {
+        Data::Struct(data) => match &data.fields {
+            SynFields::Named(named) => Ok(named.named.iter().cloned().collect()),
+            SynFields::Unit => Ok(Vec::new()),
+            SynFields::Unnamed(_) => Err(Error::custom("fields need names").with_span(&input.ident)),
+        },
+        Data::Enum(_) | Data::Union(_) => {
+            Err(Error::custom("only a struct can be derived so").with_span(&input.ident))
+        }
     }
 }
 

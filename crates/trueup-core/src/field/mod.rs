@@ -12,6 +12,11 @@ use crate::types::Type;
 use crate::value::Value;
 
 /// A Rust type that can be a field of inputs or outputs.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field",
+    label = "no value stands for this type",
+    note = "derive `FieldType` for a struct or enum of your own"
+)]
 pub trait FieldType: Sized {
     /// What the schema says of such a field.
     fn field_schema() -> FieldSchema;

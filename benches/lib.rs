@@ -1,0 +1,1 @@
+//! The benchmarks stand in their own files: `cargo bench --package trueup-benches`.

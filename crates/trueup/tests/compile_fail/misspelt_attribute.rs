@@ -1,0 +1,9 @@
+use trueup::Inputs;
+
+#[derive(Inputs)]
+struct File {
+    #[trueup(replce, patern = "^a")]
+    path: String,
+}
+
+fn main() {}
