@@ -1,5 +1,6 @@
 //! Where things lie in this repository, and which files there are.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,17 +9,25 @@ use crate::failure::Failure;
 /// The checkout that the tool was built in.
 pub(crate) struct Repository {
     pub(crate) root: PathBuf,
+    target_dir: PathBuf,
 }
 
 impl Repository {
     pub(crate) fn of_this_tool() -> Self {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: here.parent().unwrap_or(here).to_owned() }
+        Self::at(here.parent().unwrap_or(here), std::env::var_os("CARGO_TARGET_DIR"))
     }
 
-    /// The build directory that examples share with the workspace, so that dependencies are built once.
-    pub(crate) fn target_dir(&self) -> PathBuf {
-        self.root.join("target")
+    fn at(root: &Path, target_dir: Option<OsString>) -> Self {
+        // Cargo runs at the root, so a relative directory is meant from there; an absolute one stays as it is.
+        let target_dir = root.join(target_dir.unwrap_or_else(|| "target".into()));
+        Self { root: root.to_owned(), target_dir }
+    }
+
+    /// The build directory that examples share with the workspace, so that dependencies are built once: the one that
+    /// `CARGO_TARGET_DIR` names, where it is set.
+    pub(crate) fn target_dir(&self) -> &Path {
+        &self.target_dir
     }
 
     /// The manifest of each example, relative to the root, in order of name.
@@ -82,4 +91,19 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_are_built_where_cargo_builds() {
+        let built = |target_dir: Option<&str>| {
+            Repository::at(Path::new("/checkout"), target_dir.map(OsString::from)).target_dir().to_owned()
+        };
+        assert_eq!(built(None), Path::new("/checkout/target"));
+        assert_eq!(built(Some("elsewhere")), Path::new("/checkout/elsewhere"));
+        assert_eq!(built(Some("/tmp/elsewhere")), Path::new("/tmp/elsewhere"));
+    }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, DeleteRequest, IdempotencyToken,
-    ImportRequest, Imported, InputValues, LookupRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest,
-    Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
+    ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
+    PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
 };
 
 /// One resource of one type, driven call by call.
@@ -26,14 +26,15 @@ impl Driver {
         config: &Value,
     ) -> Result<Driver, Diagnostics> {
         let name = provider.name().to_owned();
-        let checked = provider.config_schema().check(config, &name);
+        let cannot_configure =
+            |failure: Failure| Diagnostic::error(format!("cannot configure `{name}`: {failure}"));
+        let schema = provider.config_schema().await.map_err(cannot_configure)?;
+        let checked = schema.check(config, &name);
         if checked.diagnostics.has_errors() {
             return Err(checked.diagnostics);
         }
-        let config = provider.config_schema().with_defaults(&checked.value);
-        let config = provider.configure(&config).await;
-        let config =
-            config.map_err(|failure| Diagnostic::error(format!("cannot configure `{name}`: {failure}")))?;
+        let config = schema.with_defaults(&checked.value);
+        let config = provider.configure(&config).await.map_err(cannot_configure)?;
         let handler = Registry::new().with(provider).resource(type_name).await?;
         let address =
             Address::resource(type_name, "it").map_err(|error| Diagnostic::error(error.to_string()))?;
@@ -79,8 +80,17 @@ impl Driver {
         prior: Option<&State>,
         observed: Option<&State>,
     ) -> Result<PlanAnswer, Failure> {
-        let config = Some(&self.config);
-        let request = PlanRequest { config, desired, prior, observed, bindings: &[], prior_bindings: &[] };
+        let private = PrivateBytes(prior.map_or(Vec::new(), |prior| prior.private.clone()));
+        let request = PlanRequest {
+            config: Some(&self.config),
+            desired,
+            prior,
+            observed,
+            bindings: &[],
+            prior_bindings: &[],
+            private: &private,
+            context: &self.context,
+        };
         self.handler.plan(request).await
     }
 
@@ -120,9 +130,15 @@ impl Driver {
     }
 
     /// Removes the object.
-    pub async fn delete(&self, inputs: &InputValues, state: &State) -> Result<(), Failure> {
+    pub async fn delete(&self, inputs: &InputValues, state: &State) -> Result<(), ApplyFailure> {
         let (config, context) = (&self.config, &self.context);
         self.handler.delete(DeleteRequest { config, inputs: &inputs.effective, state, context }).await
+    }
+
+    /// Brings recorded state to the current schema version.
+    pub async fn migrate(&self, state: State) -> Result<State, Failure> {
+        let (config, context) = (Some(&self.config), &self.context);
+        self.handler.migrate(MigrateRequest { config, state, context }).await
     }
 
     /// Makes a stub of the object, if the type can.

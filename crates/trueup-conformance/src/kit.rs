@@ -10,6 +10,9 @@ use crate::checks::{self, Check};
 use crate::driver::Driver;
 use crate::outcome::{CheckReport, Outcome};
 
+/// Counts objects.
+pub(crate) type Census = Box<dyn Fn() -> BoxFuture<'static, usize> + Send + Sync>;
+
 type Hook<A> = Box<dyn Fn(A) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A resource type under test. Built up with what the author knows, then run.
@@ -21,7 +24,7 @@ pub struct Kit {
     pub(crate) tamper: Option<Hook<State>>,
     pub(crate) remove: Option<Hook<State>>,
     pub(crate) foreign: Option<Hook<(CallContext, InputValues)>>,
-    pub(crate) census: Option<Box<dyn Fn() -> BoxFuture<'static, usize> + Send + Sync>>,
+    pub(crate) census: Option<Census>,
     pub(crate) canary: Option<String>,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
 }
@@ -109,7 +112,8 @@ impl Kit {
         self
     }
 
-    /// How to count the objects that really exist: the only proof that none was leaked or doubled.
+    /// How to count the objects that really exist: the only proof that none was leaked or doubled. Without it the
+    /// checks that claim so are skipped.
     #[must_use]
     pub fn counted_by<F: Future<Output = usize> + Send + 'static>(
         mut self,
@@ -119,7 +123,8 @@ impl Kit {
         self
     }
 
-    /// A text that the first inputs hold in secret fields only: it must not appear anywhere in the clear.
+    /// A text that the inputs hold in secret fields only: it must not appear anywhere in the clear, be it in a plan, in
+    /// what was made, looked up or reported, or in a failure.
     #[must_use]
     pub fn secret(mut self, canary: impl Into<String>) -> Self {
         self.canary = Some(canary.into());

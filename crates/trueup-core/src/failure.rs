@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostic::Diagnostics;
 use crate::path::Path;
 use crate::value::Value;
+
+/// The shortest secret that is looked for in messages.
+const SECRET_LENGTH_MIN: usize = 4;
 
 /// A failed operation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -21,6 +25,9 @@ pub struct Failure {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// All that was wrong, where it is more than one thing or has a place in the source.
+    #[serde(default, skip_serializing_if = "Diagnostics::is_empty")]
+    pub diagnostics: Diagnostics,
 }
 
 /// The classes of failures (RETRY-1).
@@ -86,7 +93,26 @@ impl FailureClass {
 impl Failure {
     /// A failure of this class.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Failure { class, message: message.into(), path: None, hints: Vec::new() }
+        let diagnostics = Diagnostics::new();
+        Failure { class, message: message.into(), path: None, hints: Vec::new(), diagnostics }
+    }
+
+    /// The same failure without any text that stands at a secret position of these values: a provider's words may
+    /// quote what it was given.
+    #[must_use]
+    pub fn without_secrets_of<'a>(mut self, values: impl IntoIterator<Item = &'a Value>) -> Self {
+        let mut texts: Vec<&str> = values.into_iter().flat_map(Value::secret_texts).collect();
+        // A secret inside a longer one must not leave the rest of that one behind.
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        // Shorter texts would be found in the middle of ordinary words.
+        for text in texts.into_iter().filter(|text| text.len() >= SECRET_LENGTH_MIN) {
+            for told in std::iter::once(&mut self.message).chain(&mut self.hints) {
+                if told.contains(text) {
+                    *told = told.replace(text, "(secret)");
+                }
+            }
+        }
+        self
     }
 
     /// Says which input is at fault.

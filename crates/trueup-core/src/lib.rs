@@ -33,5 +33,6 @@ pub use suggestion::nearest;
 pub use text::is_identifier;
 pub use types::{Mismatch, ObjectType, Type, convert};
 pub use value::{
-    Change, Entries, JsonError, JsonForm, Kind, Number, NumberError, Origins, Secrets, Value, diff, read_json,
+    Change, Entries, JsonError, JsonForm, Kind, Number, NumberError, Origins, Secrets, Value, diff,
+    read_json, recorded,
 };

@@ -87,6 +87,13 @@ impl Path {
     }
 }
 
+impl Path {
+    /// Whether one of the two is the other or lies inside it, `[*]` on either side standing for any step.
+    pub fn overlaps(&self, other: &Path) -> bool {
+        self.0.iter().zip(&other.0).all(|(own, other)| own.covers(other) || other.covers(own))
+    }
+}
+
 impl FromIterator<Step> for Path {
     fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
         Path(steps.into_iter().collect())

@@ -3,6 +3,7 @@
 //! An [`Origin`] is twelve bytes, so that every value can carry one; the [`SourceMap`] that gave it out turns it back
 //! into a file, line and column. Whoever builds a program owns the map and hands it to whoever prints diagnostics.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::panic::Location;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ impl From<Origin> for (FileId, u32, u32) {
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
+    /// The places in code that were entered, by name.
+    places: BTreeMap<Arc<str>, FileId>,
 }
 
 /// One source: a file with its text, or a place in compiled code, of which only the name is known.
@@ -63,11 +66,14 @@ impl SourceMap {
 
     /// The origin that stands for a place in Rust code. The same place always has the same origin.
     pub fn code(&mut self, location: &Location<'_>) -> Origin {
-        let name = format!("{}:{}:{}", location.file(), location.line(), location.column());
-        let known = self.files.iter().position(|file| file.text.is_none() && *file.name == *name);
-        let file = match known.and_then(file_id) {
-            Some(file) => file,
-            None => self.push(SourceFile { name: name.into(), text: None }),
+        let name: Arc<str> = format!("{}:{}:{}", location.file(), location.line(), location.column()).into();
+        let file = match self.places.get(&name) {
+            Some(file) => *file,
+            None => {
+                let file = self.push(SourceFile { name: name.clone(), text: None });
+                self.places.insert(name, file);
+                file
+            }
         };
         Origin { file, start: 0, end: 0 }
     }

@@ -1,7 +1,13 @@
 //! "Did you mean": the known name nearest to a misspelt one.
 
+/// A text longer than this is nobody's slip of a name, and comparing it would take long.
+const NAME_LENGTH_MAX: usize = 200;
+
 /// The candidate that a person most likely meant, if any is near enough to say so.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if written.len() > NAME_LENGTH_MAX {
+        return None;
+    }
     let allowed = match written.chars().count() {
         0..=2 => 1,
         3..=5 => 2,
@@ -9,6 +15,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     };
     candidates
         .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(written.len()) <= 4 * allowed)
         .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
         .min()

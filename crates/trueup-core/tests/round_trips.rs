@@ -2,9 +2,13 @@
 
 mod strategies;
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 use strategies::{any_address, any_number, any_path, any_type, any_value};
-use trueup_core::{Address, JsonError, JsonForm, Number, Origins, Path, Secrets, Type, Value, value};
+use trueup_core::{
+    Address, Failure, FailureClass, JsonError, JsonForm, Number, Origins, Path, Secrets, Type, Value, value,
+};
 
 /// Equality that also looks at origins, which `==` leaves out.
 fn identical(left: &Value, right: &Value) -> bool {
@@ -51,8 +55,22 @@ proptest! {
     }
 
     #[test]
+    fn every_plain_value_reads_back_as_plain_json(value in any_value()) {
+        // What someone else wrote knows no marks: the same text, read as theirs, never means something of ours.
+        let text = value.to_json(JsonForm::RECORD);
+        if let Ok(plain) = Value::from_plain_json(&text) {
+            prop_assert!(plain.is_wholly_known() && !plain.contains_secret(), "{}", text);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
     fn no_text_panics_the_readers(text in ".{0,200}") {
         let _ = Value::from_json(&text);
+        let _ = Value::from_plain_json(&text);
         let _ = text.parse::<Number>();
         let _ = text.parse::<Path>();
         let _ = text.parse::<Address>();
@@ -72,6 +90,7 @@ proptest! {
             None => chars.truncate(at),
         }
         let _ = Value::from_json(&chars.concat());
+        let _ = Value::from_plain_json(&chars.concat());
     }
 }
 
@@ -85,10 +104,62 @@ fn integers_beyond_a_float_survive_json() {
     assert_eq!(value!((u64::MAX)).to_json(JsonForm::RECORD), "18446744073709551615");
 }
 
+/// RETRY-4: failures stand in the journal, and what a pending one hands to the next attempt survives there.
+#[test]
+fn every_class_of_failure_reads_back_from_json() {
+    let delay = Some(Duration::from_millis(5_250));
+    let context = Value::object([("operation", value!("op-1")), ("ids", Value::set([value!(1)]))]);
+    let classes = [
+        FailureClass::Retryable,
+        FailureClass::Throttled { delay },
+        FailureClass::Throttled { delay: None },
+        FailureClass::Pending { delay, context },
+        FailureClass::Pending { delay: None, context: value!({ a: 1 }) },
+        FailureClass::NotFound,
+        FailureClass::AlreadyExists,
+        FailureClass::Conflict,
+        FailureClass::Denied,
+        FailureClass::Invalid,
+        FailureClass::Fatal,
+        FailureClass::Indeterminate,
+    ];
+    for class in classes {
+        let failure = Failure::new(class, "why").at("a[0]".parse().unwrap()).hint("do something");
+        let text = serde_json::to_string(&failure).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Failure>(&text).map_err(|it| it.to_string()),
+            Ok(failure),
+            "{text}"
+        );
+    }
+}
+
+/// The JSON library tells its own wrapping objects by these keys, which are keys like any other to us.
+#[test]
+fn keys_that_mean_something_to_the_json_library_survive() {
+    for key in ["$serde_json::private::Number", "$serde_json::private::RawValue", "$value", "$$", "$"] {
+        for value in [Value::map([(key, value!("5"))]), Value::object([(key, value!({ a: 5 }))])] {
+            let text = value.to_json(JsonForm::RECORD);
+            assert_eq!(Value::from_json(&text).map_err(|it| it.to_string()), Ok(value), "{text}");
+        }
+    }
+}
+
+#[test]
+fn json_that_others_wrote_is_read_as_it_stands() {
+    let text = r##"{"$ref":"#/definitions/x","$secret":true,"$serde_json::private::Number":"5"}"##;
+    let value = Value::from_plain_json(text).unwrap();
+    assert_eq!(value.get("$ref"), Some(&value!("#/definitions/x")));
+    assert_eq!(value.get("$secret"), Some(&value!(true)));
+    assert_eq!(value.get("$serde_json::private::Number"), Some(&value!("5")));
+    let deep = format!("{}1{}", "[".repeat(150), "]".repeat(150));
+    assert_eq!(Value::from_plain_json(&deep), Err(JsonError::TooDeep));
+}
+
 #[test]
 fn the_json_form_is_plain_where_it_can_be() {
     let value = value!({ name: "a", list: [1, "2.5"], "$x": true, gone: null });
-    insta::assert_snapshot!(value.to_json(JsonForm::RECORD), @r#"{"$object":{"$x":true,"gone":null,"list":[1,"2.5"],"name":"a"}}"#);
+    insta::assert_snapshot!(value.to_json(JsonForm::RECORD), @r#"{"$$x":true,"gone":null,"list":[1,"2.5"],"name":"a"}"#);
     let marked = Value::object([
         ("password", value!("hunter2").into_secret()),
         ("ids", Value::set([value!(2), value!(1)])),

@@ -9,14 +9,15 @@ use crate::fields::{Field, Side, Struct};
 pub(crate) fn args(of: &Struct) -> TokenStream {
     let Struct { ident, vis, .. } = of;
     let builder = format_ident!("{ident}Args");
-    let setters = of.fields.iter().map(|Field { ident, ty, name, doc, .. }| {
+    let setters = of.fields.iter().map(|Field { ident, ty, name, doc, attributes }| {
+        let set = if attributes.secret.is_present() { quote!(set_secret) } else { quote!(set) };
         let doc = if doc.is_empty() { format!("Sets `{name}`.") } else { doc.clone() };
         quote! {
             #[doc = #doc]
             #[track_caller]
             #[must_use]
             #vis fn #ident(mut self, value: impl ::trueup::derive_support::IntoExpr<#ty>) -> Self {
-                self.arguments.set::<#ty>(#name, value);
+                self.arguments.#set::<#ty>(#name, value);
                 self
             }
         }

@@ -64,6 +64,8 @@ pub(crate) struct FieldAttributes {
     #[darling(default)]
     pub(crate) empty_is_absent: Flag,
     #[darling(default)]
+    pub(crate) write_only: Flag,
+    #[darling(default)]
     pub(crate) block: Flag,
     #[darling(default)]
     pub(crate) deprecated: Option<LitStr>,

@@ -109,6 +109,7 @@ fn check_side(field: &FieldAttributes, side: Side) -> darling::Result<()> {
         flag("computed", &field.computed),
         flag("empty_is_absent", &field.empty_is_absent),
         flag("block", &field.block),
+        flag("write_only", &field.write_only),
         given("default", field.default.is_some()),
         given("one_of", field.one_of.is_some()),
         given("pattern", field.pattern.is_some()),
@@ -126,17 +127,53 @@ fn check_side(field: &FieldAttributes, side: Side) -> darling::Result<()> {
     let (misplaced, belongs) = match side {
         Side::Inputs => (only_outputs.to_vec(), "outputs"),
         Side::Outputs => (only_inputs.to_vec(), "inputs"),
-        // A nested struct may stand on either side.
-        Side::Nested => (Vec::new(), ""),
+        // A nested struct may stand on either side, but not for the object itself.
+        Side::Nested => (
+            vec![
+                flag("identity", &field.identity),
+                flag("create_only", &field.create_only),
+                flag("stable", &field.stable),
+                given("mirrors", field.mirrors.is_some()),
+            ],
+            "the fields of the resource itself, not of a struct inside",
+        ),
     };
     let mut errors = Error::accumulator();
     for (name, span) in misplaced.into_iter().flatten() {
         errors.push(Error::custom(format!("`{name}` belongs to {belongs}")).with_span(&span));
     }
+    if field.block.is_present() {
+        for (name, span) in beside_block(field, here) {
+            let message = format!("`{name}` has no effect beside `block`: put it on the fields inside");
+            errors.push(Error::custom(message).with_span(&span));
+        }
+    }
     if side != Side::Inputs && field.inject.is_present() {
         errors.push(Error::custom("`inject` belongs to inputs").with_span(&field.inject.span()));
     }
     errors.finish()
+}
+
+/// What a block cannot be.
+fn beside_block(field: &FieldAttributes, here: Span) -> Vec<(&'static str, Span)> {
+    let flags = [
+        ("secret", field.secret),
+        ("identity", field.identity),
+        ("replace", field.replace),
+        ("computed", field.computed),
+        ("empty_is_absent", field.empty_is_absent),
+        ("write_only", field.write_only),
+    ];
+    let given = [
+        ("one_of", field.one_of.is_some()),
+        ("pattern", field.pattern.is_some()),
+        ("range", field.range.is_some()),
+        ("length", field.length.is_some()),
+        ("deprecated", field.deprecated.is_some()),
+    ];
+    let flags =
+        flags.into_iter().filter(|(_, flag)| flag.is_present()).map(|(name, flag)| (name, flag.span()));
+    flags.chain(given.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name, here))).collect()
 }
 
 /// Refuses names that repeat, and rules about fields that do not exist.

@@ -26,7 +26,8 @@
 //! | `default`, `default = …` | inputs | stands in where the program says nothing |
 //! | `one_of("a", "b")`, `pattern = "…"` | inputs | constraints; also `range(min = 1, max = 9)`, `length(min = 1)` |
 //! | `empty_is_absent` | inputs | null, absent and empty are the same |
-//! | `block` | inputs | written as a block rather than with `=` |
+//! | `write_only` | inputs | sent to the provider, never recorded |
+//! | `block` | inputs | written as a block rather than with `=`; takes `rename` and `default` beside it, nothing else |
 //! | `deprecated = "…"` | inputs | what to use instead |
 //! | `inject` | inputs | not an input: what the constructor at registration supplies |
 

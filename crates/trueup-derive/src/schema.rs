@@ -45,6 +45,7 @@ fn attribute(field: &Field, side: Side) -> darling::Result<TokenStream> {
         ("stable", attributes.stable),
         ("replace", attributes.replace),
         ("empty_is_absent", attributes.empty_is_absent),
+        ("write_only", attributes.write_only),
     ];
     let flags = flags.into_iter().filter(|(_, flag)| flag.is_present());
     let flags = flags.map(|(name, flag)| syn::Ident::new(name, flag.span()));
@@ -54,7 +55,7 @@ fn attribute(field: &Field, side: Side) -> darling::Result<TokenStream> {
     let computed = attributes
         .computed
         .is_present()
-        .then(|| quote!(attribute.presence = ::trueup::derive_support::Presence::OptionalComputed;));
+        .then(|| quote!(::trueup::derive_support::set_computed(&mut attribute, #name);));
     let default = attributes.default.as_ref().map(|default| {
         let default = default_value(default, field);
         quote!(::trueup::derive_support::set_default(&mut attribute, #name, &#default);)
@@ -118,9 +119,10 @@ fn constraints(field: &Field) -> darling::Result<Vec<TokenStream>> {
 /// The text of a literal number, such as `-0.5`.
 fn number_text(expr: &Expr) -> darling::Result<String> {
     let text = expr.to_token_stream().to_string().replace([' ', '_'], "");
+    let plain = text.ends_with(|last: char| last.is_ascii_digit()) && !text.starts_with('.');
     match text.parse::<f64>() {
-        Ok(_) => Ok(text),
-        Err(_) => Err(Error::custom("expected a number").with_span(expr)),
+        Ok(_) if plain => Ok(text),
+        _ => Err(Error::custom("expected a number").with_span(expr)),
     }
 }
 

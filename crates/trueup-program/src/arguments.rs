@@ -25,7 +25,17 @@ impl Arguments {
     /// Sets a field; set again, the last counts.
     #[track_caller]
     pub fn set<T>(&mut self, name: &'static str, value: impl IntoExpr<T>) {
-        let expression = value.into_expr().into_expression();
+        self.insert(name, value.into_expr().into_expression());
+    }
+
+    /// Sets a field that is secret.
+    #[track_caller]
+    pub fn set_secret<T>(&mut self, name: &'static str, value: impl IntoExpr<T>) {
+        self.insert(name, value.into_expr().into_expression().into_secret());
+    }
+
+    #[track_caller]
+    fn insert(&mut self, name: &'static str, expression: Expression) {
         // An expression that knows a finer place keeps it.
         let expression = match expression.place() {
             Some(_) => expression,

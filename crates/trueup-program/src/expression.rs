@@ -76,6 +76,19 @@ impl Expression {
         self
     }
 
+    /// The same expression with its literals marked secret. What it refers to brings its own marks.
+    #[must_use]
+    pub fn into_secret(self) -> Self {
+        let node = match self.node() {
+            Node::Literal(value) => Node::Literal(value.clone().into_secret()),
+            Node::List(items) => Node::List(items.iter().cloned().map(Expression::into_secret).collect()),
+            Node::Object(entries) => Node::Object(secret_entries(entries)),
+            Node::Map(entries) => Node::Map(secret_entries(entries)),
+            Node::Reference(_) | Node::Part(..) | Node::Apply(..) | Node::Invalid(_) => return self,
+        };
+        Expression { node: Arc::new(node), place: self.place }
+    }
+
     /// What it consists of.
     pub fn node(&self) -> &Node {
         &self.node
@@ -140,6 +153,10 @@ impl Expression {
             Node::Literal(_) | Node::Invalid(_) => {}
         }
     }
+}
+
+fn secret_entries(entries: &[(SmolStr, Expression)]) -> Vec<(SmolStr, Expression)> {
+    entries.iter().map(|(name, item)| (name.clone(), item.clone().into_secret())).collect()
 }
 
 fn entries_placed_in(

@@ -1,5 +1,6 @@
 //! Programs as data: what front ends hand to the engine.
 //!
+//! - [`Program`]: all that is declared: resources, data sources, outputs, moves, imports
 //! - [`Expression`]: how an input comes about, from literals and from other resources' outputs
 //! - [`Expr`], [`IntoExpr`]: the same with a Rust type, so that wrong ones don't compile
 //! - [`Arguments`]: what the derived args builders fill
@@ -9,9 +10,14 @@
 mod arguments;
 mod evaluate;
 mod expression;
+mod program;
 mod typed;
 
 pub use arguments::Arguments;
 pub use evaluate::{Evaluated, Scope};
 pub use expression::{Expression, Function, Node, Place, Reference};
+pub use program::{
+    BindingDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration, OutputDeclaration,
+    Program, ProviderDeclaration, ResourceDeclaration, ResourceOptions, RetryPolicy,
+};
 pub use typed::{Expr, IntoExpr, Referable, list, map};

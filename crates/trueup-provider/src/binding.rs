@@ -10,6 +10,7 @@ pub struct Binding {
     /// Tells it from the other bindings of the same target.
     pub key: SmolStr,
     /// What is attached.
+    #[serde(with = "trueup_core::recorded")]
     pub payload: Value,
 }
 

@@ -41,7 +41,7 @@ pub fn entry(
 
 /// The schema of a field that holds a structure.
 pub fn nested_schema(block: Block) -> FieldSchema {
-    FieldSchema::of(Shape::Nested(Nesting::Single, Arc::new(block)))
+    FieldSchema::of(Shape::Object(Arc::new(block)))
 }
 
 /// A structure that is written as a block.
@@ -50,9 +50,16 @@ pub fn nested_schema(block: Block) -> FieldSchema {
 /// If the field holds no structure: the derive cannot see that, so it comes out when the type is registered.
 pub fn nested_block<T: FieldType>(name: &str) -> NestedBlock {
     let schema = T::field_schema();
-    let Shape::Nested(nesting, block) = schema.shape else {
+    let (nesting, inner) = match &schema.shape {
+        Shape::List(element) => (Nesting::List, &**element),
+        Shape::Set(element) => (Nesting::Set, &**element),
+        Shape::Map(element) => (Nesting::Map, &**element),
+        other => (Nesting::Single, other),
+    };
+    let Shape::Object(block) = inner else {
         panic!("`{name}` is marked as a block, and its type is not a struct or a collection of structs");
     };
+    let block = block.clone();
     let single = nesting == Nesting::Single;
     let items_min = u64::from(single && !schema.optional);
     NestedBlock { nesting, block, items_min, items_max: single.then_some(1) }
@@ -70,6 +77,16 @@ pub fn set_default(attribute: &mut Attribute, name: &str, default: &impl FieldTy
     if attribute.presence == Presence::Required {
         attribute.presence = Presence::Optional;
     }
+}
+
+/// Lets the provider choose an input where the program does not.
+///
+/// # Panics
+/// If the field cannot be left out: then there is nothing to choose.
+pub fn set_computed(attribute: &mut Attribute, name: &str) {
+    let optional = attribute.presence == Presence::Optional;
+    assert!(optional, "`{name}` is marked `computed`, so its type must be an `Option`");
+    attribute.presence = Presence::OptionalComputed;
 }
 
 /// A literal number of a schema; the derive has checked its text.

@@ -12,7 +12,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a provider's method failed: the class decides what the engine does, the message is for people.
 ///
-/// Any error converts with `?`: those of the file system by their kind, all others as *fatal*. What has happened
+/// Any error converts with `?`: those of the operating system by their kind, all others as *fatal*. That the object
+/// itself is missing is never guessed: say so with [`Error::not_found`] or [`OrAbsent`]. What has happened
 /// already is not lost: [`Error::with_partial`] hands on what is known of a half-made object.
 pub struct Error(Box<Parts>);
 
@@ -96,8 +97,10 @@ impl Error {
         let Parts { mut failure, partial } = *self.0;
         match partial.transpose() {
             Ok(outputs) => (failure, outputs),
+            // An object exists of which nothing can be kept: someone has to look.
             Err(error) => {
                 failure.message = format!("{}; its partial output {error}", failure.message);
+                failure.class = FailureClass::Indeterminate;
                 (failure, None)
             }
         }
@@ -113,10 +116,14 @@ impl From<Failure> for Parts {
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         let any: &dyn Any = &error;
-        let failure = match (any.downcast_ref::<Failure>(), any.downcast_ref::<io::Error>()) {
-            (Some(failure), _) => failure.clone(),
-            (_, Some(io)) => Failure::new(class_of(io), chain(&error)),
-            _ => Failure::new(FailureClass::Fatal, chain(&error)),
+        let failure = if let Some(failure) = any.downcast_ref::<Failure>() {
+            failure.clone()
+        } else if let Some(io) = any.downcast_ref::<io::Error>() {
+            Failure::new(class_of(io), chain(&error))
+        } else if let Some(field) = any.downcast_ref::<FieldError>() {
+            Failure::new(FailureClass::Invalid, field.to_string()).at(field.path().clone())
+        } else {
+            Failure::new(FailureClass::Fatal, chain(&error))
         };
         Error(Box::new(failure.into()))
     }
@@ -137,11 +144,11 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// The class of an error of the operating system. Never *not found*: a missing program or socket is not a missing
+/// object, and taking it for one would forget the object. See [`OrAbsent`].
 fn class_of(error: &io::Error) -> FailureClass {
     use io::ErrorKind;
     match error.kind() {
-        ErrorKind::NotFound => FailureClass::NotFound,
-        ErrorKind::AlreadyExists => FailureClass::AlreadyExists,
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => FailureClass::Denied,
         ErrorKind::InvalidInput | ErrorKind::InvalidFilename => FailureClass::Invalid,
         ErrorKind::DirectoryNotEmpty | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
@@ -155,6 +162,23 @@ fn class_of(error: &io::Error) -> FailureClass {
         | ErrorKind::ConnectionAborted
         | ErrorKind::BrokenPipe => FailureClass::Indeterminate,
         _ => FailureClass::Fatal,
+    }
+}
+
+/// Says that what was not found is the object itself.
+pub trait OrAbsent<T> {
+    /// Turns "no such file" into the class *not found*, and "exists already" into *already exists*. For calls on the
+    /// object alone.
+    fn or_absent(self) -> Result<T>;
+}
+
+impl<T> OrAbsent<T> for io::Result<T> {
+    fn or_absent(self) -> Result<T> {
+        self.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::not_found(error.to_string()),
+            io::ErrorKind::AlreadyExists => Error::already_exists(error.to_string()),
+            _ => error.into(),
+        })
     }
 }
 
@@ -177,7 +201,7 @@ mod tests {
     #[test]
     fn errors_convert_by_what_they_are() {
         let io = |kind| Error::from(io::Error::new(kind, "no")).class().name();
-        assert_eq!(io(io::ErrorKind::NotFound), "not-found");
+        assert_eq!(io(io::ErrorKind::NotFound), "fatal");
         assert_eq!(io(io::ErrorKind::PermissionDenied), "denied");
         assert_eq!(io(io::ErrorKind::TimedOut), "indeterminate");
         assert_eq!(io(io::ErrorKind::Other), "fatal");

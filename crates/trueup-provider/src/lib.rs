@@ -28,11 +28,12 @@ pub use contract::{
     Args, Converge, Crud, Current, DataSource, Diff, Found, Inputs, ModifyPlan, Outputs, PlanHook,
     PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,
 };
-pub use error::{Error, Result};
+pub use error::{Error, OrAbsent, Result};
 pub use handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, FailedCreate,
-    ImportRequest, Imported, LookupRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest,
-    Recovery, ResourceHandler, Sighting, Traits, ValidateRequest, Verdict,
+    ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
+    PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, Sighting, Traits,
+    ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
 pub use provider::{Configured, NativeProvider, Provider, Registry};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use smol_str::{SmolStr, format_smolstr};
 use trueup_core::schema::Block;
-use trueup_core::{Diagnostic, Failure, Value, is_identifier, nearest};
+use trueup_core::{Diagnostic, Diagnostics, Failure, Value, is_identifier, nearest};
 
 use crate::clock::BoxFuture;
 use crate::context::NoConfig;
@@ -23,7 +23,12 @@ pub trait Provider: Send + Sync {
     fn name(&self) -> &str;
 
     /// What its configuration takes.
-    fn config_schema(&self) -> &Block;
+    fn config_schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Failure>>;
+
+    /// Judges a configuration beyond what the schema can say, at plan: values may be unknown.
+    fn validate_config<'a>(&'a self, _config: &'a Value) -> BoxFuture<'a, Diagnostics> {
+        Box::pin(async { Diagnostics::new() })
+    }
 
     /// Makes it ready to be called with this configuration, checked and with defaults.
     fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>>;
@@ -42,6 +47,9 @@ pub trait Provider: Send + Sync {
 
     /// The names of all resource types.
     fn resource_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>>;
+
+    /// The names of all data sources.
+    fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>>;
 }
 
 /// A provider's configuration, ready for use: a client, or the settings themselves.
@@ -80,7 +88,7 @@ type Configure<C> = dyn Fn(&Value) -> BoxFuture<'static, Result<Arc<C>>> + Send 
 /// A provider whose types are written in Rust.
 pub struct NativeProvider<C = NoConfig> {
     name: SmolStr,
-    config_schema: Block,
+    config_schema: Arc<Block>,
     configure: Box<Configure<C>>,
     resources: IndexMap<SmolStr, Arc<dyn ResourceHandler>>,
     data_sources: IndexMap<SmolStr, Arc<dyn DataHandler>>,
@@ -126,7 +134,7 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
         assert!(is_identifier(name), "`{name}` is not a provider's name");
         NativeProvider {
             name: name.into(),
-            config_schema,
+            config_schema: Arc::new(config_schema),
             configure,
             resources: IndexMap::new(),
             data_sources: IndexMap::new(),
@@ -169,13 +177,23 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
 
     /// Adds a data source.
     #[must_use]
-    pub fn data<T: DataSource<Config = C, Injected = ()>>(mut self, name: &str) -> Self {
+    pub fn data<T: DataSource<Config = C, Injected = ()>>(self, name: &str) -> Self {
+        self.data_with::<T>(name, || ())
+    }
+
+    /// The same, with what the type's injected field holds: made anew for each call.
+    #[must_use]
+    pub fn data_with<T: DataSource<Config = C>>(
+        mut self,
+        name: &str,
+        construct: impl Fn() -> T::Injected + Send + Sync + 'static,
+    ) -> Self {
         let type_name = self.type_name(name);
         assert!(
             !self.data_sources.contains_key(&type_name),
             "the data source `{type_name}` is registered twice"
         );
-        self.data_sources.insert(type_name, Arc::new(DataSourceHandler::<T>::new(Box::new(|| ()))));
+        self.data_sources.insert(type_name, Arc::new(DataSourceHandler::<T>::new(Box::new(construct))));
         self
     }
 
@@ -200,8 +218,8 @@ impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
         &self.name
     }
 
-    fn config_schema(&self) -> &Block {
-        &self.config_schema
+    fn config_schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Failure>> {
+        Box::pin(async { Ok(self.config_schema.clone()) })
     }
 
     fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>> {
@@ -228,6 +246,10 @@ impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
     fn resource_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
         Box::pin(async { Ok(self.resources.keys().cloned().collect()) })
     }
+
+    fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        Box::pin(async { Ok(self.data_sources.keys().cloned().collect()) })
+    }
 }
 
 /// The providers that a program can use.
@@ -247,9 +269,18 @@ impl Registry {
     /// # Panics
     /// If one of that name is there already.
     #[must_use]
-    pub fn with(mut self, provider: impl Provider + 'static) -> Self {
+    pub fn with(self, provider: impl Provider + 'static) -> Self {
+        self.with_shared(Arc::new(provider))
+    }
+
+    /// Adds a provider that others use too.
+    ///
+    /// # Panics
+    /// If one of that name is there already.
+    #[must_use]
+    pub fn with_shared(mut self, provider: Arc<dyn Provider>) -> Self {
         let name = SmolStr::new(provider.name());
-        let before = self.providers.insert(name.clone(), Arc::new(provider));
+        let before = self.providers.insert(name.clone(), provider);
         assert!(before.is_none(), "the provider `{name}` is registered twice");
         self
     }
@@ -261,33 +292,64 @@ impl Registry {
 
     /// The provider whose name begins a type's name; of several, the longest.
     pub fn provider_of(&self, type_name: &str) -> Option<&Arc<dyn Provider>> {
-        let begins = |name: &str| type_name.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+        let begins = |name: &str| {
+            type_name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
         let matching = self.providers.iter().filter(|(name, _)| begins(name));
         matching.max_by_key(|(name, _)| name.len()).map(|(_, provider)| provider)
     }
 
     /// The resource type of this name, or what to tell the user (PLAN-11).
     pub async fn resource(&self, type_name: &str) -> Result<Arc<dyn ResourceHandler>, Diagnostic> {
-        let failed =
-            |failure: &Failure| Diagnostic::error(format!("cannot load `{type_name}`: {}", failure.message));
-        let Some(provider) = self.provider_of(type_name) else {
-            let known: Vec<&str> = self.providers.keys().map(SmolStr::as_str).collect();
-            return Err(Diagnostic::error(format!("no provider has the resource type `{type_name}`"))
-                .hint(format!("the providers here are `{}`", known.join("`, `"))));
-        };
+        let provider = self.provider_for(type_name, "resource type")?;
         match provider.resource(type_name).await {
             Ok(Some(handler)) => Ok(handler),
             Ok(None) => {
-                let types = provider.resource_types().await.map_err(|failure| failed(&failure))?;
-                let summary =
-                    format!("the provider `{}` has no resource type `{type_name}`", provider.name());
-                let hint = match nearest(type_name, types.iter().map(SmolStr::as_str)) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("it has `{}`", types.join("`, `")),
-                };
-                Err(Diagnostic::error(summary).hint(hint))
+                Err(unknown_type(&**provider, type_name, "resource type", provider.resource_types().await))
             }
-            Err(failure) => Err(failed(&failure)),
+            Err(failure) => Err(unloadable(type_name, &failure)),
         }
     }
+
+    /// The data source of this name, or what to tell the user.
+    pub async fn data_source(&self, type_name: &str) -> Result<Arc<dyn DataHandler>, Diagnostic> {
+        let provider = self.provider_for(type_name, "data source")?;
+        match provider.data_source(type_name).await {
+            Ok(Some(handler)) => Ok(handler),
+            Ok(None) => {
+                Err(unknown_type(&**provider, type_name, "data source", provider.data_source_types().await))
+            }
+            Err(failure) => Err(unloadable(type_name, &failure)),
+        }
+    }
+
+    fn provider_for(&self, type_name: &str, kind: &str) -> Result<&Arc<dyn Provider>, Diagnostic> {
+        self.provider_of(type_name).ok_or_else(|| {
+            let known: Vec<&str> = self.providers.keys().map(SmolStr::as_str).collect();
+            Diagnostic::error(format!("no provider has the {kind} `{type_name}`"))
+                .hint(format!("the providers here are `{}`", known.join("`, `")))
+        })
+    }
+}
+
+fn unloadable(type_name: &str, failure: &Failure) -> Diagnostic {
+    Diagnostic::error(format!("cannot load `{type_name}`: {}", failure.message))
+}
+
+fn unknown_type(
+    provider: &dyn Provider,
+    type_name: &str,
+    kind: &str,
+    types: Result<Vec<SmolStr>, Failure>,
+) -> Diagnostic {
+    let types = match types {
+        Ok(types) => types,
+        Err(failure) => return unloadable(type_name, &failure),
+    };
+    let summary = format!("the provider `{}` has no {kind} `{type_name}`", provider.name());
+    let hint = match nearest(type_name, types.iter().map(SmolStr::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("it has `{}`", types.join("`, `")),
+    };
+    Diagnostic::error(summary).hint(hint)
 }

@@ -1,5 +1,7 @@
 //! What is kept of one object: the state that handlers give and take.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use trueup_core::Value;
 
@@ -7,17 +9,20 @@ use trueup_core::Value;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct InputValues {
     /// As written: checked, without defaults.
+    #[serde(with = "trueup_core::recorded")]
     pub written: Value,
     /// As it counts: with defaults.
+    #[serde(with = "trueup_core::recorded")]
     pub effective: Value,
 }
 
 /// What is known of one object.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// The inputs it was last brought to; `None` for an object that was adopted and not yet reconciled.
     pub inputs: Option<InputValues>,
     /// What the provider last answered.
+    #[serde(with = "trueup_core::recorded")]
     pub outputs: Value,
     /// What only the provider understands, kept for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -25,5 +30,16 @@ pub struct State {
     /// The version of the schema the values follow.
     pub schema_version: u64,
     /// The values that tell this object from others of its type; `None` if the type has none to tell.
+    #[serde(with = "trueup_core::recorded")]
     pub identity: Option<Value>,
+}
+
+impl fmt::Debug for State {
+    /// Without the private bytes: nobody but the provider knows whether they are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("State");
+        debug.field("inputs", &self.inputs).field("outputs", &self.outputs).field("identity", &self.identity);
+        debug.field("schema_version", &self.schema_version);
+        debug.field("private", &format_args!("{} bytes", self.private.len())).finish()
+    }
 }

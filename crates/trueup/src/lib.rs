@@ -22,6 +22,6 @@ pub use trueup_provider::*;
 /// # Panics
 /// If the operating system gives the runtime no resources, or if called inside a runtime.
 pub fn run<T>(program: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("the operating system has room for a runtime").block_on(program)
 }

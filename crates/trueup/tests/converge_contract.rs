@@ -7,7 +7,8 @@ use shelf::{Shelf, Thing, id};
 use trueup::conformance::{Driver, Kit};
 use trueup::{
     Binding, Context, Converge, Crud, Current, Diff, Error, Inputs, NativeProvider, Outputs, Ownership,
-    PlanHook, PlanRequest, Prior, Provider, Recovery, Result, Sightings, State, Value, Verdict, value,
+    PlanHook, PlanRequest, Prior, PrivateBytes, Provider, Recovery, Result, Sightings, State, Value, Verdict,
+    value,
 };
 
 /// What the provider `y` is configured with.
@@ -284,6 +285,8 @@ fn a_change_of_bindings_is_at_least_an_update() {
                 observed: None,
                 bindings,
                 prior_bindings,
+                private: &PrivateBytes::default(),
+                context: &driver.context,
             };
             driver.handler().plan(request).await.unwrap().verdict
         };

@@ -1,16 +1,19 @@
 //! The CRUD contract, as the engine sees it through the handler.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod server;
 mod shelf;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use server::{observed, servers, with};
 use shelf::{Shelf, Thing, id};
 use trueup::conformance::Driver;
 use trueup::{
-    Context, Crud, Error, FailureClass, Inputs, ModifyPlan, NativeProvider, NoConfig, Observed, Outputs,
-    PlanAnswer, PlanHook, Prior, RawState, Result, State, Type, Value, Verdict, changed, value,
+    Context, Crud, Error, FailureClass, Found, Inputs, JsonForm, ModifyPlan, NativeProvider, NoConfig,
+    Observed, OrAbsent, Outputs, PlanAnswer, PlanHook, Prior, RawState, Result, Sightings, State, Type,
+    Value, Verdict, changed, value,
 };
 
 /// A thing on the shelf.
@@ -117,6 +120,83 @@ impl Crud for Box_ {
     }
 }
 
+/// A type that calls a tool which is not installed, and whose first version had another default.
+#[derive(Inputs)]
+struct Tool {
+    size: u64,
+    #[trueup(default = "new")]
+    finish: String,
+}
+
+#[derive(Outputs)]
+struct ToolOutput {
+    size: u64,
+}
+
+impl Crud for Tool {
+    type Output = ToolOutput;
+    type Config = NoConfig;
+    const SCHEMA_VERSION: u64 = 1;
+
+    async fn create(&self, _: &Context) -> Result<ToolOutput> {
+        Ok(ToolOutput { size: self.size })
+    }
+
+    async fn read(&self, _: &Context, prior: &ToolOutput) -> Result<ToolOutput> {
+        Ok(ToolOutput { size: prior.size })
+    }
+
+    async fn update(&self, context: &Context, _: &Prior<Self>) -> Result<ToolOutput> {
+        self.create(context).await
+    }
+
+    async fn delete(&self, _: &Context, _: &ToolOutput) -> Result<()> {
+        std::process::Command::new("/nonexistent/tool").status()?;
+        Ok(())
+    }
+
+    async fn lookup(&self, _: &Context) -> Result<Sightings<Found<Self, ToolOutput>>> {
+        Err(Error::not_found("there is none"))
+    }
+
+    fn migrate(_: u64, state: RawState) -> Result<RawState> {
+        Ok(state)
+    }
+}
+
+/// A type of a second version whose author forgot the migration.
+#[derive(Inputs)]
+struct Stuck {
+    size: u64,
+}
+
+#[derive(Outputs)]
+struct StuckOutput {
+    size: u64,
+}
+
+impl Crud for Stuck {
+    type Output = StuckOutput;
+    type Config = NoConfig;
+    const SCHEMA_VERSION: u64 = 1;
+
+    async fn create(&self, _: &Context) -> Result<StuckOutput> {
+        Ok(StuckOutput { size: self.size })
+    }
+
+    async fn read(&self, _: &Context, prior: &StuckOutput) -> Result<StuckOutput> {
+        Ok(StuckOutput { size: prior.size })
+    }
+
+    async fn update(&self, context: &Context, _: &Prior<Self>) -> Result<StuckOutput> {
+        self.create(context).await
+    }
+
+    async fn delete(&self, _: &Context, _: &StuckOutput) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// The same type, with a plan hook.
 #[derive(Inputs)]
 struct Hooked {
@@ -175,6 +255,10 @@ async fn hooked() -> Driver {
     Driver::new(NativeProvider::new("x").crud::<Hooked>("hooked"), "x_hooked", &value!({})).await.unwrap()
 }
 
+async fn tools() -> Driver {
+    Driver::new(NativeProvider::new("x").crud::<Tool>("tool"), "x_tool", &value!({})).await.unwrap()
+}
+
 fn inputs(name: &str, size: u64) -> Value {
     value!({ "function-name": name, size: size })
 }
@@ -220,6 +304,64 @@ fn what_is_not_found_is_absent_and_counts_as_deleted() {
         shelf.take(id(&state.outputs)).unwrap();
         assert_eq!(driver.read(&desired, &state).await.unwrap(), Observed::Absent);
         driver.delete(&desired, &state).await.unwrap();
+    });
+}
+
+/// INV-15, DELETE-3: a tool that is not installed is not an object that is gone.
+#[test]
+fn a_missing_tool_is_not_a_missing_object() {
+    trueup::run(async {
+        let missing = || std::process::Command::new("/nonexistent/tool").status();
+        assert_eq!(Error::from(missing().unwrap_err()).class(), &FailureClass::Fatal);
+        let driver = tools().await;
+        let desired = driver.inputs(&value!({ size: 1 })).unwrap();
+        let state = driver.apply(&desired, None, None).await.unwrap();
+        assert!(driver.delete(&desired, &state).await.is_err(), "the object counts as deleted");
+        // Who knows that the call was about the object alone says so.
+        assert_eq!(missing().or_absent().unwrap_err().class(), &FailureClass::NotFound);
+        let other = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        assert_eq!(Err::<(), _>(other).or_absent().unwrap_err().class(), &FailureClass::Denied);
+    });
+}
+
+/// ADOPT-1, CRUD-2
+#[test]
+fn a_lookup_that_fails_as_not_found_found_nothing() {
+    trueup::run(async {
+        let driver = tools().await;
+        let desired = driver.inputs(&value!({ size: 1 })).unwrap();
+        assert_eq!(driver.lookup(&desired).await, Ok(Some(vec![])));
+    });
+}
+
+/// CRASH-2: the next run goes on with what a failed create made.
+#[test]
+fn a_failed_create_is_resumed() {
+    trueup::run(async {
+        let shelf = Shelf::default();
+        let driver = servers(&shelf).await;
+        let broken = driver.inputs(&with("breaks", value!(true))).unwrap();
+        let partial = driver.apply(&broken, None, None).await.unwrap_err().partial.unwrap();
+        let desired = driver.inputs(&value!({ name: "web" })).unwrap();
+        let plan = driver.plan(&desired, Some(&partial), None).await.unwrap();
+        assert_eq!(plan.verdict, Verdict::Update);
+        let resumed = driver.apply(&desired, Some(&partial), None).await.unwrap();
+        assert_eq!((id(&resumed.outputs), shelf.len()), (id(&partial.outputs), 1));
+        assert_eq!(resumed.outputs.get("receipt"), Some(&value!("paid")));
+    });
+}
+
+/// INV-1: an answer that cannot be recorded does not make the object disappear.
+#[test]
+fn an_object_whose_answer_no_value_can_hold_is_not_forgotten() {
+    trueup::run(async {
+        let shelf = Shelf::default();
+        let driver = servers(&shelf).await;
+        let desired = driver.inputs(&with("ratio", value!(2))).unwrap();
+        let failed = driver.apply(&desired, None, None).await.unwrap_err();
+        assert_eq!(shelf.len(), 1);
+        let known = failed.partial.is_some() || failed.failure.class == FailureClass::Indeterminate;
+        assert!(known, "{:?}", failed.failure);
     });
 }
 
@@ -353,17 +495,46 @@ fn older_records_are_migrated_and_newer_ones_refused() {
             state.inputs = Some(trueup::InputValues { written: inputs.clone(), effective: inputs });
             state
         };
-        let migrated = driver.handler().migrate(recorded(1, value!({ volume: 7 }))).unwrap();
+        let migrated = driver.migrate(recorded(1, value!({ volume: 7 }))).await.unwrap();
         assert_eq!(migrated.schema_version, 2);
         assert_eq!(migrated.inputs.as_ref().unwrap().effective.get("size"), Some(&value!(7)));
         assert_eq!(plan(&driver, &inputs("box", 7), &migrated).await.verdict, Verdict::NoOp);
-        let message = |version| driver.handler().migrate(recorded(version, value!({}))).unwrap_err().message;
-        assert_eq!(message(0), "cannot migrate from schema version 0 to 2: there is no way from there");
-        assert_eq!(message(3), "the record has schema version 3, this program knows only 2");
-        let without = hooked().await;
-        let mut old = created(&without, &value!({ size: 1, colour: "red" })).await;
+        let message =
+            async |version| driver.migrate(recorded(version, value!({}))).await.unwrap_err().message;
+        assert_eq!(message(0).await, "cannot migrate from schema version 0 to 2: there is no way from there");
+        assert_eq!(message(3).await, "the record has schema version 3, this program knows only 2");
+    });
+}
+
+/// CRUD-10
+#[test]
+fn an_older_record_without_a_migration_is_refused_with_both_versions() {
+    trueup::run(async {
+        let provider = NativeProvider::new("x").crud::<Stuck>("stuck");
+        let driver = Driver::new(provider, "x_stuck", &value!({})).await.unwrap();
+        let current = created(&driver, &value!({ size: 1 })).await;
+        assert_eq!(driver.migrate(current.clone()).await.as_ref(), Ok(&current));
+        let failure = driver.migrate(State { schema_version: 0, ..current }).await.unwrap_err();
+        assert_eq!(
+            failure.to_string(),
+            "fatal: cannot migrate from schema version 0 to 1: there is no migration"
+        );
+    });
+}
+
+/// CRUD-10, PLAN-9
+#[test]
+fn a_migrated_default_is_still_a_default() {
+    trueup::run(async {
+        let driver = tools().await;
+        let desired = driver.inputs(&value!({ size: 1 })).unwrap();
+        let mut old = driver.apply(&desired, None, None).await.unwrap();
+        let recorded = old.inputs.as_mut().unwrap();
+        recorded.effective = recorded.effective.with_entry("finish", value!("old"));
         old.schema_version = 0;
-        assert!(without.handler().migrate(old).is_ok());
+        let migrated = driver.migrate(old).await.unwrap();
+        assert_eq!(driver.handler().input_changes(migrated.inputs.as_ref().unwrap(), &desired), []);
+        assert_eq!(plan(&driver, &value!({ size: 1 }), &migrated).await.verdict, Verdict::NoOp);
     });
 }
 
@@ -428,14 +599,19 @@ fn large_integers_survive_the_recorded_form() {
         let driver = hooked().await;
         let large = (1u64 << 53) + 1;
         let state = created(&driver, &value!({ size: large, colour: "red" })).await;
-        let text = serde_json_of(&state);
-        assert!(text.contains("9007199254740993") && text.contains("18014398509481986"), "{text}");
+        assert_eq!(state.outputs.get("weight"), Some(&value!(18_014_398_509_481_986u64)));
+        let read_back = |value: &Value| Value::from_json(&value.to_json(JsonForm::RECORD)).unwrap();
+        let recorded = state.inputs.as_ref().map(|inputs| trueup::InputValues {
+            written: read_back(&inputs.written),
+            effective: read_back(&inputs.effective),
+        });
+        let again = State { inputs: recorded, outputs: read_back(&state.outputs), ..state.clone() };
+        assert_eq!(again, state);
+        let desired = value!({ size: large, colour: "red" });
+        assert_eq!(plan(&driver, &desired, &again).await.verdict, Verdict::NoOp);
+        let next = value!({ size: (large + 1), colour: "red" });
+        assert_eq!(plan(&driver, &next, &again).await.verdict, Verdict::Update);
     });
-}
-
-fn serde_json_of(state: &State) -> String {
-    let inputs = state.inputs.as_ref().unwrap().effective.to_json(trueup::JsonForm::RECORD);
-    format!("{inputs} {}", state.outputs.to_json(trueup::JsonForm::RECORD))
 }
 
 /// CRUD-14, DRIFT-3
@@ -459,6 +635,20 @@ fn identity_create_only_and_informational_fields_behave_as_declared() {
         assert!(driver.handler().drift(&state, &seen("looks", value!(9))).is_empty(), "informational");
         assert!(driver.handler().drift(&state, &seen("read_at", value!(9))).is_empty(), "volatile");
         assert_eq!(driver.handler().drift(&state, &seen("size", value!(9))).len(), 1);
+    });
+}
+
+/// CRUD-14, APPLY-8
+#[test]
+fn neither_a_read_nor_an_update_erases_what_only_the_create_told() {
+    trueup::run(async {
+        let driver = servers(&Shelf::default()).await;
+        let state = created(&driver, &value!({ name: "web" })).await;
+        assert_eq!(observed(&driver, &state).await.outputs.get("receipt"), Some(&value!("paid")));
+        let renamed = driver.inputs(&value!({ name: "other" })).unwrap();
+        let updated = driver.apply(&renamed, Some(&state), None).await.unwrap();
+        assert_eq!(updated.outputs.get("receipt"), Some(&value!("paid")));
+        assert_eq!(updated.outputs.get("name"), Some(&value!("other")));
     });
 }
 

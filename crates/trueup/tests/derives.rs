@@ -69,6 +69,16 @@ struct ServerOutput {
     level: Option<Level>,
 }
 
+fn nested(shape: &Shape) -> String {
+    match shape {
+        Shape::Plain(ty) => ty.to_string(),
+        Shape::Object(block) => format!("object\n{}", shown(block, "    ").trim_end()),
+        Shape::List(element) => format!("list of {}", nested(element)),
+        Shape::Set(element) => format!("set of {}", nested(element)),
+        Shape::Map(element) => format!("map of {}", nested(element)),
+    }
+}
+
 fn shown(block: &Block, indent: &str) -> String {
     let mut text = String::new();
     for (name, attribute) in &block.attributes {
@@ -90,7 +100,7 @@ fn shown(block: &Block, indent: &str) -> String {
             attribute.constraints.iter().map(|constraint| format!("; must {constraint}")).collect();
         let nested = match &attribute.shape {
             Shape::Plain(ty) => ty.to_string(),
-            Shape::Nested(nesting, block) => format!("{nesting:?} of\n{}", shown(block, "    ").trim_end()),
+            shape => nested(shape),
         };
         text += &format!("{indent}{name}: {presence}{flags} {nested}{default}{must}\n");
     }

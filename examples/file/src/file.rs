@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use trueup::{
     Context, Crud, Error, FailureClass, Found, Inputs, ModifyPlan, NoConfig, Outputs, PlanHook, Prior,
 };
-use trueup::{Recovery, Result, Sightings, changed};
+use trueup::{OrAbsent, Recovery, Result, Sightings, changed};
 
 /// A text file.
 #[derive(Inputs)]
@@ -51,7 +51,7 @@ impl Crud for File {
     }
 
     async fn delete(&self, _: &Context, prior: &FileOutput) -> Result<()> {
-        Ok(fs::remove_file(&prior.path)?)
+        fs::remove_file(&prior.path).or_absent()
     }
 
     // What follows is optional.
@@ -97,7 +97,7 @@ impl File {
 
 fn read(path: &str) -> Result<FileOutput> {
     // A file that is gone is an error of the class *not found*: the next plan creates it again.
-    let content = fs::read_to_string(path)?;
+    let content = fs::read_to_string(path).or_absent()?;
     let mode = format!("0{:03o}", fs::metadata(path)?.permissions().mode() & 0o777);
     Ok(FileOutput { path: path.to_owned(), size: content.len() as u64, content, mode })
 }

@@ -19,7 +19,7 @@ pub(crate) async fn a_vanished_object_is_seen_as_gone(kit: &Kit) -> Checked {
     }
 }
 
-/// DRIFT-2, DRIFT-3
+/// DRIFT-2, DRIFT-3; and the repair leaves what its plan promised.
 pub(crate) async fn a_changed_object_is_seen_and_repaired(kit: &Kit) -> Checked {
     let tamper = needs(kit.tamper.as_ref(), "how to change an object by hand")?;
     let (desired, state) = kit.created().await?;
@@ -34,6 +34,7 @@ pub(crate) async fn a_changed_object_is_seen_and_repaired(kit: &Kit) -> Checked 
     let seen = kit.observe(&desired, &repaired).await?;
     let drift = kit.driver.handler().drift(&state, &seen);
     kit.remove(&desired, &repaired).await?;
+    Kit::ensure_as_planned(&plan.outputs, &repaired.outputs)?;
     ensure(drift.is_empty(), || {
         let paths: Vec<String> = drift.iter().map(|change| change.path.to_string()).collect();
         format!("the repair left {} as it was", paths.join(", "))

@@ -1,11 +1,13 @@
 //! Calls that are cut off: at every point where they wait, and between the effect and its record (CRASH-7).
+//!
+//! That nothing was leaked or doubled only a census can tell: without one these checks are skipped rather than passed.
 
 use trueup_provider::{InputValues, Ownership, Recovery, State};
 
 use super::{Checked, Stop, ensure, needs};
 use crate::driver::Driver;
 use crate::interrupt::interrupted;
-use crate::kit::Kit;
+use crate::kit::{Census, Kit};
 
 /// More points than any call waits at; beyond it something loops.
 const WAITS_MAX: usize = 10_000;
@@ -30,12 +32,20 @@ async fn recover(kit: &Kit, driver: &Driver, desired: &InputValues) -> Result<St
                 found => found.map(|found| found.state),
             },
         },
-        Recovery::Blind => {
-            let why = "the type is blind: nothing can find an object whose create was cut off";
-            return Err(Stop::Skipped(why.to_owned()));
-        }
+        Recovery::Blind => return Err(blind()),
     };
     Ok(driver.apply(desired, prior.as_ref(), None).await?)
+}
+
+/// Why a check of recovery is skipped for a type that has none: before anything is cut off, since nothing could find
+/// what that leaves.
+fn blind() -> Stop {
+    Stop::Skipped("the type is blind: a person settles what became of a create that was cut off".to_owned())
+}
+
+/// How to count objects, or a skip that says what is missing.
+fn census(kit: &Kit) -> Result<&Census, Stop> {
+    needs(kit.census.as_ref(), "how to count objects, without which a leak goes unseen")
 }
 
 /// Ends the check unless there is exactly one object more than before, then removes it.
@@ -43,26 +53,29 @@ async fn ensure_one_more(
     kit: &Kit,
     desired: &InputValues,
     state: &State,
-    before: Option<usize>,
+    before: usize,
     cut_off: &str,
 ) -> Checked {
-    let found = kit.count().await;
+    let count = census(kit)?;
+    let found = count().await;
     let no_op = kit.ensure_no_op(desired, state).await;
     kit.remove(desired, state).await?;
-    let left = kit.count().await;
-    ensure(found == before.map(|before| before + 1), || {
-        format!("cut off {cut_off}: {before:?} objects before, {found:?} after recovery")
+    let left = count().await;
+    ensure(found == before + 1, || {
+        format!("cut off {cut_off}: {before} objects before, {found} after recovery")
     })?;
-    ensure(left == before, || {
-        format!("cut off {cut_off}: {before:?} objects before, {left:?} after clean-up")
-    })?;
+    ensure(left == before, || format!("cut off {cut_off}: {before} objects before, {left} after clean-up"))?;
     no_op
 }
 
 pub(crate) async fn a_create_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked {
     let desired = kit.desired()?;
+    if kit.driver.handler().recovery(&desired.effective) == Recovery::Blind {
+        return Err(blind());
+    }
+    let count = census(kit)?;
     for waits in 0..WAITS_MAX {
-        let before = kit.count().await;
+        let before = count().await;
         let driver = kit.driver.with_fresh_token();
         if let Some(finished) = interrupted(driver.apply(&desired, None, None), waits).await {
             return kit.remove(&desired, &finished?).await;
@@ -76,9 +89,9 @@ pub(crate) async fn a_create_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked
 pub(crate) async fn a_create_whose_answer_was_lost_is_recovered(kit: &Kit) -> Checked {
     let desired = kit.desired()?;
     if kit.driver.handler().recovery(&desired.effective) == Recovery::Blind {
-        return Err(Stop::Skipped("the type is blind: a lost answer is settled by a person".to_owned()));
+        return Err(blind());
     }
-    let before = kit.count().await;
+    let before = census(kit)?().await;
     let driver = kit.driver.with_fresh_token();
     driver.apply(&desired, None, None).await?;
     let state = recover(kit, &driver, &desired).await?;
@@ -107,14 +120,15 @@ pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked
 
 /// DELETE-5
 pub(crate) async fn a_delete_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked {
+    let count = census(kit)?;
     for waits in 0..WAITS_MAX {
-        let before = kit.count().await;
+        let before = count().await;
         let (desired, state) = kit.created().await?;
         let finished = interrupted(kit.driver.delete(&desired, &state), waits).await.is_some();
         kit.remove(&desired, &state).await?;
-        let after = kit.count().await;
+        let after = count().await;
         ensure(before == after, || {
-            format!("cut off at wait {waits}: {before:?} objects before, {after:?} after")
+            format!("cut off at wait {waits}: {before} objects before, {after} after")
         })?;
         if finished {
             return Ok(());

@@ -133,5 +133,5 @@ pub(crate) async fn a_newer_record_is_refused(kit: &Kit) -> Checked {
     let outputs = Value::object::<&str>([]);
     let newer =
         State { inputs: None, outputs, private: Vec::new(), schema_version: version + 1, identity: None };
-    ensure(kit.driver.handler().migrate(newer).is_err(), || "it was taken for a current one".to_owned())
+    ensure(kit.driver.migrate(newer).await.is_err(), || "it was taken for a current one".to_owned())
 }

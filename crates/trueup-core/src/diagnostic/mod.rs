@@ -5,6 +5,7 @@
 mod report;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +30,9 @@ pub struct Diagnostic {
     /// The place in the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// Whether the text at the place must not be shown, because a secret stands there.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub concealed: bool,
+    /// Places whose text must not be shown in any excerpt, because a secret stands there.
+    #[serde(default, skip_serializing_if = "<[Origin]>::is_empty")]
+    pub concealed: Arc<[Origin]>,
     /// A few words to stand under the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -71,7 +72,7 @@ impl Diagnostic {
             subject: None,
             path: None,
             origin: None,
-            concealed: false,
+            concealed: Arc::default(),
             label: None,
             detail: None,
             hints: Vec::new(),
@@ -93,10 +94,10 @@ impl Diagnostic {
         self
     }
 
-    /// Keeps the text at the place from being shown if `secret` holds.
+    /// Keeps the text at these places from being shown.
     #[must_use]
-    pub fn concealed_if(mut self, secret: bool) -> Self {
-        self.concealed |= secret;
+    pub fn concealing(mut self, secrets: Arc<[Origin]>) -> Self {
+        self.concealed = secrets;
         self
     }
 

@@ -3,7 +3,7 @@
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin as Place, Renderer, Snippet};
 
 use super::{Diagnostic, Diagnostics, Severity};
-use crate::source::{Origin, SourceMap};
+use crate::source::{FileId, Origin, SourceMap};
 
 /// Whether a report is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,11 +69,8 @@ impl<'a> Report<'a> {
             diagnostic.origin.and_then(|origin| self.sources.file(origin.file).map(|file| (file, origin)));
         match file {
             Some((file, origin)) => match file.text().and_then(|text| excerpt(text, origin)) {
-                Some(Excerpt { text, first_line, span }) if diagnostic.concealed => {
-                    let column = 1 + text[..span.start].chars().count();
-                    Some(Place::path(file.name()).line(first_line).char_column(column).into())
-                }
-                Some(Excerpt { text, first_line, span }) => {
+                Some(Excerpt { text, first_line, first_byte, span }) => {
+                    let text = masked(text, first_byte, origin.file, &diagnostic.concealed);
                     let annotation = AnnotationKind::Primary.span(span).label(diagnostic.label.as_deref());
                     let snippet = Snippet::source(text).line_start(first_line).path(file.name());
                     Some(snippet.annotation(annotation).into())
@@ -94,6 +91,7 @@ impl<'a> Report<'a> {
 struct Excerpt<'t> {
     text: &'t str,
     first_line: usize,
+    first_byte: usize,
     span: std::ops::Range<usize>,
 }
 
@@ -106,9 +104,24 @@ fn excerpt(text: &str, origin: Origin) -> Option<Excerpt<'_>> {
     let line_end = after.find('\n').map_or(text.len(), |at| end + at);
     Some(Excerpt {
         text: &text[line_start..line_end],
+        first_byte: line_start,
         first_line: 1 + before.bytes().filter(|byte| *byte == b'\n').count(),
         span: start - line_start..end - line_start,
     })
+}
+
+/// The text with an asterisk for each byte of a secret, so that all places stay where they are.
+fn masked(text: &str, first_byte: usize, file: FileId, secrets: &[Origin]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for secret in secrets.iter().filter(|secret| secret.file == file) {
+        let start = (secret.start as usize).saturating_sub(first_byte).min(bytes.len());
+        let end = (secret.end as usize).saturating_sub(first_byte).min(bytes.len());
+        for byte in bytes[start..end].iter_mut().filter(|byte| **byte != b'\n') {
+            *byte = b'*';
+        }
+    }
+    // A place that cuts a character in two is no place in this text; then nothing is shown of it.
+    String::from_utf8(bytes).unwrap_or_else(|_| "*".repeat(text.len()))
 }
 
 fn counted(diagnostics: &Diagnostics) -> String {

@@ -7,23 +7,25 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
 use super::{FieldError, FieldSchema, FieldType};
 use crate::path::Step;
-use crate::schema::{Constraint, Nesting, Shape};
+use crate::schema::{Constraint, Shape};
 use crate::types::Type;
 use crate::value::Value;
 
 /// The schema of a collection whose elements are of type `T`.
-fn collection<T: FieldType>(nesting: Nesting, plain: impl FnOnce(Type) -> Type) -> FieldSchema {
+fn collection<T: FieldType>(nested: fn(Arc<Shape>) -> Shape, plain: fn(Type) -> Type) -> FieldSchema {
     let element = T::field_schema();
     let shape = match element.shape {
-        Shape::Nested(Nesting::Single, block) => Shape::Nested(nesting, block),
-        other => Shape::Plain(plain(other.implied_type())),
+        Shape::Plain(ty) => Shape::Plain(plain(ty)),
+        structured => nested(Arc::new(structured)),
     };
-    let constraints =
-        element.constraints.into_iter().map(|constraint| Constraint::Each(Box::new(constraint)));
-    FieldSchema { shape, optional: false, constraints: constraints.collect(), secret: element.secret }
+    let not_null = (!element.optional).then_some(Constraint::NotNull);
+    let constraints = not_null.into_iter().chain(element.constraints);
+    let constraints = constraints.map(|constraint| Constraint::Each(Box::new(constraint))).collect();
+    FieldSchema { shape, optional: false, constraints, secret: element.secret }
 }
 
 fn encode_items<'a, T: FieldType + 'a>(items: impl Iterator<Item = &'a T>) -> Result<Vec<Value>, FieldError> {
@@ -46,7 +48,7 @@ fn marked(item: &Value, container: &Value) -> Value {
 
 impl<T: FieldType> FieldType for Vec<T> {
     fn field_schema() -> FieldSchema {
-        collection::<T>(Nesting::List, Type::list)
+        collection::<T>(Shape::List, Type::list)
     }
 
     fn encode(&self) -> Result<Value, FieldError> {
@@ -62,7 +64,7 @@ macro_rules! set {
     ($set:ty, $($bounds:tt)*) => {
         impl<$($bounds)*> FieldType for $set {
             fn field_schema() -> FieldSchema {
-                collection::<T>(Nesting::Set, Type::set)
+                collection::<T>(Shape::Set, Type::set)
             }
 
             fn encode(&self) -> Result<Value, FieldError> {
@@ -82,7 +84,7 @@ macro_rules! map {
     ($map:ty, $($bounds:tt)*) => {
         impl<$($bounds)*> FieldType for $map {
             fn field_schema() -> FieldSchema {
-                collection::<T>(Nesting::Map, Type::map)
+                collection::<T>(Shape::Map, Type::map)
             }
 
             fn encode(&self) -> Result<Value, FieldError> {
@@ -112,7 +114,14 @@ macro_rules! tuple {
     ($length:literal: $($element:ident $at:tt),*) => {
         impl<$($element: FieldType),*> FieldType for ($($element,)*) {
             fn field_schema() -> FieldSchema {
-                FieldSchema::plain(Type::tuple([$($element::field_schema().shape.implied_type()),*]))
+                let elements = [$($element::field_schema()),*];
+                // A tuple has no schema of its parts: if one is secret, all are, and each part's type bounds it when
+                // it is decoded.
+                let secret = elements.iter().any(|element| {
+                    element.secret || element.shape.any_attribute(|attribute| attribute.secret)
+                });
+                let ty = Type::tuple(elements.iter().map(|element| element.shape.implied_type()));
+                FieldSchema { secret, ..FieldSchema::plain(ty) }
             }
 
             fn encode(&self) -> Result<Value, FieldError> {

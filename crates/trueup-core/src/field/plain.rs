@@ -54,16 +54,26 @@ integer!(u8 => as_u64, u16 => as_u64, u32 => as_u64, u64 => as_u64);
 
 impl FieldType for f64 {
     fn field_schema() -> FieldSchema {
-        FieldSchema::plain(Type::Number)
+        let mut schema = FieldSchema::plain(Type::Number);
+        let (min, max) = (Number::try_from(Self::MIN).ok(), Number::try_from(Self::MAX).ok());
+        schema.constraints = vec![Constraint::Range { min, max }];
+        schema
     }
 
     fn encode(&self) -> Result<Value, FieldError> {
         Number::try_from(*self).map(Value::number).map_err(|error| FieldError::new(error.to_string()))
     }
 
+    /// A fraction becomes the nearest float, as people expect of floats; a whole number must be exact, because it may
+    /// be an id.
     fn decode(value: &Value) -> Result<Self, FieldError> {
         let number = value.as_number().ok_or_else(|| FieldError::expected("a number", value))?;
-        number.as_f64().ok_or_else(|| FieldError::new("has more digits than a 64-bit float can hold"))
+        let nearest = number.nearest_f64();
+        match number.as_f64() {
+            Some(exact) => Ok(exact),
+            None if nearest.is_finite() && !number.is_integer() => Ok(nearest),
+            None => Err(FieldError::new("has more digits than a 64-bit float can hold")),
+        }
     }
 }
 

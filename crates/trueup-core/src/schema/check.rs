@@ -5,12 +5,14 @@
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use super::{Attribute, Block, Constraint, NestedBlock, Nesting, Presence, Shape};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::path::{Path, Step};
 use crate::source::Origin;
 use crate::suggestion::nearest;
-use crate::types::{Mismatch, convert};
+use crate::types::{Mismatch, convert, may_become};
 use crate::value::{Entries, Kind, Value};
 
 /// The outcome of a check.
@@ -26,9 +28,15 @@ pub struct Checked {
 impl Block {
     /// Checks what a program wrote for this block. `subject` names the declaration in messages.
     pub fn check(&self, value: &Value, subject: &str) -> Checked {
-        let mut checker = Checker { subject, path: Path::ROOT, diagnostics: Diagnostics::new() };
+        let mut checker =
+            Checker { subject, path: Path::ROOT, diagnostics: Diagnostics::new(), secrets: Vec::new() };
+        checker.note_secrets(value);
         let value = checker.block(self, value);
-        Checked { value, diagnostics: checker.diagnostics }
+        let secrets: Arc<[Origin]> = checker.secrets.into();
+        let conceal = |diagnostic: Diagnostic| diagnostic.concealing(secrets.clone());
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.extend(checker.diagnostics.into_iter().map(conceal));
+        Checked { value, diagnostics }
     }
 }
 
@@ -39,12 +47,24 @@ struct Checker<'a> {
     subject: &'a str,
     path: Path,
     diagnostics: Diagnostics,
+    /// Where secrets stand in the source: a line that is shown may hold one that the message is not about.
+    secrets: Vec<Origin>,
 }
 
 impl Checker<'_> {
+    /// Notes the places of all that is marked secret already.
+    fn note_secrets(&mut self, value: &Value) {
+        if value.is_secret() {
+            self.secrets.extend(value.origin());
+        }
+        value.children().for_each(|child| self.note_secrets(child));
+    }
+
     fn block(&mut self, block: &Block, value: &Value) -> Value {
         let given = match value.kind() {
-            Kind::Unknown(_) => return value.with_kind(Kind::Unknown(block.implied_type())),
+            Kind::Unknown(ty) if may_become(ty, &block.implied_type()) => {
+                return value.with_kind(Kind::Unknown(block.implied_type()));
+            }
             Kind::Map(entries) | Kind::Object(entries) => entries,
             _ => {
                 self.report(format!("expected an object, found {}", value.kind_name()), value.origin());
@@ -86,7 +106,12 @@ impl Checker<'_> {
                 block.attributes.get(*name).is_none_or(|attribute| attribute.presence != Presence::Computed)
             });
             let settable: Vec<&str> = settable.collect();
-            let hint = match nearest(name, settable.iter().copied()) {
+            let meant = nearest(name, settable.iter().copied());
+            if meant.and_then(|meant| block.attributes.get(meant)).is_some_and(|attribute| attribute.secret) {
+                // A slip in the name does not make the value less secret.
+                self.secrets.extend(item.origin());
+            }
+            let hint = match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None if settable.is_empty() => "it takes no attributes".to_owned(),
                 None => format!("it takes `{}`", settable.join("`, `")),
@@ -106,6 +131,9 @@ impl Checker<'_> {
     }
 
     fn attribute(&mut self, attribute: &Attribute, item: &Value) -> Value {
+        if attribute.secret {
+            self.secrets.extend(item.origin());
+        }
         if attribute.presence == Presence::Computed {
             let diagnostic = Diagnostic::error(format!("`{}` in {} cannot be set", self.path, self.subject));
             let diagnostic = diagnostic.at(self.path.clone(), item.origin());
@@ -121,11 +149,11 @@ impl Checker<'_> {
             Shape::Plain(ty) => match convert(item, ty) {
                 Ok(converted) => converted,
                 Err(mismatches) => {
-                    self.report_mismatches(mismatches, attribute, item);
+                    self.report_mismatches(mismatches, attribute);
                     return Value::NULL;
                 }
             },
-            Shape::Nested(nesting, block) => self.nested(*nesting, block, item),
+            shape => self.nested(shape, item),
         };
         let checked = checked.into_secret_if(attribute.secret);
         for constraint in attribute.constraints.iter().filter(|constraint| !constraint.holds_for(&checked)) {
@@ -157,16 +185,16 @@ impl Checker<'_> {
             _ => format!("`{}` is {}", self.path, wanted(attribute)),
         };
         let diagnostic = Diagnostic::error(summary).at(self.path.clone(), origin);
-        self.push(diagnostic.concealed_if(value.contains_secret()).hint(hint));
+        self.push(diagnostic.hint(hint));
     }
 
-    fn report_mismatches(&mut self, mismatches: Vec<Mismatch>, attribute: &Attribute, item: &Value) {
+    fn report_mismatches(&mut self, mismatches: Vec<Mismatch>, attribute: &Attribute) {
         for Mismatch { path, origin, message } in mismatches {
-            let place: Path = self.path.steps().iter().chain(path.steps()).cloned().collect();
+            // The keys inside a secret are as secret as its values.
+            let inside = if attribute.secret { &[] } else { path.steps() };
+            let place: Path = self.path.steps().iter().chain(inside).cloned().collect();
             let diagnostic = Diagnostic::error(format!("`{place}` in {}: {message}", self.subject));
-            let diagnostic =
-                diagnostic.at(place, origin).concealed_if(attribute.secret || item.contains_secret());
-            self.push(diagnostic.hint(format!("`{}` is {}", self.path, wanted(attribute))));
+            self.push(diagnostic.at(place, origin).hint(format!("`{}` is {}", self.path, wanted(attribute))));
         }
     }
 
@@ -203,27 +231,38 @@ impl Checker<'_> {
                 origin,
             );
         }
-        item.map(|item| self.nested(nested.nesting, &nested.block, item))
+        item.map(|item| self.nested(&nested.shape(), item))
     }
 
-    fn nested(&mut self, nesting: Nesting, block: &Arc<Block>, item: &Value) -> Value {
-        let checked = match (nesting, item.kind()) {
-            (_, Kind::Unknown(_)) => {
-                let ty = Shape::Nested(nesting, block.clone()).implied_type();
-                return item.with_kind(Kind::Unknown(ty));
+    fn nested(&mut self, shape: &Shape, item: &Value) -> Value {
+        let checked = match (shape, item.kind()) {
+            (Shape::Object(block), _) => return self.block(block, item),
+            (Shape::Plain(ty), _) => match convert(item, ty) {
+                Ok(converted) => return converted,
+                Err(mismatches) => {
+                    for Mismatch { message, origin, .. } in mismatches {
+                        self.report(format!("`{}` in {}: {message}", self.path, self.subject), origin);
+                    }
+                    return Value::NULL;
+                }
+            },
+            (_, Kind::Unknown(ty)) if may_become(ty, &shape.implied_type()) => {
+                return item.with_kind(Kind::Unknown(shape.implied_type()));
             }
-            (Nesting::Single | Nesting::Group, _) => return self.block(block, item),
-            (Nesting::List, Kind::List(items) | Kind::Set(items)) => Value::list(self.items(block, items)),
-            (Nesting::Set, Kind::List(items) | Kind::Set(items)) => Value::set(self.items(block, items)),
-            (Nesting::Map, Kind::Map(entries) | Kind::Object(entries)) => {
-                let check = |(key, item): (&smol_str::SmolStr, &Value)| {
-                    (key.clone(), self.at(Step::Key(key.clone()), |it| it.block(block, item)))
+            (Shape::List(element), Kind::List(items) | Kind::Set(items)) => {
+                Value::list(self.items(element, items))
+            }
+            (Shape::Set(element), Kind::List(items) | Kind::Set(items)) => {
+                Value::set(self.items(element, items))
+            }
+            (Shape::Map(element), Kind::Map(entries) | Kind::Object(entries)) => {
+                let check = |(key, item): (&SmolStr, &Value)| {
+                    (key.clone(), self.at(Step::Key(key.clone()), |it| it.nested(element, item)))
                 };
                 Value::map(entries.iter().map(check).collect::<Vec<_>>())
             }
             _ => {
-                let expected =
-                    if nesting == Nesting::Map { "objects under keys" } else { "a list of objects" };
+                let expected = if matches!(shape, Shape::Map(_)) { "values under keys" } else { "a list" };
                 self.report(
                     format!(
                         "`{}` in {}: expected {expected}, found {}",
@@ -239,8 +278,8 @@ impl Checker<'_> {
         item.with_kind(checked.kind().clone())
     }
 
-    fn items(&mut self, block: &Block, items: &[Value]) -> Vec<Value> {
-        let check = |(at, item)| self.at(Step::Index(at as u64), |it| it.block(block, item));
+    fn items(&mut self, element: &Shape, items: &[Value]) -> Vec<Value> {
+        let check = |(at, item)| self.at(Step::Index(at as u64), |it| it.nested(element, item));
         items.iter().enumerate().map(check).collect()
     }
 

@@ -29,6 +29,8 @@ pub enum Constraint {
         /// The most.
         max: Option<u64>,
     },
+    /// Is not null, where null could stand: in a collection.
+    NotNull,
     /// Holds for each element of a list, set or map.
     Each(Box<Constraint>),
 }
@@ -79,6 +81,7 @@ impl Constraint {
     /// second is judged again when it is known.
     pub fn holds_for(&self, value: &Value) -> bool {
         match (self, value.kind()) {
+            (Constraint::NotNull, kind) => !matches!(kind, Kind::Null),
             (_, Kind::Null | Kind::Unknown(_)) => true,
             (Constraint::OneOf(allowed), _) => allowed.iter().any(|allowed| allowed.same(value)),
             (Constraint::Pattern(pattern), Kind::String(text)) => pattern.0.is_match(text),
@@ -131,6 +134,7 @@ impl fmt::Display for Constraint {
                 f.write_str("have a length of ")?;
                 write_bounds(f, min.as_ref(), max.as_ref())
             }
+            Constraint::NotNull => f.write_str("not be null"),
             Constraint::Each(constraint) => write!(f, "{constraint} in each element"),
         }
     }

@@ -21,7 +21,7 @@ pub use rule::Rule;
 
 use crate::path::{Path, Step};
 use crate::types::{ObjectType, Type};
-use crate::value::Value;
+use crate::value::{Kind, Value};
 
 /// What a resource type takes and gives.
 #[derive(Clone, Debug, Default)]
@@ -75,13 +75,19 @@ pub enum Nesting {
     Map,
 }
 
-/// The shape of an attribute's value.
+/// The shape of a value: a type, or structures with attributes of their own, however deeply in collections.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A value of a type.
     Plain(Type),
-    /// A structure with attributes of its own, or several.
-    Nested(Nesting, Arc<Block>),
+    /// A structure.
+    Object(Arc<Block>),
+    /// In order.
+    List(Arc<Shape>),
+    /// Without order.
+    Set(Arc<Shape>),
+    /// Under free keys.
+    Map(Arc<Shape>),
 }
 
 impl ResourceSchema {
@@ -115,8 +121,7 @@ impl Block {
             }
         }
         for (name, nested) in &self.blocks {
-            let ty = Shape::Nested(nested.nesting, nested.block.clone()).implied_type();
-            object.attributes.insert(name.clone(), ty);
+            object.attributes.insert(name.clone(), nested.shape().implied_type());
             if nested.items_min == 0 {
                 object.optional.insert(name.clone());
             }
@@ -136,14 +141,34 @@ impl Block {
             let path = at.join(Step::Key(name.clone()));
             if holds(attribute) {
                 paths.push(path);
-            } else if let Shape::Nested(nesting, block) = &attribute.shape {
-                block.collect_paths(&nesting.inside(path), holds, paths);
+            } else if let Some((inside, block)) = attribute.shape.innermost(path) {
+                block.collect_paths(&inside, holds, paths);
             }
         }
         for (name, nested) in &self.blocks {
-            let path = nested.nesting.inside(at.join(Step::Key(name.clone())));
-            nested.block.collect_paths(&path, holds, paths);
+            if let Some((inside, block)) = nested.shape().innermost(at.join(Step::Key(name.clone()))) {
+                block.collect_paths(&inside, holds, paths);
+            }
         }
+    }
+
+    /// Whether something holds of any attribute, however deeply nested.
+    pub fn any_attribute(&self, holds: impl Fn(&Attribute) -> bool + Copy) -> bool {
+        !self.paths_where(holds).is_empty()
+    }
+
+    /// A value of this block without the attributes of which something holds, however deeply nested.
+    pub fn without(&self, value: &Value, unwanted: impl Fn(&Attribute) -> bool + Copy) -> Value {
+        let Some(entries) = value.as_entries() else { return value.clone() };
+        let kept = entries.iter().filter_map(|(name, item)| match self.attributes.get(name) {
+            Some(attribute) if unwanted(attribute) => None,
+            Some(attribute) => Some((name.clone(), attribute.shape.without(item, unwanted))),
+            None => match self.blocks.get(name) {
+                Some(nested) => Some((name.clone(), nested.shape().without(item, unwanted))),
+                None => Some((name.clone(), item.clone())),
+            },
+        });
+        value.with_kind(Value::object(kept.collect::<Vec<_>>()).kind().clone())
     }
 
     /// The names of all attributes and blocks.
@@ -152,12 +177,15 @@ impl Block {
     }
 }
 
-impl Nesting {
-    /// The path to the attributes of each instance.
-    fn inside(self, path: Path) -> Path {
-        match self {
-            Nesting::Single | Nesting::Group => path,
-            Nesting::List | Nesting::Set | Nesting::Map => path.join(Step::Any),
+impl NestedBlock {
+    /// The shape of its value.
+    pub fn shape(&self) -> Shape {
+        let object = Shape::Object(self.block.clone());
+        match self.nesting {
+            Nesting::Single | Nesting::Group => object,
+            Nesting::List => Shape::List(Arc::new(object)),
+            Nesting::Set => Shape::Set(Arc::new(object)),
+            Nesting::Map => Shape::Map(Arc::new(object)),
         }
     }
 }
@@ -167,10 +195,50 @@ impl Shape {
     pub fn implied_type(&self) -> Type {
         match self {
             Shape::Plain(ty) => ty.clone(),
-            Shape::Nested(Nesting::Single | Nesting::Group, block) => block.implied_type(),
-            Shape::Nested(Nesting::List, block) => Type::list(block.implied_type()),
-            Shape::Nested(Nesting::Set, block) => Type::set(block.implied_type()),
-            Shape::Nested(Nesting::Map, block) => Type::map(block.implied_type()),
+            Shape::Object(block) => block.implied_type(),
+            Shape::List(element) => Type::list(element.implied_type()),
+            Shape::Set(element) => Type::set(element.implied_type()),
+            Shape::Map(element) => Type::map(element.implied_type()),
         }
+    }
+
+    /// Whether something holds of any attribute inside.
+    pub fn any_attribute(&self, holds: impl Fn(&Attribute) -> bool + Copy) -> bool {
+        self.innermost(Path::ROOT).is_some_and(|(_, block)| block.any_attribute(holds))
+    }
+
+    /// The structure inside all collections, and the path to it from here.
+    fn innermost(&self, path: Path) -> Option<(Path, &Arc<Block>)> {
+        match self {
+            Shape::Plain(_) => None,
+            Shape::Object(block) => Some((path, block)),
+            Shape::List(element) | Shape::Set(element) | Shape::Map(element) => {
+                element.innermost(path.join(Step::Any))
+            }
+        }
+    }
+
+    /// Changes each structure in a value of this shape; other parts stay, and so do marks.
+    pub(crate) fn map_objects(&self, value: &Value, change: &dyn Fn(&Block, &Value) -> Value) -> Value {
+        let changed = match (self, value.kind()) {
+            (Shape::Object(block), Kind::Map(_) | Kind::Object(_)) => return change(block, value),
+            (Shape::List(element), Kind::List(items)) => {
+                Value::list(items.iter().map(|item| element.map_objects(item, change)))
+            }
+            (Shape::Set(element), Kind::Set(items)) => {
+                Value::set(items.iter().map(|item| element.map_objects(item, change)))
+            }
+            (Shape::Map(element), Kind::Map(entries) | Kind::Object(entries)) => {
+                let change =
+                    |(key, item): (&SmolStr, &Value)| (key.clone(), element.map_objects(item, change));
+                Value::map(entries.iter().map(change).collect::<Vec<_>>())
+            }
+            _ => return value.clone(),
+        };
+        value.with_kind(changed.kind().clone())
+    }
+
+    fn without(&self, value: &Value, unwanted: impl Fn(&Attribute) -> bool + Copy) -> Value {
+        self.map_objects(value, &|block, value| block.without(value, unwanted))
     }
 }

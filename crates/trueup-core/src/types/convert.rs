@@ -43,7 +43,7 @@ impl Conversion {
             (Kind::Number(_), Type::Number) | (Kind::String(_), Type::String) => return value.clone(),
             (Kind::Unknown(ty), wanted) if may_become(ty, wanted) => Kind::Unknown(wanted.clone()),
             (Kind::Bool(truth), Type::String) => Kind::String(if *truth { "true" } else { "false" }.into()),
-            (Kind::Number(number), Type::String) => Kind::String(SmolStr::new(number.to_string())),
+            (Kind::Number(number), Type::String) => Kind::String(SmolStr::new(number.to_plain_string())),
             (Kind::String(text), Type::Bool) => match text.as_str() {
                 "true" | "1" => Kind::Bool(true),
                 "false" | "0" => Kind::Bool(false),
@@ -122,7 +122,7 @@ impl Conversion {
 }
 
 /// Whether some value of type `from` converts to `to`.
-fn may_become(from: &Type, to: &Type) -> bool {
+pub(crate) fn may_become(from: &Type, to: &Type) -> bool {
     match (from, to) {
         (Type::Any, _) | (_, Type::Any) => true,
         (Type::Bool | Type::Number | Type::String, Type::String)

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 
+pub(crate) use convert::may_become;
 pub use convert::{Mismatch, convert};
 
 use crate::path::Step;

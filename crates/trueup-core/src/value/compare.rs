@@ -87,7 +87,7 @@ fn compare_by<T>(
 }
 
 /// A sorted set without the elements that mean the same as the one before (unknown ones all count).
-fn distinct(items: &[Value]) -> impl Iterator<Item = &Value> {
+pub(super) fn distinct(items: &[Value]) -> impl Iterator<Item = &Value> {
     items.iter().enumerate().filter_map(|(at, item)| {
         let repeats = at > 0 && items[at - 1].same(item) && item.is_wholly_known();
         (!repeats).then_some(item)

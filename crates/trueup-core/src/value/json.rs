@@ -8,9 +8,11 @@
 //! | unknown | `{"$unknown": "string"}` with the type in Terraform's notation |
 //! | secret | `{"$value": …, "$secret": true}`, or `"$secret"` beside `$set`, `$map`, `$unknown` |
 //! | origin, when kept | `"$at": [file, start, end]` in the same place |
-//! | object with a key in `$` | `{"$object": {…}}` |
 //!
-//! A redacted secret is `{"$secret": true}` alone; it says what stood there and does not decode.
+//! A key of a map or object that itself begins with `$` gets another one in front, so the two never mix. A redacted
+//! secret is `{"$secret": true}` alone; it says what stood there and does not decode.
+//!
+//! JSON that others wrote knows nothing of all this: [`Value::from_plain_json`] reads it as it stands.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -111,7 +113,7 @@ impl Value {
     fn json_content(&self, form: JsonForm) -> (&'static str, Json) {
         let array = |items: &[Value]| items.iter().map(|item| item.to_json_tree(form)).collect();
         let object = |entries: &super::Entries| {
-            entries.iter().map(|(key, value)| (key.to_string(), value.to_json_tree(form))).collect()
+            entries.iter().map(|(key, value)| (escaped(key), value.to_json_tree(form))).collect()
         };
         match &self.kind {
             Kind::Null => ("$value", Json::Null),
@@ -121,23 +123,30 @@ impl Value {
             Kind::List(items) => ("$value", Json::Array(array(items))),
             Kind::Set(items) => ("$set", Json::Array(array(items))),
             Kind::Map(entries) => ("$map", Json::Object(object(entries))),
-            Kind::Object(entries) => {
-                let escaped = entries.keys().any(|key| key.starts_with('$'));
-                (if escaped { "$object" } else { "$value" }, Json::Object(object(entries)))
-            }
+            Kind::Object(entries) => ("$value", Json::Object(object(entries))),
             Kind::Unknown(ty) => ("$unknown", json!(ty)),
         }
     }
 
-    /// Reads JSON text that [`Value::to_json`] wrote, or any plain JSON.
+    /// Reads JSON text that [`Value::to_json`] wrote.
     pub fn from_json(text: &str) -> Result<Value, JsonError> {
         let tree: Json = read_json(text)?;
         Value::from_json_tree(&tree)
     }
 
+    /// Reads JSON text that someone else wrote: no key means anything special.
+    pub fn from_plain_json(text: &str) -> Result<Value, JsonError> {
+        let tree: Json = read_json(text)?;
+        Value::read(&tree, true)
+    }
+
     /// Reads a JSON tree.
     pub fn from_json_tree(tree: &Json) -> Result<Value, JsonError> {
-        let value = Reader { path: Path::ROOT }.value(tree)?;
+        Value::read(tree, false)
+    }
+
+    fn read(tree: &Json, plain: bool) -> Result<Value, JsonError> {
+        let value = Reader { path: Path::ROOT, plain }.value(tree)?;
         if value.depth() > Value::DEPTH_MAX { Err(JsonError::TooDeep) } else { Ok(value) }
     }
 }
@@ -181,8 +190,19 @@ fn json_number(number: &Number) -> Json {
     serde_json::from_str(&text).unwrap_or(Json::String(text))
 }
 
+/// A key as it is written.
+fn escaped(key: &str) -> String {
+    if key.starts_with('$') { format!("${key}") } else { key.to_owned() }
+}
+
+/// Whether a written key is one of ours rather than an escaped one of the value.
+fn is_marker(key: &str) -> bool {
+    key.starts_with('$') && !key.starts_with("$$")
+}
+
 struct Reader {
     path: Path,
+    plain: bool,
 }
 
 impl Reader {
@@ -196,7 +216,9 @@ impl Reader {
             },
             Json::String(text) => Ok(Value::string(text)),
             Json::Array(items) => Ok(Value::list(self.items(items)?)),
-            Json::Object(object) if object.keys().any(|key| key.starts_with('$')) => self.wrapped(object),
+            Json::Object(object) if !self.plain && object.keys().any(|key| is_marker(key)) => {
+                self.wrapped(object)
+            }
             Json::Object(object) => Ok(Value::object(self.entries(object)?)),
         }
     }
@@ -219,7 +241,6 @@ impl Reader {
                 ("$value", content) => self.value(content)?,
                 ("$set", Json::Array(items)) => Value::set(self.items(items)?),
                 ("$map", Json::Object(entries)) => Value::map(self.entries(entries)?),
-                ("$object", Json::Object(entries)) => Value::object(self.entries(entries)?),
                 ("$unknown", content) => match Type::from_json_tree(content) {
                     Ok(ty) => Value::unknown(ty),
                     Err(message) => return Err(self.error(message)),
@@ -245,8 +266,12 @@ impl Reader {
     }
 
     fn entries(&mut self, object: &Map<String, Json>) -> Result<Vec<(String, Value)>, JsonError> {
-        let read = |(key, item): (&String, _)| Ok((key.clone(), self.at(Step::key(key), item)?));
-        object.iter().map(read).collect()
+        let mut entries = Vec::with_capacity(object.len());
+        for (key, item) in object {
+            let key = if self.plain { key } else { key.strip_prefix('$').unwrap_or(key) };
+            entries.push((key.to_owned(), self.at(Step::key(key), item)?));
+        }
+        Ok(entries)
     }
 
     fn at(&mut self, step: Step, tree: &Json) -> Result<Value, JsonError> {
@@ -262,9 +287,9 @@ impl Reader {
 }
 
 impl Serialize for Value {
-    /// Writes [`JsonForm::RECORD`].
+    /// Writes [`JsonForm::PUBLIC`], so that nothing is told by accident; records say otherwise with [`recorded`].
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_json_tree(JsonForm::RECORD).serialize(serializer)
+        self.to_json_tree(JsonForm::PUBLIC).serialize(serializer)
     }
 }
 
@@ -272,5 +297,50 @@ impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let tree = Json::deserialize(deserializer)?;
         Value::from_json_tree(&tree).map_err(serde::de::Error::custom)
+    }
+}
+
+/// For fields of what stores keep: `#[serde(with = "trueup_core::recorded")]` writes secrets too, marked.
+pub mod recorded {
+    use super::*;
+
+    /// What can be written in [`JsonForm::RECORD`].
+    pub trait Recorded: Sized {
+        /// The JSON of it.
+        fn to_recorded(&self) -> Json;
+        /// Reads it back.
+        fn from_recorded(tree: &Json) -> Result<Self, JsonError>;
+    }
+
+    impl Recorded for Value {
+        fn to_recorded(&self) -> Json {
+            self.to_json_tree(JsonForm::RECORD)
+        }
+
+        fn from_recorded(tree: &Json) -> Result<Self, JsonError> {
+            Value::from_json_tree(tree)
+        }
+    }
+
+    /// `None` is null, so the value itself must not be.
+    impl Recorded for Option<Value> {
+        fn to_recorded(&self) -> Json {
+            self.as_ref().map_or(Json::Null, Value::to_recorded)
+        }
+
+        fn from_recorded(tree: &Json) -> Result<Self, JsonError> {
+            if tree.is_null() { Ok(None) } else { Value::from_json_tree(tree).map(Some) }
+        }
+    }
+
+    /// Writes with secrets.
+    pub fn serialize<T: Recorded, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        value.to_recorded().serialize(serializer)
+    }
+
+    /// Reads what [`serialize`] wrote.
+    pub fn deserialize<'de, T: Recorded, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        let tree = Json::deserialize(deserializer)?;
+        T::from_recorded(&tree).map_err(serde::de::Error::custom)
     }
 }

@@ -22,7 +22,7 @@ use smol_str::SmolStr;
 
 pub use diff::{Change, diff};
 pub use entries::Entries;
-pub use json::{JsonError, JsonForm, Origins, Secrets, read_json};
+pub use json::{JsonError, JsonForm, Origins, Secrets, read_json, recorded};
 pub use number::{Number, NumberError};
 
 use crate::source::Origin;
@@ -220,17 +220,25 @@ impl Value {
 
     /// What kind of value this is, with its article, for messages: "a string".
     pub fn kind_name(&self) -> &'static str {
-        match &self.kind {
-            Kind::Null => "null",
-            Kind::Bool(_) => "a bool",
-            Kind::Number(_) => "a number",
-            Kind::String(_) => "a string",
-            Kind::List(_) => "a list",
-            Kind::Set(_) => "a set",
-            Kind::Map(_) => "a map",
-            Kind::Object(_) => "an object",
-            Kind::Unknown(_) => "an unknown value",
+        self.kind.name()
+    }
+
+    /// The texts that stand at secret positions, which no message may hold.
+    pub fn secret_texts(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        self.collect_secret_texts(false, &mut found);
+        found
+    }
+
+    fn collect_secret_texts<'a>(&'a self, inside_secret: bool, found: &mut Vec<&'a str>) {
+        let secret = inside_secret || self.secret;
+        if let (true, Kind::String(text)) = (secret, &self.kind) {
+            found.push(text);
         }
+        if let (true, Some(entries)) = (secret, self.as_entries()) {
+            found.extend(entries.keys().map(SmolStr::as_str));
+        }
+        self.children().for_each(|child| child.collect_secret_texts(secret, found));
     }
 
     /// The values directly inside a list, set, map or object.
@@ -246,6 +254,23 @@ impl Value {
     /// How deeply the value nests: 1 for a plain one.
     pub fn depth(&self) -> usize {
         1 + self.children().map(Value::depth).max().unwrap_or(0)
+    }
+}
+
+impl Kind {
+    /// What kind it is, with its article: "a string".
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Bool(_) => "a bool",
+            Kind::Number(_) => "a number",
+            Kind::String(_) => "a string",
+            Kind::List(_) => "a list",
+            Kind::Set(_) => "a set",
+            Kind::Map(_) => "a map",
+            Kind::Object(_) => "an object",
+            Kind::Unknown(_) => "an unknown value",
+        }
     }
 }
 

@@ -74,6 +74,14 @@ impl Number {
         self.to_string().parse().unwrap_or(f64::NAN)
     }
 
+    /// The digits without an exponent, as the stack language writes numbers in texts.
+    pub fn to_plain_string(&self) -> String {
+        match &self.0 {
+            Repr::Int(int) => int.to_string(),
+            Repr::Big(big) => big.to_plain_string(),
+        }
+    }
+
     /// Whether the number has no fraction.
     pub fn is_integer(&self) -> bool {
         match &self.0 {

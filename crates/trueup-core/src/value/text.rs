@@ -59,7 +59,8 @@ impl fmt::Debug for Value {
 }
 
 impl fmt::Debug for Kind {
+    /// Only what kind it is: a content without its mark may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Value::of(self.clone()), f)
+        f.write_str(self.name())
     }
 }

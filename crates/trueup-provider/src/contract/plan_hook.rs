@@ -1,7 +1,8 @@
 //! What a plan hook sees and says.
 
 use smol_str::SmolStr;
-use trueup_core::{FieldType, Path, Value};
+use trueup_core::schema::ResourceSchema;
+use trueup_core::{Failure, FailureClass, FieldType, Path, Value};
 
 use super::fields::Inputs;
 use crate::error::{Error, Result};
@@ -78,6 +79,23 @@ impl PlanHook {
     /// A replacement must delete the old object first.
     pub fn delete_first(&mut self) {
         self.delete_first = true;
+    }
+
+    /// Refuses names that the type does not have: silently ignored, they would leave a plan wrong.
+    pub(crate) fn check_names(&self, schema: &ResourceSchema) -> Result<(), Failure> {
+        let outputs = self.unknown.iter().chain(self.outputs.iter().map(|(name, _)| name));
+        let outputs =
+            outputs.map(|name| (name.as_str(), "output", schema.outputs.attributes.contains_key(name)));
+        let inputs = self.replace_paths.iter().filter_map(Path::first_key);
+        let inputs = inputs.map(|name| (name, "input", schema.inputs.names().any(|own| own == name)));
+        match outputs.chain(inputs).find(|(_, _, known)| !known) {
+            None => Ok(()),
+            Some((name, kind, _)) => {
+                let message =
+                    format!("the plan hook speaks of an {kind} `{name}` that the type does not have");
+                Err(Failure::new(FailureClass::Fatal, message))
+            }
+        }
     }
 
     /// What a contract says whose type has no hook.

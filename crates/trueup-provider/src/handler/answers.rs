@@ -1,5 +1,7 @@
 //! What a handler answers.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::{Change, Diagnostics, Failure, Path, Value};
@@ -41,9 +43,19 @@ pub struct PlanAnswer {
     /// Whether a replacement must delete the old object first.
     pub delete_first: bool,
     /// What the provider wants handed to apply.
-    pub private: Vec<u8>,
+    pub private: PrivateBytes,
     /// What to tell the user.
     pub diagnostics: Diagnostics,
+}
+
+/// What only the provider understands; it may be secret, so it is not shown.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct PrivateBytes(pub Vec<u8>);
+
+impl fmt::Debug for PrivateBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
 }
 
 /// How an object was found.

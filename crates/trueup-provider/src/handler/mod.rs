@@ -12,10 +12,10 @@ mod answers;
 mod requests;
 mod traits;
 
-pub use answers::{ApplyFailure, Imported, Observed, PlanAnswer, Sighting, Verdict};
+pub use answers::{ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, Verdict};
 pub use requests::{
-    ApplyRequest, CheckRequest, DataRequest, DeleteRequest, ImportRequest, LookupRequest, PlanRequest,
-    PrecreateRequest, ReadRequest, ValidateRequest,
+    ApplyRequest, CheckRequest, DataRequest, DeleteRequest, ImportRequest, LookupRequest, MigrateRequest,
+    PlanRequest, PrecreateRequest, ReadRequest, ValidateRequest,
 };
 pub use traits::{FailedCreate, Recovery, Traits};
 
@@ -68,11 +68,11 @@ pub trait ResourceHandler: Send + Sync {
     /// Creates the object, or brings it to the desired inputs in place.
     fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>>;
 
-    /// Removes the object. What is gone already counts as removed.
-    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), Failure>>;
+    /// Removes the object. What is gone already counts as removed; a failure may know what is left of it.
+    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>>;
 
     /// Brings state of an older schema version to the current one (CRUD-10).
-    fn migrate(&self, state: State) -> Result<State, Failure>;
+    fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>>;
 
     /// Finds objects by the id a person gives.
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>>;
@@ -93,6 +93,11 @@ pub trait DataHandler: Send + Sync {
 
     /// What it gives.
     fn outputs(&self) -> &Block;
+
+    /// Judges inputs beyond what the schema can say, at plan: values may be unknown.
+    fn validate<'a>(&'a self, _request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
+        Box::pin(async { Diagnostics::new() })
+    }
 
     /// Reads it. The answer has the form of `outputs`.
     fn read<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Value, Failure>>;

@@ -2,6 +2,7 @@
 
 use trueup_core::Value;
 
+use super::answers::PrivateBytes;
 use crate::binding::Binding;
 use crate::context::CallContext;
 use crate::provider::Configured;
@@ -42,6 +43,10 @@ pub struct PlanRequest<'a> {
     pub bindings: &'a [Binding],
     /// What others had attached to it.
     pub prior_bindings: &'a [Binding],
+    /// The private bytes of the recorded object, or of an earlier plan for the same object.
+    pub private: &'a PrivateBytes,
+    /// The call, with the identity.
+    pub context: &'a CallContext,
 }
 
 /// Asks how an object is.
@@ -78,7 +83,7 @@ pub struct ApplyRequest<'a> {
     /// The outputs that were planned.
     pub planned: &'a Value,
     /// The private bytes that planning returned.
-    pub private: &'a [u8],
+    pub private: &'a PrivateBytes,
     /// The object as it was; `None` to create it.
     pub prior: Option<&'a State>,
     /// The object as it was read at plan, if it was.
@@ -98,6 +103,17 @@ pub struct DeleteRequest<'a> {
     pub inputs: &'a Value,
     /// The object.
     pub state: &'a State,
+    /// The call.
+    pub context: &'a CallContext,
+}
+
+/// Asks to bring recorded state to the current schema version.
+#[derive(Clone, Debug)]
+pub struct MigrateRequest<'a> {
+    /// The provider's configuration; `None` while it is unknown.
+    pub config: Option<&'a Configured>,
+    /// The recorded state.
+    pub state: State,
     /// The call.
     pub context: &'a CallContext,
 }

@@ -34,7 +34,11 @@ impl NameRules {
 
     /// Another separator than `-`, or none where only letters and digits are allowed.
     #[must_use]
+    ///
+    /// # Panics
+    /// If it is not an ASCII character: no system that limits names takes others.
     pub const fn separated_by(mut self, separator: Option<char>) -> Self {
+        assert!(matches!(separator, None | Some('\0'..='\x7f')), "a separator is an ASCII character");
         self.separator = separator;
         self
     }

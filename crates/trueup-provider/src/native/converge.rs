@@ -4,13 +4,13 @@ use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
 use trueup_core::{Change, Failure, FailureClass, Value};
 
-use super::shape::{Constructor, HookKind, TypeShape, failure, unencodable};
+use super::shape::{Constructor, HookKind, TypeShape, failure};
 use crate::clock::BoxFuture;
 use crate::contract::{Converge, Current};
 use crate::handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
-    Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting,
-    Traits,
+    MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest, Recovery,
+    ResourceHandler, Sighting, Traits,
 };
 use crate::planning;
 use crate::state::{InputValues, State};
@@ -41,8 +41,12 @@ impl<T: Converge> ConvergeHandler<T> {
         let receiver = shape.receiver(&request.desired.effective)?;
         let context = shape.context(request.config, request.context)?;
         let outputs = receiver.reconcile(&context, &current).await;
-        let outputs = outputs.map_err(|error| shape.apply_failure(request.prior, error))?;
-        Ok(shape.state(Some(request.desired.clone()), &outputs)?)
+        // What a failed reconcile left was never brought to these inputs (RECONCILE-2).
+        let outputs = outputs.map_err(|error| {
+            let olds = request.prior.and_then(|prior| prior.inputs.clone());
+            shape.apply_failure(&request, olds, error)
+        })?;
+        Ok(shape.state(Some(request.desired.clone()), request.prior, &outputs)?)
     }
 }
 
@@ -68,13 +72,13 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
     }
 
     fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
-        let checked = self.shape.check_schema(request.context, request.desired);
-        Box::pin(async { checked })
+        Box::pin(async move { self.shape.check_schema(request.context, request.desired) })
     }
 
     fn plan<'a>(&'a self, request: PlanRequest<'a>) -> BoxFuture<'a, Result<PlanAnswer, Failure>> {
-        let answer = self.shape.plan(request, &never_equivalent, HookKind::SaysNothingOfOutputs, T::diff);
-        Box::pin(async { answer })
+        Box::pin(async move {
+            self.shape.plan(request, &never_equivalent, HookKind::SaysNothingOfOutputs, T::diff)
+        })
     }
 
     fn read<'a>(&'a self, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Observed, Failure>> {
@@ -84,7 +88,10 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             let context = self.shape.context(request.config, request.context)?;
             let sightings = match receiver.read(&context, Some(&prior)).await {
                 Err(error) if *error.class() == FailureClass::NotFound => return Ok(Observed::Absent),
-                sightings => sightings.map_err(failure)?.0,
+                sightings => {
+                    let known = [request.inputs, &request.state.outputs];
+                    sightings.map_err(|error| failure(error).without_secrets_of(known))?.0
+                }
             };
             match sightings.as_deref() {
                 None => Ok(Observed::Unreadable),
@@ -105,7 +112,11 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             let context = self.shape.context(request.config, request.context)?;
             let sightings = match receiver.read(&context, None).await {
                 Err(error) if *error.class() == FailureClass::NotFound => return Ok(Some(Vec::new())),
-                sightings => sightings.map_err(failure)?.0,
+                sightings => {
+                    sightings
+                        .map_err(|error| failure(error).without_secrets_of([&request.desired.effective]))?
+                        .0
+                }
             };
             let Some(found) = sightings else { return Ok(None) };
             let sighting = |(outputs, ownership)| self.shape.sighting(None, &outputs, ownership);
@@ -117,27 +128,28 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         Box::pin(self.reconcile(request))
     }
 
-    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
         Box::pin(async move {
             let receiver = self.shape.recorded(request.inputs)?;
             let output = self.shape.outputs(&request.state.outputs)?;
             let context = self.shape.context(request.config, request.context)?;
             match receiver.delete(&context, &output).await {
                 Err(error) if *error.class() == FailureClass::NotFound => Ok(()),
-                outcome => outcome.map_err(failure),
+                Err(error) => Err(self.shape.delete_failure(&request, error)),
+                Ok(()) => Ok(()),
             }
         })
     }
 
-    fn migrate(&self, state: State) -> Result<State, Failure> {
-        self.shape.migrate(state, T::migrate)
+    fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
+        Box::pin(async move { self.shape.migrate(request.state, T::migrate) })
     }
 
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
         Box::pin(async move {
             let context = self.shape.context(request.config, request.context)?;
             let outputs = T::import(&context, request.id).await.map_err(failure)?;
-            let state = self.shape.state(None, &outputs)?;
+            let state = self.shape.state(None, None, &outputs)?;
             Ok(vec![Imported { type_name: self.type_name.clone(), state }])
         })
     }
@@ -147,11 +159,15 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         request: PrecreateRequest<'a>,
     ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
         Box::pin(async move {
-            let view = T::view(&request.desired.effective).map_err(|error| unencodable(&error))?;
+            let view = T::view(&request.desired.effective);
+            let view = view.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?;
             let context = self.shape.context(request.config, request.context)?;
             let stub = T::precreate(&context, &view).await;
-            let stub = stub.map_err(|error| self.shape.apply_failure(None, error))?;
-            Ok(stub.map(|outputs| self.shape.state(None, &outputs)).transpose()?)
+            let stub = stub.map_err(|error| {
+                let failure = failure(error).without_secrets_of([&request.desired.effective]);
+                ApplyFailure { failure, partial: None }
+            })?;
+            Ok(stub.map(|outputs| self.shape.state(None, None, &outputs)).transpose()?)
         })
     }
 }

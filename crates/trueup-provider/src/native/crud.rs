@@ -9,7 +9,8 @@ use crate::clock::BoxFuture;
 use crate::contract::{Crud, Found, Prior};
 use crate::handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
-    Observed, PlanAnswer, PlanRequest, ReadRequest, Recovery, ResourceHandler, Sighting, Traits,
+    MigrateRequest, Observed, PlanAnswer, PlanRequest, ReadRequest, Recovery, ResourceHandler, Sighting,
+    Traits,
 };
 use crate::planning;
 use crate::state::{InputValues, State};
@@ -46,16 +47,18 @@ impl<T: Crud> CrudHandler<T> {
         let receiver = shape.receiver(&request.desired.effective)?;
         let context = shape.context(request.config, request.context)?;
         let outputs = receiver.update(&context, &known).await;
-        let outputs = outputs.map_err(|error| shape.apply_failure(Some(prior), error))?;
-        Ok(shape.state(Some(request.desired.clone()), &outputs)?)
+        let outputs = outputs.map_err(|error| shape.apply_failure(&request, prior.inputs.clone(), error))?;
+        Ok(shape.state(Some(request.desired.clone()), Some(prior), &outputs)?)
     }
 
     async fn create(&self, request: ApplyRequest<'_>) -> Result<State, ApplyFailure> {
         let receiver = self.shape.receiver(&request.desired.effective)?;
         let context = self.shape.context(request.config, request.context)?;
-        let outputs =
-            receiver.create(&context).await.map_err(|error| self.shape.apply_failure(None, error))?;
-        Ok(self.shape.state(Some(request.desired.clone()), &outputs)?)
+        let outputs = receiver.create(&context).await;
+        // A half-made object counts as having the inputs it was made for: an update finishes it (CRASH-2).
+        let outputs = outputs
+            .map_err(|error| self.shape.apply_failure(&request, Some(request.desired.clone()), error))?;
+        Ok(self.shape.state(Some(request.desired.clone()), None, &outputs)?)
     }
 }
 
@@ -87,14 +90,17 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
             self.shape.check_schema(request.context, request.desired)?;
             let receiver = self.shape.receiver(&request.desired.effective)?;
             let context = self.shape.context(request.config, request.context)?;
-            receiver.validate_inputs(&context).await.map_err(failure)
+            let checked = receiver.validate_inputs(&context).await;
+            checked.map_err(|error| failure(error).without_secrets_of([&request.desired.effective]))
         })
     }
 
     fn plan<'a>(&'a self, request: PlanRequest<'a>) -> BoxFuture<'a, Result<PlanAnswer, Failure>> {
-        let equivalent = |field: &str, prior: &Value, current: &Value| self.equivalent(field, prior, current);
-        let answer = self.shape.plan(request, &equivalent, HookKind::KeepsOutputs, T::modify_plan);
-        Box::pin(async { answer })
+        Box::pin(async move {
+            let equivalent =
+                |field: &str, prior: &Value, current: &Value| self.equivalent(field, prior, current);
+            self.shape.plan(request, &equivalent, HookKind::KeepsOutputs, T::modify_plan)
+        })
     }
 
     fn read<'a>(&'a self, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Observed, Failure>> {
@@ -107,7 +113,9 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
                     Ok(Observed::Present(Box::new(self.shape.refreshed(request.state, &outputs)?)))
                 }
                 Err(error) if *error.class() == FailureClass::NotFound => Ok(Observed::Absent),
-                Err(error) => Err(failure(error)),
+                Err(error) => {
+                    Err(failure(error).without_secrets_of([request.inputs, &request.state.outputs]))
+                }
             }
         })
     }
@@ -119,7 +127,12 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
         Box::pin(async move {
             let receiver = self.shape.receiver(&request.desired.effective)?;
             let context = self.shape.context(request.config, request.context)?;
-            let Some(found) = receiver.lookup(&context).await.map_err(failure)?.0 else { return Ok(None) };
+            let sightings = match receiver.lookup(&context).await {
+                Err(error) if *error.class() == FailureClass::NotFound => return Ok(Some(Vec::new())),
+                sightings => sightings
+                    .map_err(|error| failure(error).without_secrets_of([&request.desired.effective]))?,
+            };
+            let Some(found) = sightings.0 else { return Ok(None) };
             let sighting = |(found, ownership): (Found<T, T::Output>, _)| {
                 let inputs = self.shape.observed_inputs(&found.inputs)?;
                 self.shape.sighting(Some(inputs), &found.outputs, ownership)
@@ -137,20 +150,21 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
         })
     }
 
-    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
         Box::pin(async move {
             let receiver = self.shape.recorded(request.inputs)?;
             let prior = self.shape.outputs(&request.state.outputs)?;
             let context = self.shape.context(request.config, request.context)?;
             match receiver.delete(&context, &prior).await {
                 Err(error) if *error.class() == FailureClass::NotFound => Ok(()),
-                outcome => outcome.map_err(failure),
+                Err(error) => Err(self.shape.delete_failure(&request, error)),
+                Ok(()) => Ok(()),
             }
         })
     }
 
-    fn migrate(&self, state: State) -> Result<State, Failure> {
-        self.shape.migrate(state, T::migrate)
+    fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
+        Box::pin(async move { self.shape.migrate(request.state, T::migrate) })
     }
 
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
@@ -158,7 +172,7 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
             let context = self.shape.context(request.config, request.context)?;
             let found = T::import(&context, request.id).await.map_err(failure)?;
             let inputs = self.shape.observed_inputs(&found.inputs)?;
-            let state = self.shape.state(Some(inputs), &found.outputs)?;
+            let state = self.shape.state(Some(inputs), None, &found.outputs)?;
             Ok(vec![Imported { type_name: self.type_name.clone(), state }])
         })
     }

@@ -42,7 +42,9 @@ impl<T: DataSource> DataHandler for DataSourceHandler<T> {
             let config: Arc<T::Config> =
                 request.config.shared().ok_or_else(|| foreign_configuration(request.config))?;
             let context = Context::new(config, request.context.clone());
-            receiver.read(&context).await.map_err(failure)?.encode().map_err(|error| unencodable(&error))
+            let read = receiver.read(&context).await;
+            let read = read.map_err(|error| failure(error).without_secrets_of([&request.inputs.effective]));
+            read?.encode().map_err(|error| unencodable(&error))
         })
     }
 }

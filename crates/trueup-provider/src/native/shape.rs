@@ -5,10 +5,14 @@ use std::marker::PhantomData;
 use trueup_core::schema::ResourceSchema;
 use trueup_core::{Failure, FailureClass, FieldError, Value};
 
+use crate::binding::Binding;
 use crate::context::{CallContext, Context};
 use crate::contract::{Inputs, Outputs, PlanHook, PlanHookRequest, PriorView, RawState};
 use crate::error::{Error, Result};
-use crate::handler::{ApplyFailure, PlanAnswer, PlanRequest, Sighting, Traits, foreign_configuration};
+use crate::handler::{
+    ApplyFailure, ApplyRequest, DeleteRequest, PlanAnswer, PlanRequest, Sighting, Traits,
+    foreign_configuration,
+};
 use crate::identity::Ownership;
 use crate::planning::{self, Equivalence, Findings};
 use crate::provider::Configured;
@@ -37,6 +41,12 @@ pub(crate) struct TypeShape<In: Inputs, Out, C> {
 impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
     pub(super) fn new(version: u64, traits: Traits, construct: Constructor<In>) -> Self {
         let schema = ResourceSchema { version, inputs: In::block(), outputs: Out::block() };
+        for (name, attribute) in &schema.outputs.attributes {
+            if let Some(input) = &attribute.mirrors {
+                let known = schema.inputs.names().any(|name| name == input);
+                assert!(known, "the output `{name}` mirrors `{input}`, and there is no such input");
+            }
+        }
         TypeShape { schema, traits, construct, of: PhantomData }
     }
 
@@ -74,22 +84,54 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
         Ok(Context::new(config, CallContext { name_rules: self.traits.name_rules, ..call.clone() }))
     }
 
-    /// The state of an object with these outputs.
-    pub(super) fn state(&self, inputs: Option<InputValues>, outputs: &Out) -> Result<State, Failure> {
-        self.raw_state(inputs, outputs.encode().map_err(|error| unencodable(&error))?)
+    /// The state of an object with these outputs; of one that was known before, what its answer cannot tell is kept.
+    pub(super) fn state(
+        &self,
+        inputs: Option<InputValues>,
+        prior: Option<&State>,
+        outputs: &Out,
+    ) -> Result<State, Failure> {
+        let answered = outputs.encode().map_err(|error| unencodable(&error))?;
+        let outputs = match prior {
+            Some(prior) => planning::refreshed(&self.schema.outputs, &prior.outputs, answered),
+            None => answered,
+        };
+        self.raw_state(inputs, outputs)
     }
 
     fn raw_state(&self, inputs: Option<InputValues>, outputs: Value) -> Result<State, Failure> {
+        if outputs.depth() > Value::DEPTH_MAX {
+            let message = format!("the provider's answer nests deeper than {} levels", Value::DEPTH_MAX);
+            return Err(Failure::new(FailureClass::Indeterminate, message));
+        }
+        // What the program must send and nobody may keep.
+        let inputs = inputs.map(|InputValues { written, effective }| InputValues {
+            written: self.schema.inputs.without(&written, |attribute| attribute.write_only),
+            effective: self.schema.inputs.without(&effective, |attribute| attribute.write_only),
+        });
+        let outputs = self.with_mirrored_secrets(inputs.as_ref(), outputs);
         let identity = self.schema.identity(inputs.as_ref().map(|inputs| &inputs.effective), &outputs);
         let schema_version = self.schema.version;
         Ok(State { inputs, outputs, private: Vec::new(), schema_version, identity })
     }
 
+    /// An output that mirrors a secret input is secret, whatever its own declaration says (UNKNOWN-11).
+    fn with_mirrored_secrets(&self, inputs: Option<&InputValues>, outputs: Value) -> Value {
+        let secret = |input: &str| {
+            inputs.and_then(|inputs| inputs.effective.get(input)).is_some_and(Value::contains_secret)
+        };
+        let mirrors = self.schema.outputs.attributes.iter();
+        let mirrors =
+            mirrors.filter(|(_, attribute)| attribute.mirrors.as_ref().is_some_and(|input| secret(input)));
+        mirrors.fold(outputs, |outputs, (name, _)| match outputs.get(name) {
+            Some(value) => outputs.with_entry(name, value.clone().into_secret()),
+            None => outputs.clone(),
+        })
+    }
+
     /// The state of an object that was read, keeping what a read cannot tell.
     pub(super) fn refreshed(&self, recorded: &State, outputs: &Out) -> Result<State, Failure> {
-        let observed = outputs.encode().map_err(|error| unencodable(&error))?;
-        let outputs = planning::refreshed(&self.schema.outputs, &recorded.outputs, observed);
-        self.raw_state(recorded.inputs.clone(), outputs)
+        self.state(recorded.inputs.clone(), Some(recorded), outputs)
     }
 
     pub(super) fn sighting(
@@ -98,7 +140,7 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
         outputs: &Out,
         ownership: Ownership,
     ) -> Result<Sighting, Failure> {
-        Ok(Sighting { state: self.state(inputs, outputs)?, ownership })
+        Ok(Sighting { state: self.state(inputs, None, outputs)?, ownership })
     }
 
     /// Inputs that were observed: as if a program had written all of them.
@@ -108,22 +150,47 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
         Ok(InputValues { written, effective })
     }
 
-    /// A failed apply, with what the type knows of a half-made object.
-    pub(super) fn apply_failure(&self, prior: Option<&State>, error: Error) -> ApplyFailure {
+    /// A failed apply, with what the type knows of a half-made object and the inputs it counts as having.
+    pub(super) fn apply_failure(
+        &self,
+        request: &ApplyRequest<'_>,
+        inputs: Option<InputValues>,
+        error: Error,
+    ) -> ApplyFailure {
         let (failure, partial) = error.into_parts();
-        let inputs = prior.and_then(|prior| prior.inputs.clone());
-        let partial = partial.and_then(|outputs| self.raw_state(inputs, outputs).ok());
+        let partial = partial.and_then(|answered| {
+            let prior = request.prior.map_or(Value::NULL, |prior| prior.outputs.clone());
+            self.raw_state(inputs, planning::refreshed(&self.schema.outputs, &prior, answered)).ok()
+        });
+        let prior_inputs =
+            request.prior.and_then(|prior| prior.inputs.as_ref()).map(|inputs| &inputs.effective);
+        let values =
+            [Some(&request.desired.effective), prior_inputs, request.prior.map(|prior| &prior.outputs)];
+        let failure = failure.without_secrets_of(values.into_iter().flatten());
         ApplyFailure { failure, partial: partial.map(Box::new) }
+    }
+
+    /// A failed delete, with what the type knows of what is left.
+    pub(super) fn delete_failure(&self, request: &DeleteRequest<'_>, error: Error) -> ApplyFailure {
+        let (failure, partial) = error.into_parts();
+        let left = partial.and_then(|left| {
+            let outputs = planning::refreshed(&self.schema.outputs, &request.state.outputs, left);
+            self.raw_state(request.state.inputs.clone(), outputs).ok()
+        });
+        let failure = failure.without_secrets_of([request.inputs, &request.state.outputs]);
+        ApplyFailure { failure, partial: left.map(Box::new) }
     }
 
     /// Checks resolved inputs against the schema: what was unknown at plan is known now (CRUD-11).
     pub(super) fn check_schema(&self, call: &CallContext, desired: &InputValues) -> Result<(), Failure> {
         let checked = self.schema.inputs.check(&desired.written, &call.address.to_string());
-        let wrong: Vec<String> = checked.diagnostics.iter().map(ToString::to_string).collect();
-        if checked.diagnostics.has_errors() {
-            return Err(Failure::new(FailureClass::Invalid, wrong.join("; ")));
+        if !checked.diagnostics.has_errors() {
+            return Ok(());
         }
-        Ok(())
+        let wrong: Vec<String> = checked.diagnostics.iter().map(|it| it.summary.clone()).collect();
+        let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
+        failure.diagnostics = checked.diagnostics;
+        Err(failure)
     }
 
     /// Plans by comparison and by what the type's hook says.
@@ -135,8 +202,12 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
         hook: impl FnOnce(&PlanHookRequest<'a, In, Out, C>, &mut PlanHook) -> Result<()>,
     ) -> Result<PlanAnswer, Failure> {
         let mut said = PlanHook::default();
-        hook(&self.hook_request(&request)?, &mut said).map_err(failure)?;
+        hook(&self.hook_request(&request)?, &mut said).map_err(|error| {
+            let prior = request.prior.map(|prior| &prior.outputs);
+            failure(error).without_secrets_of([&request.desired.effective].into_iter().chain(prior))
+        })?;
         let schema = &self.schema;
+        said.check_names(schema)?;
         let prior_inputs = request.prior.and_then(|prior| prior.inputs.as_ref());
         let compared = request.prior.zip(request.observed);
         let findings = Findings {
@@ -169,7 +240,8 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
             config: request.config.map(|config| self.config(config)).transpose()?,
             prior: prior.transpose()?,
             current: current.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?,
-            bindings_changed: request.bindings != request.prior_bindings,
+            bindings_changed: !Binding::as_value(request.bindings)
+                .same(&Binding::as_value(request.prior_bindings)),
         })
     }
 
@@ -177,7 +249,7 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
     pub(super) fn migrate(
         &self,
         state: State,
-        migrate: impl FnOnce(u64, RawState) -> Result<RawState>,
+        migrate: impl Fn(u64, RawState) -> Result<RawState>,
     ) -> Result<State, Failure> {
         let (recorded, current) = (state.schema_version, self.schema.version);
         if recorded == current {
@@ -190,26 +262,28 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
                 .hint("it was written by a newer version of the provider: use that one or a later one"));
         }
         let inputs = state.inputs.as_ref().map_or(Value::NULL, |inputs| inputs.effective.clone());
-        let had_inputs = state.inputs.is_some();
-        let RawState { inputs, outputs } = migrate(recorded, RawState { inputs, outputs: state.outputs })
-            .map_err(|error| {
-                let (failure, _) = error.into_parts();
-                let message = format!(
-                    "cannot migrate from schema version {recorded} to {current}: {}",
-                    failure.message
-                );
-                Failure { message, ..failure }
-            })?;
-        let inputs = had_inputs.then(|| InputValues { written: inputs.clone(), effective: inputs });
+        let migrated = migrate(recorded, RawState { inputs, outputs: state.outputs.clone() });
+        let RawState { inputs: effective, outputs } = migrated.map_err(|error| {
+            let failure = failure(error);
+            let message =
+                format!("cannot migrate from schema version {recorded} to {current}: {}", failure.message);
+            Failure { message, ..failure }
+        })?;
+        let inputs = state.inputs.map(|inputs| {
+            // What was written migrates by itself, so that defaults stay defaults; if it cannot, all counts as written.
+            let raw = RawState { inputs: inputs.written, outputs: state.outputs };
+            let written = migrate(recorded, raw).map_or_else(|_| effective.clone(), |raw| raw.inputs);
+            InputValues { written, effective }
+        });
         let migrated = self.raw_state(inputs, outputs)?;
         Ok(State { private: state.private, ..migrated })
     }
 }
 
-/// An output or observed input that no value stands for.
+/// An output or observed input that no value stands for. The object may well exist.
 pub(super) fn unencodable(error: &FieldError) -> Failure {
     Failure::new(
-        FailureClass::Fatal,
+        FailureClass::Indeterminate,
         format!("the provider answered with something that no value can hold: {error}"),
     )
 }

@@ -14,12 +14,11 @@ pub(crate) fn drift(
     observed: &State,
     equivalent: Equivalence<'_>,
 ) -> Vec<Change> {
-    let mut changes = diff(&recorded.outputs, &observed.outputs);
-    if changes.is_empty() {
-        return changes;
+    if recorded.outputs == observed.outputs {
+        return Vec::new();
     }
-    let unwatched = schema.outputs.paths_where(|attribute| attribute.volatile || attribute.informational);
-    changes.retain(|change| !unwatched.iter().any(|path| path.covers(&change.path)));
+    let watched = |outputs: &Value| schema.outputs.without(outputs, |it| it.volatile || it.informational);
+    let mut changes = diff(&watched(&recorded.outputs), &watched(&observed.outputs));
     changes.retain(|change| !is_equivalent_mirror(schema, recorded, observed, change, equivalent));
     changes
 }

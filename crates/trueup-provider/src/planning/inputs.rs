@@ -20,7 +20,10 @@ pub(crate) fn input_changes(
     }
     changes.retain(|change| is_written(change, prior, current));
     let empty_is_absent = schema.inputs.paths_where(|attribute| attribute.empty_is_absent);
-    changes.retain(|change| !(empty_is_absent.contains(&change.path) && is_empty_or_absent(change)));
+    let tolerant = |path: &Path| {
+        empty_is_absent.iter().any(|own| own.steps().len() == path.steps().len() && own.covers(path))
+    };
+    changes.retain(|change| !(tolerant(&change.path) && is_empty_or_absent(change)));
     let candidate = without_unknowns(&current.effective, &prior.effective);
     changes.retain(|change| {
         let Some(field) = change.path.first_key() else { return true };

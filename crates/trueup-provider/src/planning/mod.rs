@@ -14,7 +14,7 @@ use trueup_core::schema::ResourceSchema;
 use trueup_core::{Change, Diagnostics, Value};
 
 use crate::contract::PlanHook;
-use crate::handler::{PlanAnswer, PlanRequest, Traits};
+use crate::handler::{PlanAnswer, PlanRequest, PrivateBytes, Traits, Verdict};
 
 /// Whether the type takes two inputs that differ in a field for the same: field, prior inputs, current inputs.
 pub(crate) type Equivalence<'a> = &'a dyn Fn(&str, &Value, &Value) -> bool;
@@ -34,9 +34,13 @@ pub(crate) struct Findings<'a> {
 impl Findings<'_> {
     /// Draws the conclusion.
     pub(crate) fn conclude(self) -> PlanAnswer {
-        let replace_paths = self.replace_paths();
+        let mut replace_paths = self.replace_paths();
         let verdict = self.verdict(&replace_paths);
         let outputs = self.outputs(verdict);
+        if verdict < Verdict::MayReplace {
+            // The hook decided otherwise: nothing forces what does not happen.
+            replace_paths.clear();
+        }
         PlanAnswer {
             verdict,
             outputs,
@@ -44,7 +48,7 @@ impl Findings<'_> {
             delete_first: self.traits.delete_first || self.hook.delete_first,
             changes: self.changes,
             drift: self.drift,
-            private: Vec::new(),
+            private: PrivateBytes::default(),
             diagnostics: Diagnostics::new(),
         }
     }

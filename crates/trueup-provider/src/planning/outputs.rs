@@ -10,9 +10,11 @@ use crate::handler::Verdict;
 impl Findings<'_> {
     /// The planned outputs: recorded ones for a no-op (UNKNOWN-3), else as far as anything is known before apply.
     pub(super) fn outputs(&self, verdict: Verdict) -> Value {
-        let recorded = self.request.observed.or(self.request.prior).map(|state| &state.outputs);
-        match (verdict, recorded) {
-            (Verdict::NoOp, Some(recorded)) => recorded.clone(),
+        // What drifted is no promise of what an update leaves: that is the record.
+        let recorded = self.request.prior.map(|state| &state.outputs);
+        let refreshed = self.request.observed.map(|state| &state.outputs).or(recorded);
+        match (verdict, refreshed) {
+            (Verdict::NoOp, Some(refreshed)) => refreshed.clone(),
             _ => Value::object(self.schema.outputs.attributes.iter().map(|(name, attribute)| {
                 let value = self.output(name, attribute, verdict, recorded);
                 (name.clone(), value.into_secret_if(attribute.secret))

@@ -1,6 +1,6 @@
 //! What the findings mean for the resource.
 
-use trueup_core::{Change, Path, Step, diff};
+use trueup_core::{Change, Path, Step, Value, diff};
 
 use super::Findings;
 use crate::binding::Binding;
@@ -24,7 +24,7 @@ impl Findings<'_> {
 
     /// What comparison asks for.
     fn compared(&self, replace_paths: &[Path]) -> Verdict {
-        let of_change = |change: &Change| match (replace_paths.contains(&change.path), change.is_certain()) {
+        let of_change = |change: &Change| match (replace_paths.contains(&change.path), change.certain) {
             (true, true) => Verdict::Replace,
             (true, false) => Verdict::MayReplace,
             (false, true) => Verdict::Update,
@@ -39,8 +39,7 @@ impl Findings<'_> {
     fn binding_verdict(&self) -> Verdict {
         let before = Binding::as_value(self.request.prior_bindings);
         let changes = diff(&before, &Binding::as_value(self.request.bindings));
-        let of_change =
-            |change: &Change| if change.is_certain() { Verdict::Update } else { Verdict::MayUpdate };
+        let of_change = |change: &Change| if change.certain { Verdict::Update } else { Verdict::MayUpdate };
         changes.iter().map(of_change).max().unwrap_or(Verdict::NoOp)
     }
 
@@ -57,7 +56,7 @@ impl Findings<'_> {
     pub(super) fn replace_paths(&self) -> Vec<Path> {
         let fields = self.schema.replace_fields();
         let forcing =
-            self.changes.iter().filter(|change| fields.iter().any(|field| self.forces(change, field)));
+            self.changes.iter().filter(|change| fields.iter().any(|field| Self::forces(change, field)));
         let mut paths: Vec<Path> = forcing.map(|change| change.path.clone()).collect();
         paths.extend(self.hook.replace_paths.iter().cloned());
         paths
@@ -65,16 +64,14 @@ impl Findings<'_> {
 
     /// Whether a change touches a replace field: lies in it, or is of a structure around it in which the field itself
     /// differs.
-    fn forces(&self, change: &Change, field: &Path) -> bool {
-        if field.covers(&change.path) {
-            return true;
-        }
-        if !change.path.covers(field) {
+    fn forces(change: &Change, field: &Path) -> bool {
+        let depth = change.path.steps().len();
+        if !field.overlaps(&change.path) {
             return false;
         }
-        let before = self.request.prior.and_then(|prior| prior.inputs.as_ref()?.effective.at(field));
-        let after = self.request.desired.effective.at(field);
-        let somewhere_inside = field.steps().contains(&Step::Any);
-        somewhere_inside || !before.unwrap_or_default().same(&after.unwrap_or_default())
+        let inside: Path = field.steps().iter().skip(depth).cloned().collect();
+        let at = |side: &Option<Value>| side.as_ref().and_then(|value| value.at(&inside)).unwrap_or_default();
+        let somewhere_inside = inside.steps().contains(&Step::Any);
+        inside.is_root() || somewhere_inside || !at(&change.before).same(&at(&change.after))
     }
 }

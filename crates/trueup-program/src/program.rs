@@ -1,0 +1,182 @@
+//! Programs: what front ends hand to the engine.
+
+use std::time::Duration;
+
+use smol_str::SmolStr;
+use trueup_core::{Address, Path, SourceMap};
+
+use crate::expression::{Expression, Place};
+
+/// All that a program declares.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The name of the stack.
+    pub stack: SmolStr,
+    /// How providers are configured; one that is not named here gets an empty configuration.
+    pub providers: Vec<ProviderDeclaration>,
+    /// The resources.
+    pub resources: Vec<ResourceDeclaration>,
+    /// What is only read.
+    pub data: Vec<DataDeclaration>,
+    /// What the stack gives to people and other stacks.
+    pub outputs: Vec<OutputDeclaration>,
+    /// Resources that have another address than before (MOVE-1).
+    pub moves: Vec<MoveDeclaration>,
+    /// Objects to adopt by their id (ADOPT-7).
+    pub imports: Vec<ImportDeclaration>,
+    /// What the origins of values and diagnostics refer to.
+    pub sources: SourceMap,
+}
+
+/// A provider and its configuration.
+#[derive(Clone, Debug)]
+pub struct ProviderDeclaration {
+    /// The name by which resources refer to it: `aws`, `aws.west`.
+    pub name: SmolStr,
+    /// The configuration.
+    pub config: Expression,
+}
+
+/// A resource.
+#[derive(Clone, Debug)]
+pub struct ResourceDeclaration {
+    /// Its address.
+    pub address: Address,
+    /// The provider that manages it, by the name of its declaration; `None` for the one its type is of.
+    pub provider: Option<SmolStr>,
+    /// Its inputs, as an object.
+    pub inputs: Expression,
+    /// What it depends on beyond what its inputs refer to.
+    pub depends_on: Vec<Address>,
+    /// What others attach to it.
+    pub bindings: Vec<BindingDeclaration>,
+    /// The address it had before (MOVE-1).
+    pub renamed_from: Option<Address>,
+    /// How the engine treats it.
+    pub options: ResourceOptions,
+    /// Where it was declared.
+    pub place: Option<Place>,
+}
+
+/// What others attach to a resource (BIND-1).
+#[derive(Clone, Debug)]
+pub struct BindingDeclaration {
+    /// Tells it from the other bindings of the same target.
+    pub key: SmolStr,
+    /// What is attached.
+    pub payload: Expression,
+}
+
+/// How the engine treats a resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResourceOptions {
+    /// Left in the cloud when it is removed or replaced.
+    pub retain: bool,
+    /// Neither replaced nor deleted.
+    pub protect: bool,
+    /// Whether an object of someone else is taken over; `None`: as the run says.
+    pub adopt: Option<bool>,
+    /// What is done about drift.
+    pub drift: DriftPolicy,
+    /// Positions whose changes do not count (PLAN-21).
+    pub ignore_changes: Vec<Path>,
+    /// Whether a replacement deletes first; `None`: as the type says.
+    pub delete_first: Option<bool>,
+    /// How long an operation may take; `None`: as the run says.
+    pub timeout: Option<Duration>,
+    /// How failed operations are repeated; `None`: as the run says.
+    pub retry: Option<RetryPolicy>,
+}
+
+/// What is done about drift (DRIFT-7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DriftPolicy {
+    /// It is repaired.
+    #[default]
+    Fix,
+    /// It is told.
+    Warn,
+    /// It is not looked for.
+    Ignore,
+}
+
+/// How failed operations are repeated (RETRY-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// The most attempts, the first included.
+    pub attempts_max: u32,
+    /// The wait before the second attempt; it doubles from there.
+    pub backoff: Duration,
+    /// The longest wait.
+    pub backoff_max: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        RetryPolicy {
+            attempts_max: 10,
+            backoff: Duration::from_secs(2),
+            backoff_max: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Something that is only read.
+#[derive(Clone, Debug)]
+pub struct DataDeclaration {
+    /// Its address.
+    pub address: Address,
+    /// The provider that reads it; `None` for the one its type is of.
+    pub provider: Option<SmolStr>,
+    /// Its inputs, as an object.
+    pub inputs: Expression,
+    /// What it depends on beyond what its inputs refer to.
+    pub depends_on: Vec<Address>,
+    /// Where it was declared.
+    pub place: Option<Place>,
+}
+
+/// An output of the stack.
+#[derive(Clone, Debug)]
+pub struct OutputDeclaration {
+    /// Its name.
+    pub name: SmolStr,
+    /// Its value.
+    pub value: Expression,
+    /// Whether it is secret, whatever it is made of.
+    pub secret: bool,
+}
+
+/// A resource that has another address than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveDeclaration {
+    /// The address before.
+    pub from: Address,
+    /// The address now.
+    pub to: Address,
+}
+
+/// An object to adopt by its id.
+#[derive(Clone, Debug)]
+pub struct ImportDeclaration {
+    /// The resource it becomes.
+    pub to: Address,
+    /// Its id.
+    pub id: Expression,
+}
+
+impl ResourceDeclaration {
+    /// A resource with these inputs and nothing special.
+    pub fn new(address: Address, inputs: Expression) -> Self {
+        ResourceDeclaration {
+            address,
+            provider: None,
+            inputs,
+            depends_on: Vec::new(),
+            bindings: Vec::new(),
+            renamed_from: None,
+            options: ResourceOptions::default(),
+            place: None,
+        }
+    }
+}
