@@ -1,0 +1,120 @@
+//! Journal entries: the only things that happen to records.
+
+use serde::{Deserialize, Serialize};
+use trueup_core::{Address, Value};
+use trueup_provider::State;
+
+use crate::record::{Attempt, Metadata, RecordId};
+
+/// Something that happened to one record, as the journal keeps it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// The record.
+    pub id: RecordId,
+    /// What happened.
+    pub step: Step,
+}
+
+/// What happened to a record. Steps that name a generation happen to that one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+pub enum Step {
+    /// A create is about to be called. On a record with a current generation of another number this is a replacement:
+    /// that one is deposed. Of the same number, its object is gone or never came to be. On no record it makes one.
+    CreateBegun {
+        /// The address.
+        address: Address,
+        /// The address it was first created under.
+        origin: Address,
+        /// What the program says besides inputs.
+        meta: Metadata,
+        /// The new generation.
+        number: u64,
+        /// The name it bears.
+        slot: u64,
+        /// What is attempted.
+        attempt: Attempt,
+    },
+    /// An object that was found becomes ours, as it is (ADOPT-2). On no record it makes one.
+    Adopted {
+        /// The address.
+        address: Address,
+        /// The address it was first created under.
+        origin: Address,
+        /// What the program says besides inputs.
+        meta: Metadata,
+        /// Which generation it is.
+        number: u64,
+        /// The name it bears.
+        slot: u64,
+        /// The object.
+        object: State,
+    },
+    /// An update in place is about to be called.
+    UpdateBegun {
+        /// What the program says besides inputs.
+        meta: Metadata,
+        /// What is attempted.
+        attempt: Attempt,
+    },
+    /// The provider answered, perhaps with half an object; the operation is not over.
+    Answered {
+        /// The generation.
+        number: u64,
+        /// The object as far as it is known.
+        object: State,
+    },
+    /// The operation goes on and must be asked again.
+    Pending {
+        /// The generation.
+        number: u64,
+        /// What the next call needs.
+        #[serde(with = "trueup_core::recorded")]
+        context: Value,
+    },
+    /// The create or update is over: the object is as its attempt wanted it.
+    Settled {
+        /// The generation.
+        number: u64,
+        /// The object.
+        object: State,
+    },
+    /// The create or update is known not to have happened; nothing is under way any more. A half-made object that was
+    /// there before stays one, to be finished or deleted (CRASH-2).
+    Abandoned {
+        /// The generation.
+        number: u64,
+    },
+    /// The object was seen with other outputs, which are no drift (DRIFT-3).
+    Refreshed {
+        /// The generation.
+        number: u64,
+        /// The object.
+        object: State,
+    },
+    /// The program says other things besides inputs (APPLY-10).
+    MetaChanged {
+        /// What it says.
+        meta: Metadata,
+    },
+    /// A delete is about to be called.
+    DeleteBegun {
+        /// The generation.
+        number: u64,
+    },
+    /// The object is gone.
+    Deleted {
+        /// The generation.
+        number: u64,
+    },
+    /// The object is left alone and no longer kept track of (REPLACE-8, `state rm`).
+    Dropped {
+        /// The generation.
+        number: u64,
+    },
+    /// The resource has another address (MOVE-1).
+    Moved {
+        /// The new address.
+        to: Address,
+    },
+}

@@ -1,0 +1,25 @@
+//! What is kept of a stack, and what keeps it.
+//!
+//! - [`Record`], [`Generation`], [`Status`]: what is kept of each resource
+//! - [`Entry`], [`transition`]: the only way records change
+//! - [`Store`], [`Batch`], [`Snapshot`]: what keeps them, durably
+//! - [`Lease`], [`FencingToken`]: one writer at a time
+//! - [`MemoryStore`]: the store for tests and dry runs
+//! - [`conformance`]: what every store must do
+//!
+//! This crate decides nothing about what to do with resources: that is the engine's.
+
+pub mod conformance;
+mod entry;
+mod lease;
+mod memory;
+mod record;
+mod store;
+mod transition;
+
+pub use entry::{Entry, Step};
+pub use lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
+pub use memory::MemoryStore;
+pub use record::{Attempt, Generation, Metadata, Record, RecordId, Status};
+pub use store::{Batch, HistoryLine, RunSummary, Scope, Snapshot, Store, StoreError, Version, Write};
+pub use transition::{IllegalStep, transition};

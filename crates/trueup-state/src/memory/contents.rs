@@ -1,0 +1,175 @@
+//! What the memory store keeps of one scope.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use trueup_core::Value;
+
+use crate::entry::Entry;
+use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
+use crate::record::{Record, RecordId};
+use crate::store::{Batch, HistoryLine, RunSummary, Snapshot, StoreError, Version, Write};
+use crate::transition::transition;
+
+pub(super) const LOCATION: &str = "memory";
+
+/// All that is kept of one scope.
+#[derive(Default)]
+pub(super) struct Contents {
+    /// The version of the last commit.
+    version: Version,
+    records: BTreeMap<RecordId, (Record, Version)>,
+    journal: BTreeMap<RecordId, Vec<Entry>>,
+    outputs: Option<Value>,
+    /// In the order in which their first lines came.
+    runs: Vec<Run>,
+    /// The highest token so far; stays when the lease is given back, so that tokens only grow.
+    token: u64,
+    held: Option<HeldLease>,
+}
+
+/// The history of one run.
+struct Run {
+    name: String,
+    started: SystemTime,
+    lines: BTreeMap<u64, HistoryLine>,
+}
+
+impl Contents {
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot { records: self.records.values().cloned().collect(), outputs: self.outputs.clone() }
+    }
+
+    pub(super) fn journal(&self, id: RecordId) -> Vec<Entry> {
+        self.journal.get(&id).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn holds_anything(&self) -> bool {
+        !self.records.is_empty()
+            || !self.journal.is_empty()
+            || !self.runs.is_empty()
+            || self.outputs.is_some()
+    }
+
+    pub(super) fn commit(&mut self, token: FencingToken, batch: &Batch) -> Result<Version, StoreError> {
+        self.held_by(token)?;
+        let changed = self.changed(&batch.writes)?;
+
+        self.version = Version(self.version.0 + 1);
+        for (id, record) in changed {
+            match record {
+                Some(record) => self.records.insert(id, (record, self.version)),
+                None => self.records.remove(&id),
+            };
+        }
+        for write in &batch.writes {
+            self.journal.entry(write.entry.id).or_default().push(write.entry.clone());
+        }
+        for line in &batch.history {
+            self.run(line).lines.insert(line.sequence, line.clone());
+        }
+        if let Some(outputs) = &batch.outputs {
+            self.outputs = Some(outputs.clone());
+        }
+        Ok(self.version)
+    }
+
+    /// The records that the writes leave, if all of them may be written.
+    fn changed(&self, writes: &[Write]) -> Result<BTreeMap<RecordId, Option<Record>>, StoreError> {
+        let mut changed: BTreeMap<RecordId, Option<Record>> = BTreeMap::new();
+        for write in writes {
+            let id = write.entry.id;
+            let before = match changed.get(&id) {
+                Some(before) => before.clone(),
+                None => {
+                    let stored = self.records.get(&id);
+                    if stored.map(|(_, version)| *version) != write.expected {
+                        let address = stored.map(|(record, _)| record.address.to_string());
+                        return Err(StoreError::Conflict {
+                            address: address.unwrap_or_else(|| write.subject()),
+                        });
+                    }
+                    stored.map(|(record, _)| record.clone())
+                }
+            };
+            check_follows(before, write)?;
+            changed.insert(id, write.record.clone());
+        }
+        Ok(changed)
+    }
+
+    fn run(&mut self, line: &HistoryLine) -> &mut Run {
+        let at = self.runs.iter().position(|run| run.name == line.run).unwrap_or_else(|| {
+            let lines = BTreeMap::new();
+            self.runs.push(Run { name: line.run.clone(), started: line.at, lines });
+            self.runs.len() - 1
+        });
+        &mut self.runs[at]
+    }
+
+    pub(super) fn runs(&self) -> Vec<RunSummary> {
+        let summary = |run: &Run| RunSummary {
+            run: run.name.clone(),
+            started: run.started,
+            lines: run.lines.len() as u64,
+        };
+        self.runs.iter().rev().map(summary).collect()
+    }
+
+    pub(super) fn history(&self, run: &str) -> Vec<HistoryLine> {
+        let run = self.runs.iter().find(|it| it.name == run);
+        run.map(|run| run.lines.values().cloned().collect()).unwrap_or_default()
+    }
+
+    pub(super) fn prune(&mut self, keep_runs: usize) {
+        self.runs.drain(..self.runs.len().saturating_sub(keep_runs));
+        self.journal.retain(|id, _| self.records.contains_key(id));
+    }
+}
+
+/// Leases.
+impl Contents {
+    pub(super) fn acquire(&mut self, holder: &Holder, term: Duration, now: SystemTime) -> Acquired {
+        if let Some(held) = self.held.as_ref().filter(|held| now < held.expires) {
+            return Acquired::Held(held.clone());
+        }
+        self.token += 1;
+        let token = FencingToken(self.token);
+        self.held = Some(HeldLease { holder: holder.clone(), token, since: now, expires: after(now, term) });
+        Acquired::Lease(Lease { token, term })
+    }
+
+    pub(super) fn renew(&mut self, lease: &Lease, now: SystemTime) -> Result<(), StoreError> {
+        self.held_by(lease.token)?.expires = after(now, lease.term);
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self, lease: &Lease) {
+        self.held.take_if(|held| held.token == lease.token);
+    }
+
+    pub(super) fn unlock(&mut self, run: &str) -> Option<HeldLease> {
+        self.held.take_if(|held| held.holder.run == run)
+    }
+
+    fn held_by(&mut self, token: FencingToken) -> Result<&mut HeldLease, StoreError> {
+        self.held.as_mut().filter(|held| held.token == token).ok_or(StoreError::Superseded)
+    }
+}
+
+/// The end of a term; a term without end lasts as long as it can be said.
+fn after(now: SystemTime, term: Duration) -> SystemTime {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+    now.checked_add(term.min(CENTURY)).unwrap_or(now)
+}
+
+/// Refuses a write whose record is not what its entry makes of the one before.
+fn check_follows(before: Option<Record>, write: &Write) -> Result<(), StoreError> {
+    let why = match transition(before, &write.entry) {
+        Ok(after) if after == write.record => return Ok(()),
+        Ok(_) => "the record written with it is another than it leads to".to_owned(),
+        Err(illegal) => illegal.to_string(),
+    };
+    let what = format!("the write of `{}` to {} is wrong: {why}", write.entry.step.name(), write.subject());
+    Err(StoreError::Damaged { location: LOCATION.to_owned(), what })
+}

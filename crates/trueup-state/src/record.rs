@@ -1,0 +1,165 @@
+//! Records: what is kept of each resource.
+//!
+//! A record holds the newest generation of a resource and the deposed ones that wait to be deleted. An operation that
+//! has begun and not ended is part of the generation's status, so that whoever loads the record knows what may have
+//! happened. Records change only through [`transition`](crate::transition).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+use trueup_core::{Address, Value};
+use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
+
+/// What names a record for good: moves change the address, not this.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RecordId(IdempotencyToken);
+
+impl RecordId {
+    /// The id made of these random bytes.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        RecordId(IdempotencyToken::from_bytes(bytes))
+    }
+}
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for RecordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::str::FromStr for RecordId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(RecordId)
+    }
+}
+
+/// What is kept of one resource.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// What names it for good.
+    pub id: RecordId,
+    /// Its address now.
+    pub address: Address,
+    /// Its address when it was first created, from which its physical names follow (RECONCILE-4).
+    pub origin: Address,
+    /// What the program last said of it besides its inputs.
+    pub meta: Metadata,
+    /// The newest generation; `None` while only deposed ones are left.
+    pub current: Option<Generation>,
+    /// Older generations that wait to be deleted, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deposed: Vec<Generation>,
+}
+
+/// What the program last said of a resource besides its inputs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The provider that manages it, with its alias if it has one: `aws`, `aws.west`.
+    pub provider: SmolStr,
+    /// The resources it depends on, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<Address>,
+    /// Neither replaced nor deleted (REPLACE-9).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protect: bool,
+    /// Left in the cloud when it is removed (REPLACE-8).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retain: bool,
+}
+
+/// One physical incarnation of a resource.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Generation {
+    /// Counts up from 0.
+    pub number: u64,
+    /// Which of its possible names it bears.
+    pub slot: u64,
+    /// What is known of the object; `None` while its create is under way and nothing was answered.
+    pub object: Option<State>,
+    /// What others had attached when it was last brought up to date.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<Binding>,
+    /// What is under way.
+    pub status: Status,
+}
+
+/// What is under way with a generation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "kebab-case")]
+pub enum Status {
+    /// Nothing.
+    Ready,
+    /// It is being created; with an object, as far as that came.
+    Creating(Attempt),
+    /// It is being brought to other inputs in place.
+    Updating(Attempt),
+    /// It is being deleted.
+    Deleting,
+}
+
+/// An operation that has begun: all that is needed to repeat or resolve it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The inputs it brings the object to.
+    pub inputs: InputValues,
+    /// What others attach.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<Binding>,
+    /// The token of this intent.
+    pub token: IdempotencyToken,
+    /// What a pending operation needs to go on (RETRY-4).
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "trueup_core::recorded")]
+    pub pending: Option<Value>,
+}
+
+impl Record {
+    /// All generations, deposed ones first.
+    pub fn generations(&self) -> impl Iterator<Item = &Generation> {
+        self.deposed.iter().chain(&self.current)
+    }
+
+    /// The generation of this number.
+    pub fn generation(&self, number: u64) -> Option<&Generation> {
+        self.generations().find(|generation| generation.number == number)
+    }
+
+    /// The number that the next generation gets.
+    pub fn next_number(&self) -> u64 {
+        self.generations().map(|generation| generation.number.saturating_add(1)).max().unwrap_or(0)
+    }
+
+    /// The lowest slot that no undeleted generation uses (RECONCILE-4).
+    pub fn free_slot(&self) -> u64 {
+        let used = |slot: &u64| self.generations().any(|generation| generation.slot == *slot);
+        (0..).find(|slot| !used(slot)).unwrap_or_default()
+    }
+}
+
+impl Generation {
+    /// The inputs of the object, or those that the last attempt was for.
+    pub fn inputs(&self) -> Option<&InputValues> {
+        let recorded = self.object.as_ref().and_then(|object| object.inputs.as_ref());
+        recorded.or(match &self.status {
+            Status::Creating(attempt) | Status::Updating(attempt) => Some(&attempt.inputs),
+            Status::Ready | Status::Deleting => None,
+        })
+    }
+
+    /// The operation that is under way, unless it is a delete.
+    pub fn attempt(&self) -> Option<&Attempt> {
+        match &self.status {
+            Status::Creating(attempt) | Status::Updating(attempt) => Some(attempt),
+            Status::Ready | Status::Deleting => None,
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The one function through which records change.
+//!
+//! It is total: each step on each record either gives the next record or says why it cannot happen there. Stores that
+//! keep only the journal rebuild records with it, so it decides from its arguments alone.
+
+use trueup_core::Address;
+
+use crate::entry::{Entry, Step};
+use crate::record::{Attempt, Generation, Metadata, Record, RecordId, Status};
+
+/// A step that cannot happen to a record as it is: a mistake in whoever wrote it, or a damaged journal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the step `{step}` cannot follow here: {why}")]
+pub struct IllegalStep {
+    /// The step's name.
+    pub step: &'static str,
+    /// What is in its way.
+    pub why: &'static str,
+}
+
+/// The record after a step; `None` when nothing is left to keep.
+pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record>, IllegalStep> {
+    let illegal = |why| IllegalStep { step: entry.step.name(), why };
+    if record.as_ref().is_some_and(|record| record.id != entry.id) {
+        return Err(illegal("it is about another record"));
+    }
+    let next = match (&entry.step, record) {
+        (Step::CreateBegun { address, origin, meta, number, slot, attempt }, record) => {
+            let generation = Generation {
+                number: *number,
+                slot: *slot,
+                object: None,
+                bindings: Vec::new(),
+                status: Status::Creating(attempt.clone()),
+            };
+            begin_generation(entry.id, record, address, origin, meta, generation).map_err(illegal)?
+        }
+        (Step::Adopted { address, origin, meta, number, slot, object }, record) => {
+            let generation = Generation {
+                number: *number,
+                slot: *slot,
+                object: Some(object.clone()),
+                bindings: Vec::new(),
+                status: Status::Ready,
+            };
+            match record {
+                Some(record) => adopt_unfinished(record, address, meta, generation).map_err(illegal)?,
+                None => {
+                    begin_generation(entry.id, None, address, origin, meta, generation).map_err(illegal)?
+                }
+            }
+        }
+        (_, None) => return Err(illegal("there is no such record")),
+        (step, Some(record)) => return change(record, step).map_err(illegal),
+    };
+    Ok(Some(next))
+}
+
+/// Makes a generation the current one; what was current is deposed.
+fn begin_generation(
+    id: RecordId,
+    record: Option<Record>,
+    address: &Address,
+    origin: &Address,
+    meta: &Metadata,
+    generation: Generation,
+) -> Result<Record, &'static str> {
+    let mut record = match record {
+        None => Record {
+            id,
+            address: address.clone(),
+            origin: origin.clone(),
+            meta: Metadata::default(),
+            current: None,
+            deposed: Vec::new(),
+        },
+        Some(record) => record,
+    };
+    if record.address != *address {
+        return Err("the record has another address");
+    }
+    // The same generation once more: its object is gone, or never came to be.
+    record.current.take_if(|current| {
+        let same = current.number == generation.number && current.slot == generation.slot;
+        same && current.status != Status::Deleting
+    });
+    check_distinct(record.generations(), &generation)?;
+    if let Some(current) = record.current.take() {
+        if current.object.is_none() {
+            return Err("nothing is known of the current generation, so it cannot be deposed");
+        }
+        // What was under way with it no longer matters: it will be deleted.
+        record.deposed.push(Generation { status: settled(&current.status), ..current });
+    }
+    record.meta = meta.clone();
+    record.current = Some(generation);
+    Ok(record)
+}
+
+/// Takes a found object for the one whose create was under way.
+fn adopt_unfinished(
+    mut record: Record,
+    address: &Address,
+    meta: &Metadata,
+    found: Generation,
+) -> Result<Record, &'static str> {
+    if record.address != *address {
+        return Err("the record has another address");
+    }
+    match &record.current {
+        Some(current) if matches!(current.status, Status::Creating(_)) && current.number == found.number => {}
+        None => {}
+        Some(_) => return Err("the current generation is not one whose create is under way"),
+    }
+    check_distinct(&record.deposed, &found)?;
+    record.current = Some(found);
+    record.meta = meta.clone();
+    Ok(record)
+}
+
+/// Generations beside one another differ in number and name, and a later one has a higher number.
+fn check_distinct<'a>(
+    others: impl IntoIterator<Item = &'a Generation>,
+    generation: &Generation,
+) -> Result<(), &'static str> {
+    for other in others {
+        if other.number >= generation.number {
+            return Err("a generation of that number or a later one exists");
+        }
+        if other.slot == generation.slot {
+            return Err("another generation bears that name");
+        }
+    }
+    Ok(())
+}
+
+/// Steps that happen to a record that exists.
+fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static str> {
+    match step {
+        Step::UpdateBegun { meta, attempt } => {
+            let current = record.current.as_mut().ok_or("there is no current generation")?;
+            begin_update(current, attempt)?;
+            record.meta = meta.clone();
+        }
+        Step::Answered { number, object } => {
+            let generation = in_flight(&mut record, *number)?;
+            generation.object = Some(object.clone());
+        }
+        Step::Pending { number, context } => {
+            let generation = in_flight(&mut record, *number)?;
+            if let Status::Creating(attempt) | Status::Updating(attempt) = &mut generation.status {
+                attempt.pending = Some(context.clone());
+            }
+        }
+        Step::Settled { number, object } => {
+            let generation = in_flight(&mut record, *number)?;
+            if let Status::Creating(attempt) | Status::Updating(attempt) = &generation.status {
+                generation.bindings = attempt.bindings.clone();
+            }
+            generation.object = Some(object.clone());
+            generation.status = Status::Ready;
+        }
+        Step::Abandoned { number } => {
+            let generation = in_flight(&mut record, *number)?;
+            match (&generation.object, &mut generation.status) {
+                (None, _) => record.current = None,
+                // Half an object was there before and still is: it stays to be finished (CRASH-2).
+                (Some(_), Status::Creating(attempt)) => attempt.pending = None,
+                (Some(_), status) => *status = Status::Ready,
+            }
+        }
+        Step::Refreshed { number, object } => {
+            let generation = any(&mut record, *number)?;
+            if generation.status != Status::Ready {
+                return Err("an operation is under way");
+            }
+            generation.object = Some(object.clone());
+        }
+        Step::MetaChanged { meta } => record.meta = meta.clone(),
+        Step::DeleteBegun { number } => {
+            let generation = any(&mut record, *number)?;
+            if generation.object.is_none() {
+                return Err("nothing is known of the object");
+            }
+            generation.status = Status::Deleting;
+        }
+        Step::Deleted { number } => {
+            if any(&mut record, *number)?.status != Status::Deleting {
+                return Err("no delete is under way");
+            }
+            remove(&mut record, *number);
+        }
+        Step::Dropped { number } => {
+            any(&mut record, *number)?;
+            remove(&mut record, *number);
+        }
+        Step::Moved { to } => record.address = to.clone(),
+        Step::CreateBegun { .. } | Step::Adopted { .. } => return Err("it begins a generation"),
+    }
+    let empty = record.current.is_none() && record.deposed.is_empty();
+    Ok((!empty).then_some(record))
+}
+
+/// Puts an update under way: on what is ready, or again on what was interrupted.
+fn begin_update(current: &mut Generation, attempt: &Attempt) -> Result<(), &'static str> {
+    let next = match (&current.status, &current.object) {
+        (Status::Deleting, _) => return Err("a delete is under way"),
+        (_, None) => return Err("nothing is known of the object"),
+        // A half-made object is finished by the same contract that begins one.
+        (Status::Creating(_), Some(_)) => Status::Creating(attempt.clone()),
+        (Status::Ready | Status::Updating(_), Some(_)) => Status::Updating(attempt.clone()),
+    };
+    current.status = next;
+    Ok(())
+}
+
+/// What is left of a status when the generation is deposed.
+fn settled(status: &Status) -> Status {
+    match status {
+        Status::Deleting => Status::Deleting,
+        Status::Ready | Status::Creating(_) | Status::Updating(_) => Status::Ready,
+    }
+}
+
+fn any(record: &mut Record, number: u64) -> Result<&mut Generation, &'static str> {
+    let mut generations = record.deposed.iter_mut().chain(&mut record.current);
+    generations.find(|generation| generation.number == number).ok_or("there is no such generation")
+}
+
+fn in_flight(record: &mut Record, number: u64) -> Result<&mut Generation, &'static str> {
+    match &mut record.current {
+        Some(current) if current.number == number => match current.status {
+            Status::Creating(_) | Status::Updating(_) => Ok(current),
+            Status::Ready | Status::Deleting => Err("no create or update is under way"),
+        },
+        _ => Err("it is not the current generation"),
+    }
+}
+
+fn remove(record: &mut Record, number: u64) {
+    record.deposed.retain(|generation| generation.number != number);
+    record.current = record.current.take().filter(|generation| generation.number != number);
+}
+
+impl Step {
+    /// The step's name, as the journal writes it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Step::CreateBegun { .. } => "create-begun",
+            Step::Adopted { .. } => "adopted",
+            Step::UpdateBegun { .. } => "update-begun",
+            Step::Answered { .. } => "answered",
+            Step::Pending { .. } => "pending",
+            Step::Settled { .. } => "settled",
+            Step::Abandoned { .. } => "abandoned",
+            Step::Refreshed { .. } => "refreshed",
+            Step::MetaChanged { .. } => "meta-changed",
+            Step::DeleteBegun { .. } => "delete-begun",
+            Step::Deleted { .. } => "deleted",
+            Step::Dropped { .. } => "dropped",
+            Step::Moved { .. } => "moved",
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Commits: the rows are prepared by whoever commits, and written on the store's thread.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use trueup_core::JsonForm;
+use trueup_state::{Batch, FencingToken, HistoryLine, Record, Scope, StoreError, Version, Write};
+
+use crate::columns::{Count, Time};
+use crate::fault::Fault;
+use crate::lease;
+
+/// A batch as rows.
+pub(crate) struct Rows {
+    /// What each record is expected to be and becomes, by id.
+    records: BTreeMap<String, Change>,
+    /// The id of a record, and an entry of its journal.
+    journal: Vec<(String, String)>,
+    history: Vec<HistoryLine>,
+    outputs: Option<String>,
+}
+
+struct Change {
+    expected: Option<Version>,
+    /// Names the resource to people when its record is not there.
+    subject: String,
+    /// Address and body; `None` if nothing is left.
+    after: Option<(String, String)>,
+}
+
+impl Rows {
+    pub(crate) fn of(batch: &Batch) -> Result<Rows, Fault> {
+        let json_error = |error: serde_json::Error| Fault::System(error.into());
+        let mut journal = Vec::with_capacity(batch.writes.len());
+        // The first write of a record says what is expected, the last what is kept.
+        let mut ends: BTreeMap<String, (&Write, &Write)> = BTreeMap::new();
+        for write in &batch.writes {
+            let id = write.entry.id.to_string();
+            journal.push((id.clone(), serde_json::to_string(&write.entry).map_err(json_error)?));
+            ends.entry(id).or_insert((write, write)).1 = write;
+        }
+        let change = |(first, last): (&Write, &Write)| {
+            let row = |record: &Record| Ok((record.address.to_string(), serde_json::to_string(record)?));
+            let after = last.record.as_ref().map(row).transpose()?;
+            Ok(Change { expected: first.expected, subject: first.subject(), after })
+        };
+        let records = ends.into_iter().map(|(id, ends)| Ok((id, change(ends)?))).collect::<Result<_, _>>();
+        let records = records.map_err(json_error)?;
+        let outputs = batch.outputs.as_ref().map(|outputs| outputs.to_json(JsonForm::RECORD));
+        Ok(Rows { records, journal, history: batch.history.clone(), outputs })
+    }
+}
+
+pub(crate) fn commit(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    token: FencingToken,
+    rows: &Rows,
+) -> Result<Version, Fault> {
+    let scope = lease::check_held(transaction, scope, token)?;
+    let mut grow = transaction
+        .prepare_cached("UPDATE scopes SET version = version + 1 WHERE id = ?1 RETURNING version")?;
+    let Count(version) = grow.query_row([scope], |row| row.get(0))?;
+    for (id, change) in &rows.records {
+        check_expected(transaction, scope, id, change)?;
+        write_record(transaction, scope, id, version, change)?;
+    }
+    let mut insert = transaction
+        .prepare_cached("INSERT INTO journal (scope, id, version, body) VALUES (?1, ?2, ?3, ?4)")?;
+    for (id, body) in &rows.journal {
+        insert.execute(params![scope, id, Count(version), body])?;
+    }
+    for line in &rows.history {
+        write_line(transaction, scope, line)?;
+    }
+    if let Some(outputs) = &rows.outputs {
+        let mut upsert = transaction.prepare_cached(
+            "INSERT INTO outputs (scope, body) VALUES (?1, ?2)
+             ON CONFLICT (scope) DO UPDATE SET body = excluded.body",
+        )?;
+        upsert.execute(params![scope, outputs])?;
+    }
+    Ok(Version(version))
+}
+
+fn check_expected(transaction: &Transaction<'_>, scope: i64, id: &str, change: &Change) -> Result<(), Fault> {
+    let mut query =
+        transaction.prepare_cached("SELECT version, address FROM records WHERE scope = ?1 AND id = ?2")?;
+    let stored = query.query_row(params![scope, id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
+    let (version, address) = match stored.optional()? {
+        Some((Count(version), address)) => (Some(Version(version)), address),
+        None => (None, change.subject.clone()),
+    };
+    if version == change.expected { Ok(()) } else { Err(StoreError::Conflict { address }.into()) }
+}
+
+fn write_record(
+    transaction: &Transaction<'_>,
+    scope: i64,
+    id: &str,
+    version: u64,
+    change: &Change,
+) -> Result<(), Fault> {
+    match &change.after {
+        Some((address, body)) => {
+            let mut upsert = transaction.prepare_cached(
+                "INSERT INTO records (scope, id, address, version, body) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (scope, id) DO UPDATE SET
+                     address = excluded.address, version = excluded.version, body = excluded.body",
+            )?;
+            upsert.execute(params![scope, id, address, Count(version), body])?;
+        }
+        None => {
+            let mut delete =
+                transaction.prepare_cached("DELETE FROM records WHERE scope = ?1 AND id = ?2")?;
+            delete.execute(params![scope, id])?;
+        }
+    }
+    Ok(())
+}
+
+fn write_line(transaction: &Transaction<'_>, scope: i64, line: &HistoryLine) -> Result<(), Fault> {
+    let HistoryLine { run, sequence, at, event } = line;
+    let mut find = transaction.prepare_cached("SELECT position FROM runs WHERE scope = ?1 AND run = ?2")?;
+    let known: Option<i64> = find.query_row(params![scope, run], |row| row.get(0)).optional()?;
+    let run = match known {
+        Some(position) => position,
+        None => {
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO runs (scope, run, started) VALUES (?1, ?2, ?3)")?;
+            insert.insert(params![scope, run, Time(*at)])?
+        }
+    };
+    let mut upsert = transaction.prepare_cached(
+        "INSERT INTO history (run, sequence, at, event) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (run, sequence) DO UPDATE SET at = excluded.at, event = excluded.event",
+    )?;
+    upsert.execute(params![run, Count(*sequence), Time(*at), event])?;
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Leases. The callers bring the time, so that the thread needs no clock.
+
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use trueup_core::read_json;
+use trueup_state::{Acquired, FencingToken, HeldLease, Holder, Lease, Scope, StoreError};
+
+use crate::columns::{Count, Time};
+use crate::fault::Fault;
+use crate::scope;
+
+pub(crate) fn acquire(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    holder: &Holder,
+    term: Duration,
+    now: SystemTime,
+) -> Result<Acquired, Fault> {
+    if let Some(held) = held(transaction, scope)?.filter(|held| now < held.expires) {
+        return Ok(Acquired::Held(held));
+    }
+    let holder = serde_json::to_string(holder).map_err(|error| Fault::System(error.into()))?;
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO leases (scope, token, holder, since, expires) VALUES (?1, 1, ?2, ?3, ?4)
+         ON CONFLICT (scope) DO UPDATE SET
+             token = token + 1, holder = excluded.holder, since = excluded.since, expires = excluded.expires
+         RETURNING token",
+    )?;
+    let scope = scope::number_or_new(transaction, scope)?;
+    let row = params![scope, holder, Time(now), Time(after(now, term))];
+    let Count(token) = insert.query_row(row, |row| row.get(0))?;
+    Ok(Acquired::Lease(Lease { token: FencingToken(token), term }))
+}
+
+pub(crate) fn renew(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    lease: &Lease,
+    now: SystemTime,
+) -> Result<(), Fault> {
+    let scope = check_held(transaction, scope, lease.token)?;
+    let mut update = transaction.prepare_cached("UPDATE leases SET expires = ?2 WHERE scope = ?1")?;
+    update.execute(params![scope, Time(after(now, lease.term))])?;
+    Ok(())
+}
+
+pub(crate) fn release(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    token: FencingToken,
+) -> Result<(), Fault> {
+    match held(transaction, scope)? {
+        Some(held) if held.token == token => give_back(transaction, scope),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn unlock(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    run: &str,
+) -> Result<Option<HeldLease>, Fault> {
+    let held = held(transaction, scope)?.filter(|held| held.holder.run == run);
+    if held.is_some() {
+        give_back(transaction, scope)?;
+    }
+    Ok(held)
+}
+
+/// The number of a scope whose lease has this token. Whether it has expired does not matter as long as nobody took it.
+pub(crate) fn check_held(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    token: FencingToken,
+) -> Result<i64, Fault> {
+    let mut query = transaction.prepare_cached(
+        "SELECT scopes.id, token FROM scopes JOIN leases ON leases.scope = scopes.id
+         WHERE stack = ?1 AND stage = ?2 AND holder IS NOT NULL",
+    )?;
+    let names = params![scope.stack.as_str(), scope.stage.as_str()];
+    let held = query.query_row(names, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    match held {
+        Some((scope, Count(held))) if held == token.0 => Ok(scope),
+        _ => Err(StoreError::Superseded.into()),
+    }
+}
+
+fn held(transaction: &Transaction<'_>, scope: &Scope) -> Result<Option<HeldLease>, Fault> {
+    let mut query = transaction.prepare_cached(
+        "SELECT holder, token, since, expires FROM scopes JOIN leases ON leases.scope = scopes.id
+         WHERE stack = ?1 AND stage = ?2 AND holder IS NOT NULL",
+    )?;
+    let names = params![scope.stack.as_str(), scope.stage.as_str()];
+    let row = query.query_row(names, |row| {
+        Ok((row.get::<_, String>("holder")?, row.get("token")?, row.get("since")?, row.get("expires")?))
+    });
+    let Some((holder, Count(token), Time(since), Time(expires))) = row.optional()? else { return Ok(None) };
+    let holder = read_json(&holder).map_err(|error| Fault::unreadable("the holder of a lease", &error))?;
+    Ok(Some(HeldLease { holder, token: FencingToken(token), since, expires }))
+}
+
+/// Leaves the row, for its token.
+fn give_back(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), Fault> {
+    let scope = scope::number_or_new(transaction, scope)?;
+    transaction.prepare_cached("UPDATE leases SET holder = NULL WHERE scope = ?1")?.execute([scope])?;
+    Ok(())
+}
+
+/// The end of a term; one that ends later than can be said ends at the last time that can.
+fn after(now: SystemTime, term: Duration) -> SystemTime {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+    now.checked_add(term.min(CENTURY)).unwrap_or(now)
+}

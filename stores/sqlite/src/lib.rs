@@ -1,0 +1,140 @@
+//! The default store: one SQLite file, durable at every commit.
+//!
+//! [`SqliteStore`] sends each call to a thread that owns the connection (`worker`), which runs it as one transaction
+//! (`commit`, `lease`, `contents`, `scope`). `file` makes and opens the file, `schema` says what is in it, and `fault`
+//! what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
+//! records follow from their entries, and it does not seal secrets, so the file is for its owner alone.
+
+mod columns;
+mod commit;
+mod contents;
+mod fault;
+mod file;
+mod lease;
+mod schema;
+mod scope;
+mod worker;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trueup_provider::{BoxFuture, Clock};
+use trueup_state::{
+    Acquired, Batch, Entry, FencingToken, HeldLease, HistoryLine, Holder, Lease, RecordId, RunSummary, Scope,
+    Snapshot, Store, StoreError, Version,
+};
+
+use worker::Worker;
+
+/// A store in one SQLite file, which several processes may have open.
+///
+/// Dropping it finishes what was begun and closes the file, which takes as long as the disk does.
+pub struct SqliteStore {
+    worker: Worker,
+    clock: Arc<dyn Clock>,
+}
+
+impl SqliteStore {
+    /// Opens the store at a path; makes the file and the folders above it if they are not there. Leases expire by the
+    /// clock, which must therefore be that of everyone who opens the same file.
+    pub async fn open(path: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Result<SqliteStore, StoreError> {
+        Ok(SqliteStore { worker: Worker::start(path.into()).await?, clock })
+    }
+
+    /// How many transactions this handle has committed, each of which waited for the disk.
+    pub fn commits(&self) -> u64 {
+        self.worker.commits()
+    }
+}
+
+impl Store for SqliteStore {
+    fn location(&self) -> String {
+        self.worker.path().display().to_string()
+    }
+
+    fn load<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+        let scope = scope.clone();
+        Box::pin(self.worker.read(move |transaction| contents::load(transaction, &scope)))
+    }
+
+    fn acquire<'a>(
+        &'a self,
+        scope: &'a Scope,
+        holder: &'a Holder,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<Acquired, StoreError>> {
+        Box::pin(async move {
+            let (scope, holder, now) = (scope.clone(), holder.clone(), self.clock.now());
+            self.worker
+                .write(move |transaction| lease::acquire(transaction, &scope, &holder, term, now))
+                .await
+        })
+    }
+
+    fn renew<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let (scope, lease, now) = (scope.clone(), lease.clone(), self.clock.now());
+            self.worker.write(move |transaction| lease::renew(transaction, &scope, &lease, now)).await
+        })
+    }
+
+    fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        let (scope, token) = (scope.clone(), lease.token);
+        Box::pin(self.worker.write(move |transaction| lease::release(transaction, &scope, token)))
+    }
+
+    fn unlock<'a>(
+        &'a self,
+        scope: &'a Scope,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        let (scope, run) = (scope.clone(), run.to_owned());
+        Box::pin(self.worker.write(move |transaction| lease::unlock(transaction, &scope, &run)))
+    }
+
+    fn commit<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+        batch: &'a Batch,
+    ) -> BoxFuture<'a, Result<Version, StoreError>> {
+        Box::pin(async move {
+            let rows = commit::Rows::of(batch).map_err(|fault| fault.told("write", self.worker.path()))?;
+            let scope = scope.clone();
+            self.worker.write(move |transaction| commit::commit(transaction, &scope, token, &rows)).await
+        })
+    }
+
+    fn journal<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: RecordId,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        let scope = scope.clone();
+        Box::pin(self.worker.read(move |transaction| contents::journal(transaction, &scope, id)))
+    }
+
+    fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {
+        let scope = scope.clone();
+        Box::pin(self.worker.read(move |transaction| contents::runs(transaction, &scope)))
+    }
+
+    fn history<'a>(
+        &'a self,
+        scope: &'a Scope,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<HistoryLine>, StoreError>> {
+        let (scope, run) = (scope.clone(), run.to_owned());
+        Box::pin(self.worker.read(move |transaction| contents::history(transaction, &scope, &run)))
+    }
+
+    fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>> {
+        let scope = scope.clone();
+        Box::pin(self.worker.write(move |transaction| contents::prune(transaction, &scope, keep_runs)))
+    }
+
+    fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
+        Box::pin(self.worker.read(scope::all))
+    }
+}

@@ -1,0 +1,43 @@
+//! The SQLite store, by the suite that every store runs.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use trueup_state::Store;
+use trueup_state::conformance::{self, HandClock, StoreUnderTest};
+use trueup_store_sqlite::SqliteStore;
+
+struct InFolder {
+    folder: TempDir,
+    places: AtomicU64,
+    clock: HandClock,
+}
+
+impl StoreUnderTest for InFolder {
+    type Place = PathBuf;
+
+    async fn place(&self) -> PathBuf {
+        let number = self.places.fetch_add(1, Ordering::Relaxed);
+        self.folder.path().join(format!("{number}.db"))
+    }
+
+    async fn open(&self, place: &PathBuf) -> Arc<dyn Store> {
+        Arc::new(SqliteStore::open(place, Arc::new(self.clock.clone())).await.unwrap())
+    }
+
+    fn let_time_pass(&self, duration: Duration) -> bool {
+        self.clock.advance(duration);
+        true
+    }
+}
+
+/// STATE-10.
+#[tokio::test]
+async fn the_sqlite_store_does_what_every_store_must() {
+    let folder = tempfile::tempdir().unwrap();
+    conformance::check(&InFolder { folder, places: AtomicU64::default(), clock: HandClock::new() }).await;
+}

@@ -1,0 +1,100 @@
+//! The file: how it comes to be, who may read it, and several handles on it.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod shop;
+
+use std::fs;
+
+use shop::{adopted, commit, lease, open, scope};
+use trueup_state::{Snapshot, Store};
+
+fn names(folder: &std::path::Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn folders_and_file_are_made_and_only_one_file_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("deep/er");
+    let path = inner.join("state.db");
+    let store = open(&path).await.unwrap();
+    assert_eq!(store.location(), path.display().to_string());
+    let lease = lease(&store).await;
+    commit(&store, &lease, vec![adopted(1)]).await.unwrap();
+    drop(store);
+    assert_eq!(names(&inner), ["state.db"]);
+}
+
+/// The file holds secrets in the clear.
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_may_read_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("state.db")).await.unwrap();
+    let lease = lease(&store).await;
+    commit(&store, &lease, vec![adopted(1)]).await.unwrap();
+    assert_eq!(names(folder.path()), ["state.db", "state.db-shm", "state.db-wal"]);
+    for name in names(folder.path()) {
+        let mode = fs::metadata(folder.path().join(&name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+/// STATE-5.
+#[tokio::test]
+async fn reading_goes_on_while_another_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let writer = open(&path).await.unwrap();
+    let lease = lease(&writer).await;
+    let reader = open(&path).await.unwrap();
+
+    // A commit that is under way, and stays so.
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE; UPDATE scopes SET version = version + 1").unwrap();
+    assert_eq!(reader.load(&scope()).await, Ok(Snapshot::default()));
+    other.execute_batch("ROLLBACK").unwrap();
+
+    let scope = scope();
+    for number in 0..50 {
+        let commit = commit(&writer, &lease, vec![adopted(2 * number), adopted(2 * number + 1)]);
+        let (committed, seen) = tokio::join!(commit, reader.load(&scope));
+        committed.unwrap();
+        assert_eq!(seen.unwrap().records.len() % 2, 0, "commits are seen as a whole");
+    }
+    assert_eq!(reader.load(&scope).await.unwrap().records.len(), 100);
+}
+
+#[tokio::test]
+async fn a_commit_waits_for_that_of_another_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let store = open(&path).await.unwrap();
+    let lease = lease(&store).await;
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE; UPDATE scopes SET stage = stage").unwrap();
+    let finish = async { other.execute_batch("COMMIT").unwrap() };
+    let (committed, ()) = tokio::join!(commit(&store, &lease, vec![adopted(1)]), finish);
+    committed.unwrap();
+    assert_eq!(store.load(&scope()).await.unwrap().records.len(), 1);
+}
+
+/// STATE-6: one transaction for each batch, whatever its size.
+#[tokio::test]
+async fn ten_thousand_records_load_as_they_were_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("state.db")).await.unwrap();
+    let lease = lease(&store).await;
+    assert_eq!(store.commits(), 1, "the lease");
+    let version = commit(&store, &lease, (0..10_000).map(adopted).collect()).await.unwrap();
+    assert_eq!(store.commits(), 2, "the lease and the batch");
+    let expected: Vec<_> = (0..10_000).map(|number| (adopted(number).record.unwrap(), version)).collect();
+    assert_eq!(store.load(&scope()).await.unwrap().records, expected);
+    commit(&store, &lease, vec![adopted(1)]).await.unwrap_err();
+    assert_eq!(store.commits(), 2, "neither reading nor a refusal is a commit");
+}
