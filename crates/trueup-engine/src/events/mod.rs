@@ -1,0 +1,190 @@
+//! Events: what happens during a run, as one typed stream for console, JSON, history and users' own subscribers.
+
+mod sink;
+
+use std::time::SystemTime;
+
+use serde_json::{Value as Json, json};
+use smol_str::SmolStr;
+use trueup_core::{Address, Change, Failure, JsonForm, Value};
+use trueup_state::Scope;
+
+pub use sink::{EventSink, JsonLines, Subscriber};
+
+/// The version of the events' form.
+pub const EVENT_VERSION: u32 = 1;
+
+/// Something that happened (EVENT-3).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Event {
+    /// Counts up from 0 within a run.
+    pub sequence: u64,
+    /// When.
+    pub at: SystemTime,
+    /// The stack and stage.
+    pub scope: Scope,
+    /// The run.
+    pub run: SmolStr,
+    /// The resource it concerns.
+    pub resource: Option<Address>,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, PartialEq, Debug)]
+pub enum EventKind {
+    /// A run began.
+    RunStarted {
+        /// Such as `deploy`.
+        reason: SmolStr,
+    },
+    /// A run ended.
+    RunFinished {
+        /// Whether all was done.
+        succeeded: bool,
+    },
+    /// It was decided what to do with a resource.
+    Decision {
+        /// As in EVENT-4.
+        decision: SmolStr,
+        /// Where its inputs changed.
+        changes: Vec<Change>,
+        /// The inputs to come.
+        inputs: Value,
+    },
+    /// An object differs from its record.
+    DriftDetected {
+        /// Where: before is recorded, after is observed.
+        changes: Vec<Change>,
+    },
+    /// An operation begins.
+    Started(Operation),
+    /// An operation is over and recorded.
+    Completed(Operation),
+    /// An operation failed for good.
+    Failed {
+        /// Which.
+        operation: Operation,
+        /// How.
+        failure: Failure,
+    },
+    /// An operation failed and is tried again.
+    Retry {
+        /// Which.
+        operation: Operation,
+        /// How often it was tried.
+        attempts: u32,
+        /// How long until the next.
+        wait_ms: u64,
+        /// Why.
+        failure: Failure,
+    },
+    /// Something was not done because something else failed.
+    Skipped {
+        /// What.
+        cause: Address,
+    },
+    /// An object that existed became ours.
+    Adopted,
+    /// A provider says what it is doing.
+    Progress {
+        /// What.
+        doing: String,
+    },
+}
+
+/// What is done to an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// It is made.
+    Create,
+    /// It is brought up to date.
+    Update,
+    /// It is removed.
+    Delete,
+    /// It is looked at.
+    Read,
+}
+
+impl Operation {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Create => "create",
+            Operation::Update => "update",
+            Operation::Delete => "delete",
+            Operation::Read => "read",
+        }
+    }
+}
+
+impl EventKind {
+    /// The name by which subscribers know it (EVENT-1).
+    pub fn name(&self) -> String {
+        match self {
+            EventKind::RunStarted { .. } => "reconciler.run.started".to_owned(),
+            EventKind::RunFinished { .. } => "reconciler.run.finished".to_owned(),
+            EventKind::Decision { .. } => "reconciler.deploy.decision".to_owned(),
+            EventKind::DriftDetected { .. } => "reconciler.drift.detected".to_owned(),
+            EventKind::Started(operation) => format!("reconciler.{}.started", operation.name()),
+            EventKind::Completed(operation) => format!("reconciler.{}.completed", operation.name()),
+            EventKind::Failed { .. } => "reconciler.operation.failed".to_owned(),
+            EventKind::Retry { .. } => "reconciler.operation.retry".to_owned(),
+            EventKind::Skipped { .. } => "reconciler.operation.skipped".to_owned(),
+            EventKind::Adopted => "reconciler.adopt.completed".to_owned(),
+            EventKind::Progress { .. } => "reconciler.operation.progress".to_owned(),
+        }
+    }
+
+    fn data(&self) -> Json {
+        let changes = |changes: &[Change]| -> Json {
+            let side =
+                |value: &Option<Value>| value.as_ref().map(|value| value.to_json_tree(JsonForm::PUBLIC));
+            let change = |it: &Change| json!({ "path": it.path, "before": side(&it.before), "after": side(&it.after) });
+            changes.iter().map(change).collect()
+        };
+        match self {
+            EventKind::RunStarted { reason } => json!({ "reason": reason }),
+            EventKind::RunFinished { succeeded } => json!({ "succeeded": succeeded }),
+            EventKind::Decision { decision, changes: changed, inputs } => {
+                let inputs = inputs.to_json_tree(JsonForm::PUBLIC);
+                json!({ "decision": decision, "diff": changes(changed), "params": inputs })
+            }
+            EventKind::DriftDetected { changes: changed } => json!({ "diff": changes(changed) }),
+            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Adopted => json!({}),
+            EventKind::Failed { operation, failure } => {
+                json!({ "operation": operation.name(), "error": error(failure) })
+            }
+            EventKind::Retry { operation, attempts, wait_ms, failure } => json!({
+                "operation": operation.name(), "attempts": attempts, "wait_ms": wait_ms, "error": error(failure),
+            }),
+            EventKind::Skipped { cause } => json!({ "cause": cause }),
+            EventKind::Progress { doing } => json!({ "doing": doing }),
+        }
+    }
+}
+
+fn error(failure: &Failure) -> Json {
+    json!({ "class": failure.class.name(), "message": failure.message, "path": failure.path, "hints": failure.hints })
+}
+
+impl Event {
+    /// The event as one line of JSON. Secrets are left out.
+    pub fn to_json(&self) -> String {
+        let at = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let resource = self.resource.as_ref().map(|it| json!({ "address": it, "type": it.type_name() }));
+        json!({
+            "version": EVENT_VERSION,
+            "sequence": self.sequence,
+            "time_ms": at.as_millis() as u64,
+            "event": self.kind.name(),
+            "stack": self.scope.stack,
+            "stage": self.scope.stage,
+            "run": self.run,
+            "resource": resource,
+            "data": self.kind.data(),
+        })
+        .to_string()
+    }
+}

@@ -1,0 +1,145 @@
+//! Calls to providers: bounded in time, repeated by class, and never able to take the run down.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use tokio_util::sync::CancellationToken;
+use trueup_core::{Address, Failure, FailureClass};
+use trueup_program::RetryPolicy;
+use trueup_provider::{BoxFuture, CallContext, IdempotencyToken, NameRules, Owner};
+
+use super::Run;
+use crate::events::{EventKind, Operation};
+use crate::planner::seed;
+use crate::retry::{Attempts, Next};
+
+/// How calls for one resource are repeated and bounded.
+#[derive(Clone, Copy)]
+pub(crate) struct CallPolicy {
+    pub(crate) retry: RetryPolicy,
+    pub(crate) timeout: Duration,
+}
+
+impl Run<'_> {
+    /// How calls for a resource with these options go.
+    pub(crate) fn policy(&self, options: Option<&trueup_program::ResourceOptions>) -> CallPolicy {
+        CallPolicy {
+            retry: options.and_then(|it| it.retry).unwrap_or(self.options.plan.retry),
+            timeout: options.and_then(|it| it.timeout).unwrap_or(self.options.plan.timeout),
+        }
+    }
+
+    /// What a call is told.
+    pub(crate) fn context(
+        &self,
+        address: &Address,
+        origin: &Address,
+        generation: u64,
+        slot: u64,
+        token: IdempotencyToken,
+    ) -> CallContext {
+        let (events, scope, run, clock) =
+            (self.events.clone(), self.scope.clone(), self.run.clone(), self.clock.clone());
+        let resource = address.clone();
+        let progress = move |doing: &str| {
+            let kind = EventKind::Progress { doing: doing.to_owned() };
+            // Progress is for whoever watches; it is no part of the run's history.
+            let event = crate::events::Event {
+                sequence: u64::MAX,
+                at: clock.now(),
+                scope: scope.clone(),
+                run: run.clone(),
+                resource: Some(resource.clone()),
+                kind,
+            };
+            events.emit(event);
+        };
+        CallContext {
+            owner: Owner {
+                stack: self.scope.stack.clone(),
+                stage: self.scope.stage.clone(),
+                origin: origin.clone(),
+            },
+            address: address.clone(),
+            generation,
+            slot,
+            token,
+            pending: None,
+            cancellation: CancellationToken::new(),
+            clock: self.clock.clone(),
+            progress: Arc::new(progress),
+            name_rules: NameRules::default(),
+        }
+    }
+
+    /// Calls something until it succeeds or need not be tried again.
+    pub(crate) async fn retrying<'f, T>(
+        &self,
+        address: &Address,
+        operation: Operation,
+        policy: CallPolicy,
+        call: impl Fn() -> BoxFuture<'f, Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let mut attempts = Attempts::new(policy.retry, policy.timeout, &*self.clock, seed(address));
+        loop {
+            let failure = match self.bounded(policy.timeout, call()).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            match self.again(address, operation, &mut attempts, failure).await {
+                Ok(_) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// Waits for the next attempt, or says that there is none.
+    pub(crate) async fn again(
+        &self,
+        address: &Address,
+        operation: Operation,
+        attempts: &mut Attempts,
+        failure: Failure,
+    ) -> Result<Option<trueup_core::Value>, Failure> {
+        match attempts.after(failure.clone(), &*self.clock) {
+            Next::GiveUp(failure) => Err(failure),
+            Next::Again { wait, pending } => {
+                let wait_ms = wait.as_millis() as u64;
+                let kind = EventKind::Retry { operation, attempts: attempts.made(), wait_ms, failure };
+                self.emit(Some(address), kind);
+                self.clock.sleep(wait).await;
+                Ok(pending)
+            }
+        }
+    }
+
+    /// Makes one call: past its time its outcome is unknown (APPLY-13), and a panic is an error of that resource alone
+    /// (CRUD-12).
+    pub(crate) async fn bounded<T, E: From<Failure>>(
+        &self,
+        timeout: Duration,
+        call: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, E> {
+        let call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
+        match select(call, self.clock.sleep(timeout)).await {
+            Either::Left((Ok(outcome), _)) => outcome,
+            Either::Left((Err(panic), _)) => {
+                let message = format!("the provider panicked: {}", panic_message(&*panic));
+                Err(Failure::new(FailureClass::Indeterminate, message).into())
+            }
+            Either::Right(_) => {
+                let message = format!("no answer within {} s", timeout.as_secs());
+                Err(Failure::new(FailureClass::Indeterminate, message).into())
+            }
+        }
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}

@@ -1,0 +1,169 @@
+//! Deleting objects: what is no longer declared, what is replaced first, and older generations.
+
+use std::sync::Arc;
+
+use trueup_core::{Address, Failure, FailureClass};
+use trueup_provider::{
+    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Ownership, PrivateBytes,
+    Recovery, ResourceHandler, State,
+};
+use trueup_state::{Generation, Status, Step};
+
+use super::Run;
+use super::call::CallPolicy;
+use super::schedule::{Finished, Trouble};
+use super::step::Held;
+use super::tasks::Task;
+use crate::events::{EventKind, Operation};
+use crate::plan::Action;
+use crate::planner::{Draft, outcome_unknown};
+
+/// A resource of which something is to be deleted.
+pub(crate) struct Prepared {
+    address: Address,
+    handler: Option<Arc<dyn ResourceHandler>>,
+    config: Option<Configured>,
+    task: Task,
+    retain: bool,
+}
+
+pub(crate) fn prepare(draft: &Draft, task: Task) -> Prepared {
+    let node = &draft.nodes[task.node()];
+    let recorded = node.record.as_ref().is_some_and(|(record, _)| record.meta.retain);
+    Prepared {
+        address: node.address.clone(),
+        handler: node.handler().cloned(),
+        config: node.config.clone(),
+        task,
+        retain: node.declared().map_or(recorded, |declared| declared.options.retain),
+    }
+}
+
+impl Prepared {
+    pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
+        let (Some(handler), Some(record)) = (&self.handler, held.record()) else {
+            return Ok(Finished { action: Action::Delete, attributes: None });
+        };
+        let generations: Vec<Generation> = match self.task {
+            Task::CleanUp(_) => record.deposed,
+            Task::DeleteOld(_) => record.current.into_iter().collect(),
+            Task::Delete(_) | Task::Apply(_) => record.generations().cloned().collect(),
+        };
+        for generation in generations {
+            if self.retain {
+                held.step(run, Step::Dropped { number: generation.number }).await?;
+                continue;
+            }
+            let Some(config) = &self.config else {
+                let message = "the configuration of its provider is not known";
+                return Err(Failure::new(FailureClass::Invalid, message).into());
+            };
+            let policy = run.policy(None);
+            remove_generation(run, held, &self.address, &**handler, config, &generation, policy).await?;
+        }
+        let action = if self.retain { Action::Forget } else { Action::Delete };
+        Ok(Finished { action, attributes: None })
+    }
+}
+
+/// Deletes one generation, finding out first what there is to delete.
+pub(crate) async fn remove_generation(
+    run: &Run<'_>,
+    held: &Held,
+    address: &Address,
+    handler: &dyn ResourceHandler,
+    config: &Configured,
+    generation: &Generation,
+    policy: CallPolicy,
+) -> Result<(), Trouble> {
+    let removal = Removal { run, held, address, handler, config, generation, policy };
+    let object = match &generation.object {
+        Some(object) => object.clone(),
+        None => match removal.find().await? {
+            Some(object) => object,
+            None => {
+                held.step(run, Step::Dropped { number: generation.number }).await?;
+                return Ok(());
+            }
+        },
+    };
+    removal.delete(&object).await
+}
+
+struct Removal<'a> {
+    run: &'a Run<'a>,
+    held: &'a Held,
+    address: &'a Address,
+    handler: &'a dyn ResourceHandler,
+    config: &'a Configured,
+    generation: &'a Generation,
+    policy: CallPolicy,
+}
+
+impl Removal<'_> {
+    /// The object of a create whose outcome is unknown (CRASH-1); `None` if it never came to be.
+    async fn find(&self) -> Result<Option<State>, Trouble> {
+        let Some(attempt) = self.generation.attempt() else { return Ok(None) };
+        let number = self.generation.number;
+        let context = self.context(attempt.token);
+        let object = match self.handler.recovery(&attempt.inputs.effective) {
+            Recovery::Blind => return Err(outcome_unknown(&self.address.to_string()).into()),
+            Recovery::Lookup => {
+                let request =
+                    LookupRequest { config: self.config, desired: &attempt.inputs, context: &context };
+                let call = || self.handler.lookup(request);
+                let found = self.run.retrying(self.address, Operation::Read, self.policy, call).await?;
+                let Some(found) = found else {
+                    return Err(outcome_unknown(&self.address.to_string()).into());
+                };
+                // What is someone else's is not ours to delete.
+                let ours = found.into_iter().find(|sighting| sighting.ownership != Ownership::Unowned);
+                ours.map(|sighting| sighting.state)
+            }
+            Recovery::Token => {
+                let private = PrivateBytes::default();
+                let request = ApplyRequest {
+                    config: self.config,
+                    desired: &attempt.inputs,
+                    planned: &trueup_core::Value::NULL,
+                    private: &private,
+                    prior: None,
+                    observed: None,
+                    bindings: &attempt.bindings,
+                    context: &context,
+                };
+                let call = self.run.bounded(self.policy.timeout, self.handler.apply(request));
+                Some(call.await.map_err(|failed| failed.failure)?)
+            }
+        };
+        if let Some(object) = &object {
+            self.held.step(self.run, Step::Answered { number, object: object.clone() }).await?;
+        }
+        Ok(object)
+    }
+
+    async fn delete(&self, object: &State) -> Result<(), Trouble> {
+        let number = self.generation.number;
+        if self.generation.status != Status::Deleting {
+            self.held.step(self.run, Step::DeleteBegun { number }).await?;
+        }
+        self.run.emit(Some(self.address), EventKind::Started(Operation::Delete));
+        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let recorded = self.generation.inputs().map(|inputs| inputs.effective.clone()).unwrap_or_default();
+        let request =
+            DeleteRequest { config: self.config, inputs: &recorded, state: object, context: &context };
+        let call = || -> trueup_provider::BoxFuture<'_, Result<(), Failure>> {
+            let call = self.handler.delete(request);
+            Box::pin(async move { call.await.map_err(|failed| failed.failure) })
+        };
+        self.run.retrying(self.address, Operation::Delete, self.policy, call).await?;
+        self.held.step(self.run, Step::Deleted { number }).await?;
+        self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));
+        Ok(())
+    }
+
+    fn context(&self, token: IdempotencyToken) -> trueup_provider::CallContext {
+        let Generation { number, slot, .. } = self.generation;
+        self.run.context(self.address, self.held.origin(), *number, *slot, token)
+    }
+}

@@ -1,0 +1,138 @@
+//! Durable steps, many at a time: steps that are ready together share one commit.
+//!
+//! Whoever comes first commits for all who came in the meantime, then hands over to the next. No task runs beside the
+//! run itself, so dropping the run drops everything.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::oneshot;
+use trueup_state::{Batch, FencingToken, HistoryLine, Scope, Store, StoreError, Version, Write};
+
+pub(crate) struct Journal {
+    store: Arc<dyn Store>,
+    scope: Scope,
+    token: FencingToken,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<Waiting>,
+    history: Vec<HistoryLine>,
+    committing: bool,
+}
+
+struct Waiting {
+    writes: Vec<Write>,
+    turn: oneshot::Sender<Turn>,
+}
+
+enum Turn {
+    /// The commit that held these writes ended so.
+    Done(Result<Version, StoreError>),
+    /// It is this writer's turn to commit; its writes come back.
+    Lead(Vec<Write>),
+}
+
+impl Journal {
+    pub(crate) fn new(store: Arc<dyn Store>, scope: Scope, token: FencingToken) -> Self {
+        Journal { store, scope, token, queue: Mutex::default() }
+    }
+
+    /// Adds a line to the history; it goes with the next commit.
+    pub(crate) fn note(&self, line: HistoryLine) {
+        if let Ok(mut queue) = self.queue.lock() {
+            queue.history.push(line);
+        }
+    }
+
+    /// Makes writes durable. All of a failed commit fail together (STATE-3).
+    pub(crate) async fn commit(&self, writes: Vec<Write>) -> Result<Version, StoreError> {
+        let turn = {
+            let Ok(mut queue) = self.queue.lock() else { return Err(self.poisoned()) };
+            if queue.committing {
+                let (sender, receiver) = oneshot::channel();
+                queue.waiting.push(Waiting { writes: writes.clone(), turn: sender });
+                Some(receiver)
+            } else {
+                queue.committing = true;
+                None
+            }
+        };
+        match turn {
+            None => self.lead(writes).await,
+            Some(turn) => match turn.await {
+                Ok(Turn::Done(outcome)) => outcome,
+                Ok(Turn::Lead(writes)) => self.lead(writes).await,
+                Err(_) => Err(self.poisoned()),
+            },
+        }
+    }
+
+    /// Writes what is left of the history.
+    pub(crate) async fn flush(&self, outputs: Option<trueup_core::Value>) -> Result<(), StoreError> {
+        let history =
+            self.queue.lock().map(|mut queue| std::mem::take(&mut queue.history)).unwrap_or_default();
+        if history.is_empty() && outputs.is_none() {
+            return Ok(());
+        }
+        let batch = Batch { writes: Vec::new(), history, outputs };
+        self.store.commit(&self.scope, self.token, &batch).await.map(|_| ())
+    }
+
+    async fn lead(&self, own: Vec<Write>) -> Result<Version, StoreError> {
+        // Let everyone who is ready join before the commit begins.
+        yield_once().await;
+        let (followers, history) = match self.queue.lock() {
+            Ok(mut queue) => (std::mem::take(&mut queue.waiting), std::mem::take(&mut queue.history)),
+            Err(_) => return Err(self.poisoned()),
+        };
+        let mut batch = Batch { writes: own, history, outputs: None };
+        let mut turns = Vec::with_capacity(followers.len());
+        for Waiting { writes, turn } in followers {
+            batch.writes.extend(writes);
+            turns.push(turn);
+        }
+        let outcome = self.store.commit(&self.scope, self.token, &batch).await;
+        for turn in turns {
+            // A writer that has gone needs no answer.
+            let _ = turn.send(Turn::Done(outcome.clone()));
+        }
+        self.hand_over();
+        outcome
+    }
+
+    /// Lets the next writer commit, if there is one that still waits.
+    fn hand_over(&self) {
+        let Ok(mut queue) = self.queue.lock() else { return };
+        while !queue.waiting.is_empty() {
+            let Waiting { writes, turn } = queue.waiting.remove(0);
+            if turn.send(Turn::Lead(writes)).is_ok() {
+                return;
+            }
+        }
+        queue.committing = false;
+    }
+
+    fn poisoned(&self) -> StoreError {
+        StoreError::Unavailable {
+            attempted: "write",
+            location: self.store.location(),
+            cause: "a writer stopped in the middle of a commit".to_owned(),
+        }
+    }
+}
+
+/// Lets everything else that is ready go on once.
+async fn yield_once() {
+    let mut yielded = false;
+    std::future::poll_fn(|task| {
+        if yielded {
+            return std::task::Poll::Ready(());
+        }
+        yielded = true;
+        task.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+}

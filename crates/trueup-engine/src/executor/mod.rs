@@ -1,0 +1,93 @@
+//! Carrying a plan out.
+//!
+//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready, `apply` and `delete` are
+//! what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
+//! `journal`. When all is applied, older generations are cleaned up by the same means.
+
+mod apply;
+mod call;
+mod delete;
+mod journal;
+mod report;
+mod schedule;
+mod step;
+mod tasks;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use smol_str::SmolStr;
+use tokio_util::sync::CancellationToken;
+use trueup_program::Program;
+use trueup_provider::{Clock, IdempotencyToken};
+use trueup_state::Scope;
+
+use crate::events::{Event, EventKind, EventSink};
+use crate::options::DeployOptions;
+use crate::random::Random;
+pub(crate) use journal::Journal;
+pub use report::{Outcome, RunReport};
+pub(crate) use schedule::execute;
+
+/// Stops a run in two stages (APPLY-11).
+#[derive(Clone, Debug, Default)]
+pub struct Cancellation {
+    finish: CancellationToken,
+    abandon: CancellationToken,
+}
+
+impl Cancellation {
+    /// Nothing is cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The first time: nothing new starts, what is under way is finished. The second time: it is left as it is.
+    pub fn cancel(&self) {
+        if self.finish.is_cancelled() {
+            self.abandon.cancel();
+        }
+        self.finish.cancel();
+    }
+}
+
+/// What all tasks of a run share.
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) options: &'a DeployOptions,
+    pub(crate) scope: Scope,
+    pub(crate) run: SmolStr,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) events: EventSink,
+    pub(crate) journal: Journal,
+    pub(crate) cancellation: Cancellation,
+    pub(crate) sequence: AtomicU64,
+}
+
+impl Run<'_> {
+    /// A token for another intent.
+    pub(crate) fn fresh_token(&self) -> IdempotencyToken {
+        IdempotencyToken::from_bytes(self.random.bytes())
+    }
+
+    /// Tells subscribers and history.
+    pub(crate) fn emit(&self, resource: Option<&trueup_core::Address>, kind: EventKind) {
+        let event = Event {
+            sequence: self.sequence.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            at: self.clock.now(),
+            scope: self.scope.clone(),
+            run: self.run.clone(),
+            resource: resource.cloned(),
+            kind,
+        };
+        let line = trueup_state::HistoryLine {
+            run: self.run.to_string(),
+            sequence: event.sequence,
+            at: event.at,
+            event: event.to_json(),
+        };
+        self.journal.note(line);
+        self.events.emit(event);
+    }
+}

@@ -1,0 +1,46 @@
+//! What a run came to.
+
+use trueup_core::{Address, Failure, Value};
+
+use crate::plan::{Action, Plan};
+
+/// How one resource ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// This was done, and is recorded.
+    Done(Action),
+    /// It failed.
+    Failed(Failure),
+    /// It was not begun, because this failed.
+    Skipped(Address),
+    /// It was not begun, because the run was stopped.
+    NotStarted,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// The run.
+    pub run: String,
+    /// What was planned.
+    pub plan: Plan,
+    /// How each resource with something to do ended, in the order of their addresses. A clean-up of older generations
+    /// that failed is listed beside what happened to the resource itself.
+    pub outcomes: Vec<(Address, Outcome)>,
+    /// The stack's outputs, if the run succeeded.
+    pub outputs: Option<Value>,
+    /// What to tell the user, short of an error.
+    pub warnings: Vec<String>,
+}
+
+impl RunReport {
+    /// Whether all that was planned was done.
+    pub fn succeeded(&self) -> bool {
+        self.outcomes.iter().all(|(_, outcome)| matches!(outcome, Outcome::Done(_)))
+    }
+
+    /// How a resource ended.
+    pub fn outcome(&self, address: &str) -> Option<&Outcome> {
+        self.outcomes.iter().find(|(own, _)| own.to_string() == address).map(|(_, outcome)| outcome)
+    }
+}

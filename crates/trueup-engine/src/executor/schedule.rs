@@ -1,0 +1,300 @@
+//! Running tasks as they become ready.
+//!
+//! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
+//! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::future::{Either, select};
+use futures_util::stream::FuturesUnordered;
+use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
+use trueup_state::{RecordId, StoreError};
+
+use super::report::{Outcome, RunReport};
+use super::step::Held;
+use super::tasks::{Task, Tasks, clean_up_tasks, main_tasks};
+use super::{Run, apply, delete};
+use crate::events::{EventKind, Operation};
+use crate::plan::Action;
+use crate::planner::node::{Attributes, NodeScope};
+use crate::planner::{Draft, Planned};
+
+/// Why something could not be done.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The operation failed.
+    Failed(Failure),
+    /// The store failed: nothing more can be recorded.
+    Store(StoreError),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failed(failure)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Trouble::Store(error)
+    }
+}
+
+/// What a task that succeeded came to.
+pub(crate) struct Finished {
+    pub(crate) action: Action,
+    /// What dependents see of it; `None` for a delete.
+    pub(crate) attributes: Option<Attributes>,
+}
+
+/// A run in progress.
+struct Progress<'a> {
+    run: &'a Run<'a>,
+    held: Vec<Arc<Held>>,
+    outcomes: Vec<Option<Outcome>>,
+    clean_up_failures: Vec<(Address, Failure)>,
+    store_failed: Option<StoreError>,
+    failed: bool,
+}
+
+/// Carries a plan out.
+pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn() -> RecordId) -> RunReport {
+    let Planned { plan, mut draft } = planned;
+    for action in &plan.actions {
+        let kind = EventKind::Decision {
+            decision: action.decision(),
+            changes: action.changes.clone(),
+            inputs: action.inputs.clone(),
+        };
+        run.emit(Some(&action.address), kind);
+        if !action.drift.is_empty() {
+            run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
+        }
+    }
+    let held =
+        draft.nodes.iter().map(|node| Arc::new(Held::new(&node.address, node.record.clone(), fresh_id())));
+    let mut progress = Progress {
+        run,
+        held: held.collect(),
+        outcomes: vec![None; draft.nodes.len()],
+        clean_up_failures: Vec::new(),
+        store_failed: None,
+        failed: false,
+    };
+    let tasks = main_tasks(&draft);
+    progress.run_tasks(&mut draft, &tasks).await;
+    let cleanable = |at: usize| progress.may_clean_up(&draft, at);
+    let clean_up = clean_up_tasks(&draft, cleanable);
+    progress.run_tasks(&mut draft, &clean_up).await;
+    progress.conclude(&draft, plan).await
+}
+
+impl Progress<'_> {
+    async fn run_tasks(&mut self, draft: &mut Draft, tasks: &Tasks) {
+        let order = match tasks.graph.order() {
+            Ok(order) => order,
+            // Dependencies of the program have no cycle, so only a mistake in building tasks could make one.
+            Err(cycle) => unreachable!("tasks wait for each other: {cycle:?}"),
+        };
+        let remaining = tasks.graph.remaining(&order);
+        let mut waiting: Vec<usize> =
+            (0..tasks.tasks.len()).map(|it| tasks.graph.dependencies(it).count()).collect();
+        let mut blocked: Vec<Option<Address>> = vec![None; tasks.tasks.len()];
+        let rank = |task: usize| (remaining[task], std::cmp::Reverse(task));
+        let mut ready: BinaryHeap<_> =
+            (0..tasks.tasks.len()).filter(|it| waiting[*it] == 0).map(rank).collect();
+        let mut running = FuturesUnordered::new();
+        let limit = self.run.options.plan.parallelism.max(1);
+        loop {
+            while running.len() < limit && !self.stopping() {
+                let Some((_, std::cmp::Reverse(task))) = ready.pop() else { break };
+                let at = tasks.tasks[task].node();
+                let future = begin(self.run, self.held[at].clone(), draft, tasks.tasks[task]);
+                running.push(async move { (task, future.await) });
+            }
+            let finished = {
+                let abandon = std::pin::pin!(self.run.cancellation.abandon.cancelled());
+                match select(running.next(), abandon).await {
+                    Either::Left((finished, _)) => finished,
+                    // What is under way is left as it is; its intents say what may have happened.
+                    Either::Right(_) => return,
+                }
+            };
+            let Some((task, outcome)) = finished else { break };
+            let cause = self.finish(draft, tasks.tasks[task], outcome);
+            // Whoever waited may start now, or is skipped, and whoever waits for that one.
+            let mut settled = vec![(task, cause)];
+            while let Some((task, cause)) = settled.pop() {
+                for dependent in tasks.graph.dependents(task) {
+                    waiting[dependent] -= 1;
+                    if blocked[dependent].is_none() {
+                        blocked[dependent].clone_from(&cause);
+                    }
+                    if waiting[dependent] > 0 {
+                        continue;
+                    }
+                    match blocked[dependent].clone() {
+                        None => ready.push(rank(dependent)),
+                        Some(cause) => {
+                            self.skip(draft, tasks.tasks[dependent], &cause);
+                            settled.push((dependent, Some(cause)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether nothing new may start.
+    fn stopping(&self) -> bool {
+        let cancelled = self.run.cancellation.finish.is_cancelled();
+        cancelled || self.store_failed.is_some() || (self.failed && self.run.options.fail_fast)
+    }
+
+    /// Takes a result in; the address that others were waiting for in vain, if it failed.
+    fn finish(
+        &mut self,
+        draft: &mut Draft,
+        task: Task,
+        outcome: Result<Finished, Trouble>,
+    ) -> Option<Address> {
+        let at = task.node();
+        let address = draft.nodes[at].address.clone();
+        match outcome {
+            Ok(finished) => {
+                if let Some(attributes) = finished.attributes {
+                    draft.attributes[at] = Some(attributes);
+                }
+                if matches!(task, Task::Apply(_) | Task::Delete(_)) {
+                    self.outcomes[at] = Some(Outcome::Done(finished.action));
+                }
+                None
+            }
+            Err(trouble) => {
+                let failure = match trouble {
+                    Trouble::Failed(failure) => failure,
+                    Trouble::Store(error) => {
+                        let failure = Failure::new(FailureClass::Fatal, error.to_string());
+                        self.store_failed = Some(error);
+                        failure
+                    }
+                };
+                self.failed = true;
+                let operation = operation_of(task, draft.nodes[at].decision.action);
+                self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
+                match task {
+                    Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
+                    _ => self.outcomes[at] = Some(Outcome::Failed(failure)),
+                }
+                Some(address)
+            }
+        }
+    }
+
+    fn skip(&mut self, draft: &Draft, task: Task, cause: &Address) {
+        let at = task.node();
+        if matches!(task, Task::CleanUp(_)) {
+            return;
+        }
+        self.run.emit(Some(&draft.nodes[at].address), EventKind::Skipped { cause: cause.clone() });
+        if self.outcomes[at].is_none() {
+            self.outcomes[at] = Some(Outcome::Skipped(cause.clone()));
+        }
+    }
+
+    /// Whether the older generations of a node may go: it and all that used them are done (REPLACE-5).
+    fn may_clean_up(&self, draft: &Draft, at: usize) -> bool {
+        let node = &draft.nodes[at];
+        if !node.is_declared() || self.held[at].record().is_none_or(|record| record.deposed.is_empty()) {
+            return false;
+        }
+        let settled = |other: usize| match &self.outcomes[other] {
+            None => true,
+            Some(outcome) => matches!(outcome, Outcome::Done(_)),
+        };
+        settled(at) && draft.graph.dependents(at).all(settled) && !self.stopping()
+    }
+
+    async fn conclude(mut self, draft: &Draft, plan: crate::plan::Plan) -> RunReport {
+        let run = self.run;
+        let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
+        for (at, node) in draft.nodes.iter().enumerate() {
+            match self.outcomes[at].take() {
+                Some(outcome) => outcomes.push((node.address.clone(), outcome)),
+                None if node.decision.action != Action::NoOp => {
+                    outcomes.push((node.address.clone(), Outcome::NotStarted));
+                }
+                None => {}
+            }
+        }
+        outcomes.extend(self.clean_up_failures.drain(..).map(|(address, it)| (address, Outcome::Failed(it))));
+        outcomes.sort_by(|left, right| left.0.cmp(&right.0));
+        let mut report =
+            RunReport { run: run.run.to_string(), plan, outcomes, outputs: None, warnings: Vec::new() };
+        let cancelled = run.cancellation.finish.is_cancelled();
+        if report.succeeded() && !cancelled && self.store_failed.is_none() {
+            match stack_outputs(run, draft) {
+                Ok(outputs) => report.outputs = Some(outputs),
+                Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
+            }
+        }
+        run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
+        if self.store_failed.is_none()
+            && let Err(error) = run.journal.flush(report.outputs.clone()).await
+        {
+            report.warnings.push(error.to_string());
+        }
+        report
+    }
+}
+
+/// What a task does. Inputs are evaluated now, when all they refer to is known.
+fn begin<'a>(
+    run: &'a Run<'a>,
+    held: Arc<Held>,
+    draft: &Draft,
+    task: Task,
+) -> impl Future<Output = Result<Finished, Trouble>> + use<'a> {
+    let prepared = match task {
+        Task::Apply(at) => Prepared::Apply(apply::prepare(run, draft, at)),
+        Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
+            Prepared::Delete(delete::prepare(draft, task))
+        }
+    };
+    async move {
+        match prepared {
+            Prepared::Apply(prepared) => prepared?.run(run, &held).await,
+            Prepared::Delete(prepared) => prepared.run(run, &held).await,
+        }
+    }
+}
+
+enum Prepared {
+    Apply(Result<apply::Prepared, Trouble>),
+    Delete(delete::Prepared),
+}
+
+/// What a failed task was about.
+fn operation_of(task: Task, action: Action) -> Operation {
+    match (task, action) {
+        (Task::Apply(_), Action::Create | Action::Replace | Action::MayReplace) => Operation::Create,
+        (Task::Apply(_), Action::Read) => Operation::Read,
+        (Task::Apply(_), _) => Operation::Update,
+        _ => Operation::Delete,
+    }
+}
+
+/// The stack's outputs, on real values (APPLY-12).
+fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
+    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let mut diagnostics = Diagnostics::new();
+    let mut outputs = Vec::new();
+    for declared in &run.program.outputs {
+        let evaluated = declared.value.evaluate(&scope);
+        diagnostics.extend(evaluated.diagnostics);
+        outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
+}

@@ -1,0 +1,26 @@
+//! From program to plan to changed infrastructure.
+//!
+//! - [`Reconciler`]: plans, deploys and destroys; made of a store, a registry and an event sink
+//! - [`Plan`]: what would be done, why, and what may be done at most
+//! - [`Event`], [`EventSink`]: what happens, for console, JSON, history and users' own subscribers
+//! - [`RunReport`]: what a run came to
+//!
+//! The engine owns order, retries, recovery and what is recorded. It knows no terminal, no environment and no file:
+//! programs, stores, providers, clock and randomness are handed to it.
+
+mod events;
+mod executor;
+mod graph;
+mod options;
+mod plan;
+mod planner;
+mod random;
+mod reconciler;
+mod retry;
+
+pub use events::{EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber};
+pub use executor::{Cancellation, Outcome, RunReport};
+pub use options::{DeployOptions, Holder, PlanOptions};
+pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
+pub use random::{Random, SeededRandom, SystemRandom};
+pub use reconciler::{Deployed, EngineError, Reconciler};

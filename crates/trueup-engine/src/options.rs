@@ -1,0 +1,84 @@
+//! What a run is told.
+
+use std::time::Duration;
+
+use smol_str::SmolStr;
+use trueup_core::Address;
+use trueup_program::RetryPolicy;
+
+/// What planning is told.
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    /// The stage.
+    pub stage: SmolStr,
+    /// Whether recorded objects are looked at (DRIFT-1).
+    pub drift: bool,
+    /// Whether what is unchanged is updated all the same (PLAN-7).
+    pub force: bool,
+    /// Whether objects of someone else are taken over (ADOPT-2).
+    pub adopt: bool,
+    /// Resources to replace whatever their plan says.
+    pub replace: Vec<Address>,
+    /// How many operations run at a time (APPLY-2).
+    pub parallelism: usize,
+    /// How failed operations are repeated.
+    pub retry: RetryPolicy,
+    /// How long one operation may take.
+    pub timeout: Duration,
+}
+
+impl PlanOptions {
+    /// The defaults, for this stage.
+    pub fn new(stage: impl Into<SmolStr>) -> Self {
+        PlanOptions {
+            stage: stage.into(),
+            drift: true,
+            force: false,
+            adopt: false,
+            replace: Vec::new(),
+            parallelism: 10,
+            retry: RetryPolicy::default(),
+            timeout: Duration::from_secs(20 * 60),
+        }
+    }
+}
+
+/// What a deploy or destroy is told.
+#[derive(Clone, Debug)]
+pub struct DeployOptions {
+    /// What its plan is told.
+    pub plan: PlanOptions,
+    /// Whether only the plan is made (PLAN-17).
+    pub dry_run: bool,
+    /// Whether the first failure keeps anything new from starting (APPLY-5).
+    pub fail_fast: bool,
+    /// Who runs it, for those who wait.
+    pub holder: Holder,
+    /// How long the lease lasts without renewal.
+    pub lease_term: Duration,
+    /// Whether to wait while someone else holds the lease (STATE-4).
+    pub wait: bool,
+}
+
+/// Who runs something.
+#[derive(Clone, Debug, Default)]
+pub struct Holder {
+    /// Who started it.
+    pub user: String,
+    /// Where it runs.
+    pub host: String,
+}
+
+impl DeployOptions {
+    /// The defaults, for this stage.
+    pub fn new(stage: impl Into<SmolStr>) -> Self {
+        DeployOptions {
+            plan: PlanOptions::new(stage),
+            dry_run: false,
+            fail_fast: false,
+            holder: Holder::default(),
+            lease_term: Duration::from_secs(60),
+            wait: true,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Plans: what would be done, why, and what may be done at most. Data without behaviour beyond reading it.
+
+mod text;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+use trueup_core::{Address, Change, Diagnostics, Path, Value};
+use trueup_state::{RecordId, Scope, Version};
+
+/// A plan for one scope.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// The stack and stage.
+    pub scope: Scope,
+    /// What happens to each resource and data source, in the order of their addresses.
+    pub actions: Vec<PlannedAction>,
+    /// Resources that get another address, in order.
+    pub moves: Vec<PlannedMove>,
+    /// The stack's outputs as far as they are known.
+    pub outputs: Value,
+    /// What to tell the user, short of an error.
+    pub warnings: Diagnostics,
+    /// The records the plan follows from.
+    pub read_set: Vec<(RecordId, Version)>,
+}
+
+/// What happens to one resource.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PlannedAction {
+    /// The resource.
+    pub address: Address,
+    /// What happens.
+    pub action: Action,
+    /// Why.
+    pub reasons: Vec<Reason>,
+    /// Where the inputs changed.
+    pub changes: Vec<Change>,
+    /// Where the object drifted from its record: before is recorded, after is observed.
+    pub drift: Vec<Change>,
+    /// The changed inputs that force a replacement, or may.
+    pub replace_paths: Vec<Path>,
+    /// In which order a replacement goes.
+    pub replace_order: Option<ReplaceOrder>,
+    /// The inputs to come, with defaults; null for a delete.
+    pub inputs: Value,
+    /// The outputs to expect; for a delete the recorded ones.
+    pub outputs: Value,
+    /// The recorded inputs; null if there are none.
+    pub prior_inputs: Value,
+    /// The recorded outputs; null if there are none.
+    pub prior_outputs: Value,
+    /// What it depends on, sorted.
+    pub dependencies: Vec<Address>,
+    /// Older generations that are to be deleted.
+    pub deposed: Vec<u64>,
+}
+
+/// A resource that gets another address.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlannedMove {
+    /// Its record.
+    pub id: RecordId,
+    /// From where.
+    pub from: Address,
+    /// To where.
+    pub to: Address,
+}
+
+/// What happens to a resource. *May* means: decided at apply, on real values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Nothing.
+    NoOp,
+    /// A data source is read at apply.
+    Read,
+    /// Perhaps brought up to date in place.
+    MayUpdate,
+    /// Brought up to date in place.
+    Update,
+    /// Perhaps replaced by a new object.
+    MayReplace,
+    /// Replaced by a new object.
+    Replace,
+    /// Made.
+    Create,
+    /// Removed.
+    Delete,
+    /// No longer kept track of; the object stays.
+    Forget,
+}
+
+/// Why something happens (PLAN-19).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// It is declared and not recorded.
+    New,
+    /// Its inputs changed.
+    Inputs,
+    /// What others attach to it changed.
+    Bindings,
+    /// It was changed outside.
+    Drift,
+    /// It was removed outside.
+    Gone,
+    /// The run was told to.
+    Forced,
+    /// It exists already and becomes ours.
+    Adopted,
+    /// An operation on it was interrupted.
+    Recovered,
+    /// Its create failed half-way and the type cannot go on from there.
+    Tainted,
+    /// Something it depends on is replaced.
+    UpstreamReplaced,
+    /// Something it depends on is not known yet.
+    OutputUnknown,
+    /// Its record is of an older schema version.
+    Migrated,
+    /// It has another address.
+    Moved,
+    /// It is recorded and no longer declared.
+    Undeclared,
+    /// The whole stack is destroyed.
+    Destroyed,
+    /// Its identity does not change, so the old object must go first.
+    SameIdentity,
+    /// Older generations of it wait to be deleted.
+    CleanUp,
+}
+
+/// In which order a replacement goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplaceOrder {
+    /// The new object is made, dependents move over, the old one is deleted.
+    CreateFirst,
+    /// The old object is deleted, then the new one is made.
+    DeleteFirst,
+}
+
+/// What may be done to a resource at most (UNKNOWN-10).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grant {
+    /// Nothing.
+    NoOp,
+    /// Changes in place.
+    Update,
+    /// A new object, or the adoption of one, then changes in place.
+    Create,
+    /// A new object, changes in place, and the deletion of recorded ones.
+    Replace,
+    /// Deletion.
+    Delete,
+}
+
+impl Action {
+    /// What the action grants.
+    pub fn grant(self) -> Grant {
+        match self {
+            Action::NoOp | Action::Read => Grant::NoOp,
+            Action::MayUpdate | Action::Update => Grant::Update,
+            Action::MayReplace | Action::Replace => Grant::Replace,
+            Action::Create => Grant::Create,
+            Action::Delete | Action::Forget => Grant::Delete,
+        }
+    }
+}
+
+impl Plan {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.moves.is_empty()
+            && self.actions.iter().all(|it| it.action == Action::NoOp && it.deposed.is_empty())
+    }
+
+    /// The action of a resource.
+    pub fn action(&self, address: &str) -> Option<&PlannedAction> {
+        self.actions.iter().find(|action| action.address.to_string() == address)
+    }
+
+    /// How many resources each action has, in the order they are told.
+    pub fn counts(&self) -> Vec<(usize, &'static str)> {
+        let told = [
+            (Action::Create, "to create"),
+            (Action::Update, "to update"),
+            (Action::MayUpdate, "may update"),
+            (Action::Replace, "to replace"),
+            (Action::MayReplace, "may replace"),
+            (Action::Delete, "to delete"),
+            (Action::Forget, "to forget"),
+        ];
+        let count = |action| self.actions.iter().filter(|it| it.action == action).count();
+        let counts = told.map(|(action, words)| (count(action), words));
+        let deposed = self.actions.iter().map(|it| it.deposed.len()).sum();
+        let moved = self.moves.len();
+        let others = [(moved, "to move"), (deposed, "to clean up")];
+        counts.into_iter().chain(others).filter(|(count, _)| *count > 0).collect()
+    }
+
+    /// The summary line (PLAN-18).
+    pub fn summary(&self) -> String {
+        let counts: Vec<String> =
+            self.counts().iter().map(|(count, words)| format!("{count} {words}")).collect();
+        if counts.is_empty() { "No changes".to_owned() } else { format!("Plan: {}", counts.join(", ")) }
+    }
+}
+
+/// The name of an action as events tell it (EVENT-4).
+impl PlannedAction {
+    /// One of `create`, `update`, `noop`, `replace`, `delete`, `drift-recreate`, `drift-update`, `adopt`, and the
+    /// `may-` variants.
+    pub fn decision(&self) -> SmolStr {
+        let name = match self.action {
+            Action::Create if self.reasons.contains(&Reason::Gone) => "drift-recreate",
+            Action::Create => "create",
+            _ if self.reasons.contains(&Reason::Adopted) => "adopt",
+            Action::Update if self.changes.is_empty() && !self.drift.is_empty() => "drift-update",
+            Action::Update => "update",
+            Action::NoOp => "noop",
+            Action::Read => "read",
+            Action::MayUpdate => "may-update",
+            Action::MayReplace => "may-replace",
+            Action::Replace => "replace",
+            Action::Delete => "delete",
+            Action::Forget => "forget",
+        };
+        SmolStr::new_static(name)
+    }
+}

@@ -1,0 +1,70 @@
+//! The compact textual form of a plan, for tests and logs.
+
+use std::fmt;
+
+use trueup_core::Value;
+
+use super::{Action, Plan, PlannedAction, ReplaceOrder};
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for moved in &self.moves {
+            writeln!(f, "> {} -> {}", moved.from, moved.to)?;
+        }
+        for action in &self.actions {
+            writeln!(f, "{action}")?;
+        }
+        f.write_str(&self.summary())
+    }
+}
+
+impl fmt::Display for PlannedAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.action {
+            Action::NoOp => "•",
+            Action::Read => "?",
+            Action::MayUpdate => "~?",
+            Action::Update => "~",
+            Action::MayReplace => "±?",
+            Action::Replace => "±",
+            Action::Create => "+",
+            Action::Delete => "-",
+            Action::Forget => "x",
+        };
+        write!(f, "{sign} {}", self.address)?;
+        match self.replace_order {
+            Some(ReplaceOrder::CreateFirst) => f.write_str(" create first")?,
+            Some(ReplaceOrder::DeleteFirst) => f.write_str(" delete first")?,
+            None => {}
+        }
+        if !self.reasons.is_empty() {
+            let reasons: Vec<String> =
+                self.reasons.iter().map(|reason| kebab(&format!("{reason:?}"))).collect();
+            write!(f, " ({})", reasons.join(", "))?;
+        }
+        let side = |value: &Option<Value>| value.as_ref().map_or("absent".to_owned(), ToString::to_string);
+        for change in &self.changes {
+            let forces = if self.replace_paths.contains(&change.path) { " forces replacement" } else { "" };
+            write!(f, "\n    {}: {} -> {}{forces}", change.path, side(&change.before), side(&change.after))?;
+        }
+        for change in &self.drift {
+            write!(f, "\n    {}: {} <- {}", change.path, side(&change.before), side(&change.after))?;
+        }
+        for number in &self.deposed {
+            write!(f, "\n    deposed generation {number}")?;
+        }
+        Ok(())
+    }
+}
+
+/// `UpstreamReplaced` as `upstream-replaced`.
+fn kebab(name: &str) -> String {
+    let mut text = String::new();
+    for char in name.chars() {
+        if char.is_uppercase() && !text.is_empty() {
+            text.push('-');
+        }
+        text.extend(char.to_lowercase());
+    }
+    text
+}

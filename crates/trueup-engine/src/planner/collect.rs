@@ -1,0 +1,138 @@
+//! The first pass: a node for each resource that is declared or recorded, and for each data source.
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+use trueup_program::{DataDeclaration, ResourceDeclaration};
+use trueup_state::{Record, Scope, Snapshot, Version};
+
+use super::node::{Decision, Node, NodeKind, Sight};
+use super::{Draft, Sources};
+use crate::graph::Graph;
+
+pub(super) async fn collect(sources: &Sources<'_>, snapshot: Snapshot) -> Result<Draft, Diagnostics> {
+    let mut diagnostics = unsupported(sources);
+    let mut records: IndexMap<Address, (Record, Version)> = snapshot
+        .records
+        .into_iter()
+        .map(|(record, version)| (record.address.clone(), (record, version)))
+        .collect();
+    let mut draft = Draft {
+        scope: Scope::new(sources.program.stack.clone(), sources.options.stage.clone()),
+        index: IndexMap::new(),
+        nodes: Vec::new(),
+        graph: Graph::new(0, Vec::new()),
+        order: Vec::new(),
+        attributes: Vec::new(),
+        recorded_dependents: IndexMap::new(),
+        configs: IndexMap::new(),
+        moves: Vec::new(),
+        warnings: Diagnostics::new(),
+    };
+    if !sources.destroy {
+        for declared in &sources.program.resources {
+            let record = records.shift_remove(&declared.address);
+            draft.add_resource(sources, Some(declared), record, &declared.address, &mut diagnostics).await;
+        }
+        for declared in &sources.program.data {
+            draft.add_data(sources, declared, &mut diagnostics).await;
+        }
+    }
+    for (address, record) in records {
+        draft.add_resource(sources, None, Some(record), &address, &mut diagnostics).await;
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(draft) }
+}
+
+/// What a program can say and the engine cannot do yet: an error, never silence.
+fn unsupported(sources: &Sources<'_>) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let mut refuse = |address: &Address, what: &str| {
+        let summary = format!("{what} {address} is not supported yet");
+        diagnostics
+            .push(Diagnostic::error(summary).about(address.to_string()).hint("remove it from the program"));
+    };
+    for moved in &sources.program.moves {
+        refuse(&moved.to, "the move to");
+    }
+    for import in &sources.program.imports {
+        refuse(&import.to, "the import of");
+    }
+    for declared in sources.program.resources.iter().filter(|declared| declared.renamed_from.is_some()) {
+        refuse(&declared.address, "`renamed_from` on");
+    }
+    diagnostics
+}
+
+impl Draft {
+    async fn add_resource(
+        &mut self,
+        sources: &Sources<'_>,
+        declared: Option<&ResourceDeclaration>,
+        record: Option<(Record, Version)>,
+        address: &Address,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let handler = match sources.registry.resource(address.type_name()).await {
+            Ok(handler) => handler,
+            // A type that nobody knows is an error also for what is no longer declared (PLAN-11).
+            Err(diagnostic) => return diagnostics.push(diagnostic.about(address.to_string())),
+        };
+        let provider = declared
+            .and_then(|declared| declared.provider.clone())
+            .or_else(|| record.as_ref().map(|(record, _)| record.meta.provider.clone()))
+            .filter(|name| !name.is_empty())
+            .or_else(|| sources.registry.provider_of(address.type_name()).map(|it| SmolStr::new(it.name())))
+            .unwrap_or_default();
+        let kind = NodeKind::Resource { declared: declared.cloned(), handler };
+        self.add(address, kind, provider, record, diagnostics);
+    }
+
+    async fn add_data(
+        &mut self,
+        sources: &Sources<'_>,
+        declared: &DataDeclaration,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let type_name = declared.address.type_name();
+        match sources.registry.data_source(type_name).await {
+            Ok(handler) => {
+                let own =
+                    sources.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));
+                let name = declared.provider.clone().or(own).unwrap_or_default();
+                let kind = NodeKind::Data { declared: declared.clone(), handler };
+                self.add(&declared.address, kind, name, None, diagnostics);
+            }
+            Err(diagnostic) => diagnostics.push(diagnostic.about(declared.address.to_string())),
+        }
+    }
+
+    fn add(
+        &mut self,
+        address: &Address,
+        kind: NodeKind,
+        provider: SmolStr,
+        record: Option<(Record, Version)>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if self.index.insert(address.clone(), self.nodes.len()).is_some() {
+            // PLAN-12
+            let summary = format!("{address} is declared twice");
+            diagnostics
+                .push(Diagnostic::error(summary).about(address.to_string()).hint("give one another name"));
+            return;
+        }
+        self.nodes.push(Node {
+            address: address.clone(),
+            kind,
+            provider,
+            config: None,
+            record,
+            sight: Sight::Unseen,
+            desired: None,
+            bindings: Vec::new(),
+            decision: Decision { outputs: Value::NULL, ..Decision::default() },
+        });
+        self.attributes.push(None);
+    }
+}

@@ -1,0 +1,91 @@
+//! Writing the plan down.
+
+use trueup_core::{Diagnostic, Diagnostics, Value};
+use trueup_program::DriftPolicy;
+
+use super::node::{Node, NodeScope, Sight};
+use super::{Draft, Sources, connect};
+use crate::plan::{Action, Plan, PlannedAction, Reason};
+
+pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
+    let outputs = outputs(sources, draft)?;
+    draft.warnings.extend(tolerated_drift(draft));
+    let mut actions: Vec<PlannedAction> = draft.nodes.iter().map(|node| action(sources, node)).collect();
+    // Data sources that were read already are no part of what would be done.
+    actions.retain(|action| {
+        action.address.mode() == trueup_core::Mode::Resource || action.action == Action::Read
+    });
+    actions.sort_by(|left, right| left.address.cmp(&right.address));
+    let mut read_set: Vec<_> = draft
+        .nodes
+        .iter()
+        .filter_map(|node| node.record.as_ref().map(|(record, version)| (record.id, *version)))
+        .collect();
+    read_set.sort_unstable();
+    Ok(Plan {
+        scope: draft.scope.clone(),
+        actions,
+        moves: draft.moves.clone(),
+        outputs,
+        warnings: std::mem::take(&mut draft.warnings),
+        read_set,
+    })
+}
+
+/// Drift that the program wants told and not repaired (DRIFT-7).
+fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
+    let told = draft.nodes.iter().filter_map(|node| {
+        let tolerant = node.declared()?.options.drift == DriftPolicy::Warn;
+        let (Sight::Present(seen), Some(recorded), true) = (&node.sight, node.object(), tolerant) else {
+            return None;
+        };
+        let paths: Vec<String> =
+            node.handler()?.drift(recorded, seen).iter().map(|change| change.path.to_string()).collect();
+        let summary = format!("{} was changed outside: {}", node.address, paths.join(", "));
+        (!paths.is_empty()).then(|| Diagnostic::warning(summary).about(node.address.to_string()))
+    });
+    told.collect()
+}
+
+/// The stack's outputs as far as they are known.
+fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
+    if sources.destroy {
+        return Ok(Value::object::<&str>([]));
+    }
+    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let mut diagnostics = Diagnostics::new();
+    let mut outputs = Vec::new();
+    for declared in &sources.program.outputs {
+        let evaluated = declared.value.evaluate(&scope);
+        diagnostics.extend(evaluated.diagnostics);
+        outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
+}
+
+fn action(sources: &Sources<'_>, node: &Node) -> PlannedAction {
+    let decision = &node.decision;
+    let object = node.object();
+    let recorded = object.and_then(|object| object.inputs.as_ref());
+    let deposed = node.record.iter().flat_map(|(record, _)| &record.deposed);
+    let deposed: Vec<u64> = deposed.map(|generation| generation.number).collect();
+    let mut reasons = decision.reasons.clone();
+    if !deposed.is_empty() {
+        reasons.push(Reason::CleanUp);
+    }
+    PlannedAction {
+        address: node.address.clone(),
+        action: decision.action,
+        reasons,
+        changes: decision.changes.clone(),
+        drift: decision.drift.clone(),
+        replace_paths: decision.replace_paths.clone(),
+        replace_order: decision.order,
+        inputs: node.desired.as_ref().map(|desired| desired.effective.clone()).unwrap_or_default(),
+        outputs: decision.outputs.clone(),
+        prior_inputs: recorded.map(|inputs| inputs.effective.clone()).unwrap_or_default(),
+        prior_outputs: object.map(|object| object.outputs.clone()).unwrap_or_default(),
+        dependencies: connect::dependencies(sources, node),
+        deposed,
+    }
+}

@@ -1,0 +1,399 @@
+//! What to do with each declared node, in the order of dependencies: evaluate its inputs, look for what may exist
+//! already, and ask its type.
+
+use futures_util::StreamExt;
+use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
+use trueup_program::DriftPolicy;
+use trueup_provider::{
+    Binding, DataRequest, FailedCreate, InputValues, LookupRequest, Ownership, PlanAnswer, PlanRequest,
+    PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
+};
+use trueup_state::{Generation, Status};
+
+use super::ignore::with_ignored;
+use super::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
+use super::{Draft, Sources, failed};
+use crate::plan::{Action, Reason};
+
+pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    for level in draft.graph.levels(&draft.order) {
+        let declared: Vec<usize> = level.into_iter().filter(|at| draft.nodes[*at].is_declared()).collect();
+        for &at in &declared {
+            diagnostics.extend(prepare(draft, at));
+        }
+        if diagnostics.has_errors() {
+            // Later levels would only repeat what is wrong here.
+            continue;
+        }
+        let seen: &Draft = draft;
+        let decisions = futures_util::stream::iter(declared)
+            .map(|at| async move { (at, decide_one(sources, seen, at).await) })
+            .buffer_unordered(sources.options.parallelism.max(1));
+        let mut decided: Vec<_> = decisions.collect().await;
+        decided.sort_by_key(|(at, _)| *at);
+        for (at, decision) in decided {
+            match decision {
+                Ok(decision) => settle(draft, at, decision),
+                Err(diagnostic) => diagnostics.push(*diagnostic),
+            }
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Evaluates and checks the inputs of a node.
+fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
+    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let node = &draft.nodes[at];
+    let (inputs, bound) = match &node.kind {
+        NodeKind::Resource { declared: Some(declared), .. } => {
+            (&declared.inputs, declared.bindings.as_slice())
+        }
+        NodeKind::Data { declared, .. } => (&declared.inputs, [].as_slice()),
+        NodeKind::Resource { declared: None, .. } => return Diagnostics::new(),
+    };
+    let block = match &node.kind {
+        NodeKind::Resource { handler, .. } => &handler.schema().inputs,
+        NodeKind::Data { handler, .. } => handler.inputs(),
+    };
+    let evaluated = inputs.evaluate(&scope);
+    let mut diagnostics = evaluated.diagnostics;
+    let mut bindings = Vec::new();
+    for binding in bound {
+        let payload = binding.payload.evaluate(&scope);
+        diagnostics.extend(payload.diagnostics);
+        bindings.push(Binding::new(binding.key.clone(), payload.value));
+    }
+    let mut desired = None;
+    if !diagnostics.has_errors() {
+        let checked = block.check(&evaluated.value, &node.address.to_string());
+        diagnostics.extend(checked.diagnostics);
+        desired =
+            Some(InputValues { effective: block.with_defaults(&checked.value), written: checked.value });
+    }
+    let node = &mut draft.nodes[at];
+    node.desired = desired;
+    node.bindings = Binding::resolved(bindings);
+    diagnostics
+}
+
+/// Records a decision and what dependents may know of it.
+fn settle(draft: &mut Draft, at: usize, decision: Decision) {
+    let node = &mut draft.nodes[at];
+    let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
+    draft.attributes[at] = Some(Attributes { inputs, outputs: decision.outputs.clone() });
+    node.decision = decision;
+}
+
+async fn decide_one(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Decision, Box<Diagnostic>> {
+    let node = &draft.nodes[at];
+    let Some(desired) = &node.desired else { return Ok(Decision::default()) };
+    let decided = match &node.kind {
+        NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
+        NodeKind::Resource { handler, .. } => {
+            let case = Case { sources, draft, at, handler: &**handler, desired };
+            case.decide().await
+        }
+    };
+    decided.map_err(|failure| Box::new(failed(&node.address, "plan", &failure)))
+}
+
+/// A data source is read now if it can be (UNKNOWN-12).
+async fn decide_data(
+    sources: &Sources<'_>,
+    draft: &Draft,
+    at: usize,
+    handler: &dyn trueup_provider::DataHandler,
+    inputs: &InputValues,
+) -> Result<Decision, Failure> {
+    let node = &draft.nodes[at];
+    let upstream_changes =
+        draft.graph.dependencies(at).any(|other| draft.nodes[other].decision.action != Action::NoOp);
+    let context = sources.context(&draft.scope, &node.address, None);
+    let known = inputs.effective.is_wholly_known();
+    match &node.config {
+        Some(config) if known && !upstream_changes => {
+            let request = DataRequest { config, inputs, context: &context };
+            let outputs = sources.retrying(&context, || handler.read(request)).await?;
+            Ok(Decision { outputs, ..Decision::default() })
+        }
+        _ => {
+            let outputs = Value::unknown(handler.outputs().implied_type());
+            Ok(Decision {
+                action: Action::Read,
+                outputs,
+                reasons: vec![Reason::OutputUnknown],
+                ..Decision::default()
+            })
+        }
+    }
+}
+
+/// One resource to decide on.
+struct Case<'a> {
+    sources: &'a Sources<'a>,
+    draft: &'a Draft,
+    at: usize,
+    handler: &'a dyn ResourceHandler,
+    desired: &'a InputValues,
+}
+
+impl Case<'_> {
+    async fn decide(&self) -> Result<Decision, Failure> {
+        let node = &self.draft.nodes[self.at];
+        let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+        match current {
+            None => self.decide_new().await,
+            Some(current) => match (&current.status, &current.object) {
+                (Status::Deleting, _) => self.decide_undeleted().await,
+                (Status::Creating(_), None) => self.decide_unknown_create(current).await,
+                (_, None) => self.decide_new().await,
+                (Status::Ready, Some(object)) => self.decide_known(object, current, &[]).await,
+                (Status::Creating(_), Some(object)) => self.decide_half_made(object, current).await,
+                (Status::Updating(_), Some(object)) => {
+                    self.decide_known(object, current, &[Reason::Recovered]).await
+                }
+            },
+        }
+    }
+
+    /// Nothing is recorded: it is created, unless it exists already (ADOPT-1).
+    async fn decide_new(&self) -> Result<Decision, Failure> {
+        match self.look().await? {
+            Looked::Nothing => self.create(Start::Record, vec![Reason::New]).await,
+            Looked::Later => self.create(Start::LookFirst, vec![Reason::New]).await,
+            Looked::Found(sighting, number, slot) => {
+                self.decide_found(sighting.state, number, slot, Reason::Adopted).await
+            }
+        }
+    }
+
+    /// A create whose outcome nobody knows (CRASH-1).
+    async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
+        let attempted = current.inputs().map_or(&self.desired.effective, |inputs| &inputs.effective);
+        match self.handler.recovery(attempted) {
+            Recovery::Lookup => match self.look().await? {
+                Looked::Found(sighting, number, slot) => {
+                    self.decide_found(sighting.state, number, slot, Reason::Recovered).await
+                }
+                Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
+                Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,
+            },
+            Recovery::Token => self.create(Start::RepeatCreate, vec![Reason::Recovered]).await,
+            Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
+        }
+    }
+
+    /// A create that came half-way (CRASH-2).
+    async fn decide_half_made(&self, object: &State, current: &Generation) -> Result<Decision, Failure> {
+        let mut decision = self.decide_known(object, current, &[Reason::Recovered]).await?;
+        if self.handler.traits().failed_create == FailedCreate::Replace {
+            decision = self.as_replacement(decision, Reason::Tainted).await?;
+        }
+        Ok(decision)
+    }
+
+    /// A delete that was interrupted, and the program wants the resource again (CRASH-6).
+    async fn decide_undeleted(&self) -> Result<Decision, Failure> {
+        self.create(Start::FinishDelete, vec![Reason::Recovered]).await
+    }
+
+    /// An object that was found and becomes ours (ADOPT-5).
+    async fn decide_found(
+        &self,
+        state: State,
+        number: u64,
+        slot: u64,
+        why: Reason,
+    ) -> Result<Decision, Failure> {
+        let answer = self.ask(Some(&state), None, &[]).await?;
+        let mut decision = Self::concluded(answer, vec![why]);
+        // Taking it into state is an action of its own, even if nothing else is to be done.
+        decision.action = decision.action.max(Action::Update);
+        decision.start = Start::Adopt { state: Box::new(state), number, slot };
+        Ok(decision)
+    }
+
+    /// An object that is recorded.
+    async fn decide_known(
+        &self,
+        object: &State,
+        current: &Generation,
+        unfinished: &[Reason],
+    ) -> Result<Decision, Failure> {
+        let node = &self.draft.nodes[self.at];
+        if node.sight == Sight::Gone {
+            return self.create(Start::Recreate, vec![Reason::Gone]).await;
+        }
+        let drift_counts = node.declared().is_none_or(|declared| declared.options.drift == DriftPolicy::Fix);
+        let seen = match &node.sight {
+            Sight::Present(seen) if drift_counts => Some(&**seen),
+            _ => None,
+        };
+        let answer = self.ask(Some(object), seen, &current.bindings).await?;
+        let mut reasons = unfinished.to_vec();
+        if answer.verdict != Verdict::NoOp || !answer.drift.is_empty() {
+            reasons.extend((!answer.changes.is_empty()).then_some(Reason::Inputs));
+            reasons.extend((!answer.drift.is_empty()).then_some(Reason::Drift));
+            reasons.extend((current.bindings != node.bindings).then_some(Reason::Bindings));
+        }
+        let mut decision = Self::concluded(answer, reasons);
+        if !unfinished.is_empty() {
+            decision.action = decision.action.max(Action::Update);
+        }
+        if decision.action == Action::NoOp && self.sources.options.force {
+            decision.action = Action::Update;
+            decision.reasons.push(Reason::Forced);
+        }
+        if self.sources.options.replace.contains(&node.address) {
+            decision = self.as_replacement(decision, Reason::Forced).await?;
+        }
+        Ok(decision)
+    }
+
+    /// The plan for a new object.
+    async fn create(&self, start: Start, reasons: Vec<Reason>) -> Result<Decision, Failure> {
+        let answer = self.ask(None, None, &[]).await?;
+        let mut decision = Self::concluded(answer, reasons);
+        decision.start = start;
+        Ok(decision)
+    }
+
+    async fn as_replacement(&self, decision: Decision, why: Reason) -> Result<Decision, Failure> {
+        let fresh = self.ask(None, None, &[]).await?;
+        let mut reasons = decision.reasons;
+        reasons.push(why);
+        Ok(Decision { action: Action::Replace, outputs: fresh.outputs, reasons, ..decision })
+    }
+
+    fn concluded(answer: PlanAnswer, mut reasons: Vec<Reason>) -> Decision {
+        let action = action_of(answer.verdict);
+        if matches!(action, Action::MayUpdate | Action::MayReplace) {
+            reasons.push(Reason::OutputUnknown);
+        }
+        Decision {
+            action,
+            start: Start::Record,
+            reasons,
+            changes: answer.changes,
+            drift: answer.drift,
+            replace_paths: answer.replace_paths,
+            order: answer.delete_first.then_some(crate::plan::ReplaceOrder::DeleteFirst),
+            outputs: answer.outputs,
+        }
+    }
+
+    async fn ask(
+        &self,
+        prior: Option<&State>,
+        observed: Option<&State>,
+        prior_bindings: &[Binding],
+    ) -> Result<PlanAnswer, Failure> {
+        let node = &self.draft.nodes[self.at];
+        let recorded = prior.and_then(|prior| prior.inputs.as_ref());
+        let ignored = node.declared().map_or(&[][..], |declared| &declared.options.ignore_changes);
+        let kept = recorded.filter(|_| !ignored.is_empty()).map(|recorded| InputValues {
+            written: with_ignored(&self.desired.written, &recorded.written, ignored),
+            effective: with_ignored(&self.desired.effective, &recorded.effective, ignored),
+        });
+        let record = node.record.as_ref().map(|(record, _)| record);
+        let context = self.sources.context(&self.draft.scope, &node.address, record);
+        let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
+        let request = PlanRequest {
+            config: node.config.as_ref(),
+            desired: kept.as_ref().unwrap_or(self.desired),
+            prior,
+            observed,
+            bindings: &node.bindings,
+            prior_bindings,
+            private: &private,
+            context: &context,
+        };
+        self.handler.plan(request).await
+    }
+
+    /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6).
+    async fn look(&self) -> Result<Looked, Failure> {
+        let node = &self.draft.nodes[self.at];
+        let Some(config) = &node.config else { return Ok(Looked::Later) };
+        if !self.desired.effective.is_wholly_known() {
+            return Ok(Looked::Later);
+        }
+        let record = node.record.as_ref().map(|(record, _)| record);
+        let context = self.sources.context(&self.draft.scope, &node.address, record);
+        let request = LookupRequest { config, desired: self.desired, context: &context };
+        let found = self.sources.retrying(&context, || self.handler.lookup(request)).await?;
+        let sightings = found.unwrap_or_default();
+        let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
+        match chosen(sightings, adopt, &node.address.to_string())? {
+            None => Ok(Looked::Nothing),
+            Some(sighting) => {
+                let number = match sighting.ownership {
+                    Ownership::Owned { generation: Some(number) } => number,
+                    _ => context.generation,
+                };
+                Ok(Looked::Found(Box::new(sighting), number, context.slot))
+            }
+        }
+    }
+}
+
+/// What looking came to.
+enum Looked {
+    Nothing,
+    /// The inputs are not known yet.
+    Later,
+    Found(Box<Sighting>, u64, u64),
+}
+
+/// Which of the objects found is the one (ADOPT-2, RECONCILE-4).
+pub(crate) fn chosen(
+    sightings: Vec<Sighting>,
+    adopt: bool,
+    address: &str,
+) -> Result<Option<Sighting>, Failure> {
+    let generation = |sighting: &Sighting| match sighting.ownership {
+        Ownership::Owned { generation } => generation,
+        Ownership::Unowned => None,
+    };
+    let several = sightings.len() > 1;
+    if several && sightings.iter().any(|sighting| generation(sighting).is_none()) {
+        let message = format!("{} objects could be {address}, and nothing tells them apart", sightings.len());
+        return Err(Failure::new(FailureClass::Conflict, message)
+            .hint("remove or tag the others, or import one by its id"));
+    }
+    let found = sightings.into_iter().max_by_key(|sighting| generation(sighting));
+    match found {
+        Some(sighting) if sighting.ownership == Ownership::Unowned && !adopt => {
+            let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
+            let message = format!(
+                "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"
+            );
+            Err(Failure::new(FailureClass::AlreadyExists, message)
+                .hint("deploy with --adopt to take it over, or give the resource another identity"))
+        }
+        found => Ok(found),
+    }
+}
+
+/// CRASH-1
+pub(crate) fn outcome_unknown(address: &str) -> Failure {
+    let message = format!(
+        "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
+    );
+    Failure::new(FailureClass::Indeterminate, message)
+        .hint(format!("look for it yourself; then `import` it, or `state resolve {address} --absent`"))
+}
+
+/// What a type's verdict means for the plan.
+pub(crate) fn action_of(verdict: Verdict) -> Action {
+    match verdict {
+        Verdict::NoOp => Action::NoOp,
+        Verdict::MayUpdate => Action::MayUpdate,
+        Verdict::Update => Action::Update,
+        Verdict::MayReplace => Action::MayReplace,
+        Verdict::Replace => Action::Replace,
+        Verdict::Create => Action::Create,
+    }
+}

@@ -1,0 +1,83 @@
+//! What must not happen: deleting what is protected (REPLACE-9) or still referred to (PLAN-10), two resources with one
+//! identity (REPLACE-10).
+
+use std::collections::BTreeMap;
+
+use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+
+use super::Draft;
+use super::node::Node;
+use crate::plan::Action;
+
+pub(super) fn guard(draft: &Draft) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    for (at, node) in draft.nodes.iter().enumerate() {
+        diagnostics.extend(protection(node));
+        diagnostics.extend(lost_dependency(draft, at));
+    }
+    diagnostics.extend(shared_identities(draft));
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+fn protection(node: &Node) -> Option<Diagnostic> {
+    let doomed = match node.decision.action {
+        Action::Delete => "deleted",
+        Action::Replace | Action::MayReplace => "replaced",
+        _ => return None,
+    };
+    // What is declared follows the program; what is not follows its record.
+    let protected = match node.declared() {
+        Some(declared) => declared.options.protect,
+        None => node.record.as_ref().is_some_and(|(record, _)| record.meta.protect),
+    };
+    let hint = match node.declared() {
+        Some(_) => "remove `protect` from its options".to_owned(),
+        None => format!("run `state unprotect {}` first", node.address),
+    };
+    protected.then(|| {
+        let summary = format!("{} is protected and would be {doomed}", node.address);
+        Diagnostic::error(summary).about(node.address.to_string()).hint(hint)
+    })
+}
+
+/// A resource that goes while one that stays as it is still refers to it.
+fn lost_dependency(draft: &Draft, at: usize) -> Vec<Diagnostic> {
+    let node = &draft.nodes[at];
+    if node.decision.action != Action::Delete {
+        return Vec::new();
+    }
+    let dependents = draft.graph.dependents(at).map(|dependent| &draft.nodes[dependent]);
+    let left =
+        dependents.filter(|dependent| !matches!(dependent.decision.action, Action::Delete | Action::Forget));
+    left.map(|dependent| {
+        let summary =
+            format!("{} would be deleted, and {} still depends on it", node.address, dependent.address);
+        Diagnostic::error(summary)
+            .about(node.address.to_string())
+            .hint("declare it, or remove the dependency")
+    })
+    .collect()
+}
+
+fn shared_identities(draft: &Draft) -> Vec<Diagnostic> {
+    let mut holders: BTreeMap<(&str, Value), &Address> = BTreeMap::new();
+    let mut found = Vec::new();
+    for node in &draft.nodes {
+        let (Some(handler), Some(desired)) = (node.handler(), &node.desired) else { continue };
+        let nothing = Value::object::<&str>([]);
+        let Some(identity) = handler.schema().identity(Some(&desired.effective), &nothing) else { continue };
+        let all_known = handler.schema().inputs.attributes.iter().filter(|(_, it)| it.identity);
+        if !all_known.clone().all(|(name, _)| identity.get(name).is_some()) {
+            continue;
+        }
+        if let Some(other) = holders.insert((node.address.type_name(), identity.clone()), &node.address) {
+            let summary = format!("{other} and {} have one identity: {identity}", node.address);
+            found.push(
+                Diagnostic::error(summary)
+                    .about(node.address.to_string())
+                    .hint("give one another identity; if it was renamed, say so with `moved`"),
+            );
+        }
+    }
+    found
+}

@@ -1,0 +1,143 @@
+//! Planning: from a program and what is recorded to a plan, in named passes.
+//!
+//! Each pass is a file: `collect` makes a node for each resource, `connect` finds their dependencies and cycles,
+//! `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
+//! do, `retire` adds what is no longer declared, `replace` settles the order of replacements, `guard` refuses what must
+//! not happen, `conclude` writes the plan down. Planning changes nothing: neither records nor objects.
+
+mod collect;
+mod conclude;
+mod connect;
+mod decide;
+mod guard;
+mod ignore;
+pub(crate) mod node;
+mod refresh;
+mod replace;
+mod retire;
+
+pub(crate) use decide::{action_of, chosen, outcome_unknown};
+pub(crate) use ignore::with_ignored;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure};
+use trueup_program::Program;
+use trueup_provider::{
+    BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
+};
+use trueup_state::{Record, Scope, Snapshot};
+
+use crate::graph::Graph;
+use crate::options::PlanOptions;
+use crate::plan::{Plan, PlannedMove};
+use crate::retry::{Attempts, Next};
+use node::{Attributes, Node};
+
+/// What is planned: the plan, and what the executor needs to carry it out.
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    pub(crate) draft: Draft,
+}
+
+/// What a plan is made from.
+pub(crate) struct Sources<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) registry: &'a Registry,
+    pub(crate) options: &'a PlanOptions,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Whether everything is to be deleted (DELETE-4).
+    pub(crate) destroy: bool,
+}
+
+/// A plan in the making.
+pub(crate) struct Draft {
+    pub(crate) scope: Scope,
+    pub(crate) index: IndexMap<Address, usize>,
+    pub(crate) nodes: Vec<Node>,
+    /// What each node depends on: its references and explicit dependencies, or what is recorded if it is undeclared.
+    pub(crate) graph: Graph,
+    /// The nodes, each after all it depends on.
+    pub(crate) order: Vec<usize>,
+    pub(crate) attributes: Vec<Option<Attributes>>,
+    /// The nodes whose records depend on an address, declared or not.
+    pub(crate) recorded_dependents: IndexMap<Address, Vec<usize>>,
+    pub(crate) configs: IndexMap<SmolStr, Option<Configured>>,
+    pub(crate) moves: Vec<PlannedMove>,
+    pub(crate) warnings: Diagnostics,
+}
+
+/// Makes the plan, or says all that is in its way.
+pub(crate) async fn plan(sources: &Sources<'_>, snapshot: Snapshot) -> Result<Planned, Diagnostics> {
+    let mut draft = collect::collect(sources, snapshot).await?;
+    connect::connect(sources, &mut draft)?;
+    refresh::refresh(sources, &mut draft).await?;
+    decide::decide(sources, &mut draft).await?;
+    retire::retire(sources, &mut draft);
+    replace::replace(&mut draft)?;
+    guard::guard(&draft)?;
+    let plan = conclude::conclude(sources, &mut draft)?;
+    Ok(Planned { plan, draft })
+}
+
+impl Sources<'_> {
+    /// What a call for a generation of a node is told.
+    pub(crate) fn context(&self, scope: &Scope, address: &Address, record: Option<&Record>) -> CallContext {
+        let origin = record.map_or(address, |record| &record.origin);
+        let current = record.and_then(|record| record.current.as_ref());
+        CallContext {
+            owner: Owner { stack: scope.stack.clone(), stage: scope.stage.clone(), origin: origin.clone() },
+            address: address.clone(),
+            generation: current.map_or(0, |current| current.number),
+            slot: current.map_or(0, |current| current.slot),
+            // Planning creates nothing, so no token of its own is ever used.
+            token: current
+                .and_then(|current| current.attempt())
+                .map_or(IdempotencyToken::from_bytes([0; 16]), |attempt| attempt.token),
+            pending: None,
+            cancellation: tokio_util::sync::CancellationToken::new(),
+            clock: self.clock.clone(),
+            progress: Arc::new(|_| {}),
+            name_rules: NameRules::default(),
+        }
+    }
+}
+
+impl Sources<'_> {
+    /// Calls something until it succeeds or need not be tried again.
+    pub(crate) async fn retrying<'f, T>(
+        &self,
+        context: &CallContext,
+        call: impl Fn() -> BoxFuture<'f, Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let (retry, timeout) = (self.options.retry, self.options.timeout);
+        let mut attempts = Attempts::new(retry, timeout, &*self.clock, seed(&context.address));
+        loop {
+            match call().await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => match attempts.after(failure, &*self.clock) {
+                    Next::Again { wait, .. } => self.clock.sleep(wait).await,
+                    Next::GiveUp(failure) => return Err(failure),
+                },
+            }
+        }
+    }
+}
+
+/// A number that differs between addresses, for jitter.
+pub(crate) fn seed(address: &Address) -> u64 {
+    let text = address.to_string();
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A failure of one resource while planning, on its line (PLAN-14).
+pub(crate) fn failed(address: &Address, attempted: &str, failure: &Failure) -> Diagnostic {
+    let mut diagnostic =
+        Diagnostic::error(format!("{attempted} {address}: {failure}")).about(address.to_string());
+    diagnostic.hints = failure.hints.clone();
+    diagnostic.path = failure.path.clone();
+    diagnostic
+}

@@ -1,0 +1,174 @@
+//! What the planner knows of each resource and data source, filled in pass by pass.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+use trueup_core::schema::{Block, ResourceSchema};
+use trueup_core::{Address, Change, Path, Value};
+use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
+use trueup_provider::{Binding, Configured, DataHandler, InputValues, ResourceHandler, State};
+use trueup_state::{Record, Version};
+
+use crate::plan::{Action, Reason, ReplaceOrder};
+
+/// One resource or data source.
+pub(crate) struct Node {
+    pub(crate) address: Address,
+    pub(crate) kind: NodeKind,
+    /// The name of the provider that manages it.
+    pub(crate) provider: SmolStr,
+    /// The provider's configuration; `None` while it is unknown.
+    pub(crate) config: Option<Configured>,
+    /// What the record depends on, as it was recorded.
+    pub(crate) record: Option<(Record, Version)>,
+    /// What was seen of it.
+    pub(crate) sight: Sight,
+    /// What it should become; `None` for what is not declared.
+    pub(crate) desired: Option<InputValues>,
+    /// What others attach to it.
+    pub(crate) bindings: Vec<Binding>,
+    /// What was decided.
+    pub(crate) decision: Decision,
+}
+
+/// What a node stands for.
+pub(crate) enum NodeKind {
+    /// A resource, declared, recorded or both.
+    Resource { declared: Option<ResourceDeclaration>, handler: Arc<dyn ResourceHandler> },
+    /// A data source.
+    Data { declared: DataDeclaration, handler: Arc<dyn DataHandler> },
+}
+
+/// What was seen of a recorded object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Sight {
+    /// It was not looked at.
+    #[default]
+    Unseen,
+    /// It is there.
+    Present(Box<State>),
+    /// It is gone.
+    Gone,
+    /// The type cannot look.
+    Unreadable,
+}
+
+/// How apply begins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Start {
+    /// From the record as it is, or from nothing if there is none.
+    #[default]
+    Record,
+    /// With an object that was found.
+    Adopt { state: Box<State>, number: u64, slot: u64 },
+    /// By repeating the create that was interrupted, with its own inputs and token (CRASH-1).
+    RepeatCreate,
+    /// By looking first: at plan the inputs were not known (ADOPT-6).
+    LookFirst,
+    /// By finishing the delete that was interrupted (CRASH-6).
+    FinishDelete,
+    /// By forgetting the object that is gone and making it again, as the same generation (CRUD-2).
+    Recreate,
+}
+
+/// What was decided for a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Decision {
+    pub(crate) action: Action,
+    pub(crate) start: Start,
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) drift: Vec<Change>,
+    pub(crate) replace_paths: Vec<Path>,
+    pub(crate) order: Option<ReplaceOrder>,
+    /// The outputs to expect.
+    pub(crate) outputs: Value,
+}
+
+impl Default for Decision {
+    fn default() -> Self {
+        Decision {
+            action: Action::NoOp,
+            start: Start::Record,
+            reasons: Vec::new(),
+            changes: Vec::new(),
+            drift: Vec::new(),
+            replace_paths: Vec::new(),
+            order: None,
+            outputs: Value::NULL,
+        }
+    }
+}
+
+impl Node {
+    /// The handler, if it is a resource.
+    pub(crate) fn handler(&self) -> Option<&Arc<dyn ResourceHandler>> {
+        match &self.kind {
+            NodeKind::Resource { handler, .. } => Some(handler),
+            NodeKind::Data { .. } => None,
+        }
+    }
+
+    /// The declaration, if it is a resource that has one.
+    pub(crate) fn declared(&self) -> Option<&ResourceDeclaration> {
+        match &self.kind {
+            NodeKind::Resource { declared, .. } => declared.as_ref(),
+            NodeKind::Data { .. } => None,
+        }
+    }
+
+    /// Whether the program declares it.
+    pub(crate) fn is_declared(&self) -> bool {
+        match &self.kind {
+            NodeKind::Resource { declared, .. } => declared.is_some(),
+            NodeKind::Data { .. } => true,
+        }
+    }
+
+    /// The recorded object of the current generation, as far as it is known.
+    pub(crate) fn object(&self) -> Option<&State> {
+        self.record.as_ref()?.0.current.as_ref()?.object.as_ref()
+    }
+
+    fn attribute_names(&self) -> [Option<&Block>; 2] {
+        match &self.kind {
+            NodeKind::Resource { handler, .. } => {
+                let ResourceSchema { inputs, outputs, .. } = handler.schema();
+                [Some(outputs), Some(inputs)]
+            }
+            NodeKind::Data { handler, .. } => [Some(handler.outputs()), Some(handler.inputs())],
+        }
+    }
+}
+
+/// What references see of a node: its outputs, and its inputs where no output has that name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attributes {
+    pub(crate) inputs: Value,
+    pub(crate) outputs: Value,
+}
+
+/// The outputs of nodes, as far as they are known.
+pub(crate) struct NodeScope<'a> {
+    pub(crate) index: &'a IndexMap<Address, usize>,
+    pub(crate) nodes: &'a [Node],
+    pub(crate) attributes: &'a [Option<Attributes>],
+}
+
+impl Scope for NodeScope<'_> {
+    fn resolve(&self, reference: &Reference) -> Option<Value> {
+        let at = *self.index.get(&reference.address)?;
+        let Some(Attributes { inputs, outputs }) = &self.attributes[at] else {
+            return Some(Value::unknown(trueup_core::Type::Any));
+        };
+        let found = outputs.at(&reference.path).or_else(|| inputs.at(&reference.path));
+        found.or_else(|| {
+            // An attribute that the schema knows and nobody set is null; any other is a mistake.
+            let name = reference.path.first_key()?;
+            let known = self.nodes[at].attribute_names().into_iter().flatten();
+            let known = known.flat_map(Block::names).any(|own| own == name);
+            (known && reference.path.steps().len() == 1).then_some(Value::NULL)
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! Looking at recorded objects, all at once, before anything is compared (DRIFT-1).
+
+use futures_util::StreamExt;
+use trueup_core::{Diagnostics, Value};
+use trueup_program::DriftPolicy;
+use trueup_provider::{MigrateRequest, Observed, ReadRequest};
+use trueup_state::Status;
+
+use super::node::{NodeScope, Sight};
+use super::{Draft, Sources, failed};
+
+pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+    configure(sources, draft).await?;
+    migrate(sources, draft).await?;
+    if sources.destroy || !sources.options.drift {
+        return Ok(());
+    }
+    let reads = (0..draft.nodes.len()).filter(|at| wants_reading(draft, *at)).collect::<Vec<_>>();
+    let seen: &Draft = draft;
+    let reads =
+        futures_util::stream::iter(reads).map(|at| async move { (at, read(sources, seen, at).await) });
+    let mut found: Vec<_> = reads.buffer_unordered(sources.options.parallelism.max(1)).collect().await;
+    // Whatever the order in which reads return, what is told is told in one order (PLAN-16).
+    found.sort_by_key(|(at, _)| *at);
+    let mut diagnostics = Diagnostics::new();
+    for (at, sight) in found {
+        match sight {
+            Ok(sight) => draft.nodes[at].sight = sight,
+            Err(failure) => diagnostics.push(failed(&draft.nodes[at].address, "read", &failure)),
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Makes the providers ready whose configuration is known.
+async fn configure(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    let mut names: Vec<_> = draft.nodes.iter().map(|node| node.provider.clone()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let Some(provider) = sources.registry.provider(name.split('.').next().unwrap_or(&name)) else {
+            continue;
+        };
+        let declared = sources.program.providers.iter().find(|provider| provider.name == name);
+        let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+        let written = match declared {
+            Some(declared) => declared.config.evaluate(&scope),
+            None => trueup_program::Evaluated {
+                value: Value::object::<&str>([]),
+                diagnostics: Diagnostics::new(),
+            },
+        };
+        diagnostics.extend(written.diagnostics);
+        let schema = match provider.config_schema().await {
+            Ok(schema) => schema,
+            Err(failure) => {
+                diagnostics.push(trueup_core::Diagnostic::error(format!("load provider {name}: {failure}")));
+                continue;
+            }
+        };
+        let checked = schema.check(&written.value, &format!("provider {name}"));
+        let failed_check = checked.diagnostics.has_errors();
+        diagnostics.extend(checked.diagnostics);
+        if failed_check {
+            continue;
+        }
+        let config = schema.with_defaults(&checked.value);
+        let configured = if config.is_wholly_known() {
+            match provider.configure(&config).await {
+                Ok(configured) => Some(configured),
+                Err(failure) => {
+                    let summary = format!("configure provider {name}: {failure}");
+                    diagnostics.push(trueup_core::Diagnostic::error(summary));
+                    continue;
+                }
+            }
+        } else {
+            None
+        };
+        draft.configs.insert(name, configured);
+    }
+    for node in &mut draft.nodes {
+        node.config = draft.configs.get(&node.provider).cloned().flatten();
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Brings recorded objects of older schema versions along, in memory (CRUD-10).
+async fn migrate(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    let scope = draft.scope.clone();
+    for node in &mut draft.nodes {
+        let Some(handler) = node.handler().cloned() else { continue };
+        let Some((record, _)) = &mut node.record else { continue };
+        let context = sources.context(&scope, &node.address, Some(record));
+        for generation in record.deposed.iter_mut().chain(&mut record.current) {
+            let Some(state) = generation.object.take() else { continue };
+            let request = MigrateRequest { config: node.config.as_ref(), state, context: &context };
+            match handler.migrate(request).await {
+                Ok(migrated) => generation.object = Some(migrated),
+                Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
+            }
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Whether a node has an object that may have drifted. What is being deleted or removed is not looked at.
+fn wants_reading(draft: &Draft, at: usize) -> bool {
+    let node = &draft.nodes[at];
+    let wanted = node.declared().is_some_and(|declared| declared.options.drift != DriftPolicy::Ignore);
+    let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+    let there = current.is_some_and(|current| current.object.is_some() && current.status != Status::Deleting);
+    wanted && there && node.config.is_some()
+}
+
+async fn read(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Sight, trueup_core::Failure> {
+    let node = &draft.nodes[at];
+    let record = node.record.as_ref().map(|(record, _)| record);
+    let current = record.and_then(|record| record.current.as_ref());
+    let (Some(handler), Some(config), Some(current)) = (node.handler(), &node.config, current) else {
+        return Ok(Sight::Unseen);
+    };
+    let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(Sight::Unseen) };
+    let context = sources.context(&draft.scope, &node.address, record);
+    let request = ReadRequest { config, inputs: &inputs.effective, state, context: &context };
+    Ok(match sources.retrying(&context, || handler.read(request)).await? {
+        Observed::Present(observed) => Sight::Present(observed),
+        Observed::Absent => Sight::Gone,
+        Observed::Unreadable => Sight::Unreadable,
+    })
+}

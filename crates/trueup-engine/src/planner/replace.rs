@@ -1,0 +1,73 @@
+//! In which order replacements go, and what they mean for others (REPLACE-1, REPLACE-2, REPLACE-10).
+
+use trueup_core::{Diagnostic, Diagnostics, Value};
+
+use super::Draft;
+use super::node::Node;
+use crate::plan::{Action, Reason, ReplaceOrder};
+
+pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
+    for node in &mut draft.nodes {
+        if !matches!(node.decision.action, Action::Replace | Action::MayReplace) {
+            node.decision.order = None;
+            continue;
+        }
+        let asked = node.declared().and_then(|declared| declared.options.delete_first);
+        let by_type = node.decision.order == Some(ReplaceOrder::DeleteFirst);
+        let same_identity = keeps_identity(node);
+        if same_identity {
+            node.decision.reasons.push(Reason::SameIdentity);
+        }
+        let delete_first = asked.unwrap_or(by_type) || same_identity;
+        node.decision.order =
+            Some(if delete_first { ReplaceOrder::DeleteFirst } else { ReplaceOrder::CreateFirst });
+    }
+    spread_delete_first(draft)
+}
+
+/// Whether a replacement would have the identity of what it replaces, so that both cannot exist at once.
+fn keeps_identity(node: &Node) -> bool {
+    let (Some(handler), Some(desired), Some(object)) = (node.handler(), &node.desired, node.object()) else {
+        return false;
+    };
+    let nothing = Value::object::<&str>([]);
+    let schema = handler.schema();
+    let new = schema.identity(Some(&desired.effective), &nothing);
+    let old = schema.identity(object.inputs.as_ref().map(|inputs| &inputs.effective), &nothing);
+    matches!((new, old), (Some(new), Some(old)) if new.same(&old))
+}
+
+/// What depends on an object that is deleted first, and must or may be replaced itself, goes with it.
+fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    for at in draft.order.clone() {
+        if draft.nodes[at].decision.order != Some(ReplaceOrder::DeleteFirst) {
+            continue;
+        }
+        for dependent in draft.graph.dependents(at).collect::<Vec<_>>() {
+            let upstream = draft.nodes[at].address.to_string();
+            let node = &mut draft.nodes[dependent];
+            if !matches!(node.decision.action, Action::Replace | Action::MayReplace) {
+                continue;
+            }
+            if node.declared().and_then(|declared| declared.options.delete_first) == Some(false) {
+                let summary = format!(
+                    "{} is to be replaced create-first, and {upstream} must be deleted first",
+                    node.address
+                );
+                diagnostics.push(
+                    Diagnostic::error(summary)
+                        .about(node.address.to_string())
+                        .hint("allow `delete_first` on both, or replace them in two runs"),
+                );
+                continue;
+            }
+            node.decision.action = Action::Replace;
+            node.decision.order = Some(ReplaceOrder::DeleteFirst);
+            if !node.decision.reasons.contains(&Reason::UpstreamReplaced) {
+                node.decision.reasons.push(Reason::UpstreamReplaced);
+            }
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}

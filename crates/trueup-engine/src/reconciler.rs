@@ -1,0 +1,192 @@
+//! The engine as its users see it: a reconciler made of state, registry and event sink.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use smol_str::SmolStr;
+use trueup_core::Diagnostics;
+use trueup_program::Program;
+use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
+use trueup_state::{Acquired, HeldLease, Holder as LeaseHolder, Lease, RecordId, Scope, Store, StoreError};
+
+use crate::events::{EventKind, EventSink};
+use crate::executor::{Cancellation, Journal, Run, RunReport, execute};
+use crate::options::{DeployOptions, PlanOptions};
+use crate::plan::Plan;
+use crate::planner::{self, Planned, Sources};
+use crate::random::{Random, SystemRandom};
+
+/// Plans and deploys programs.
+pub struct Reconciler {
+    store: Arc<dyn Store>,
+    registry: Registry,
+    events: EventSink,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+}
+
+/// Why a run did not begin, or had to be given up as a whole.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The program or the plan is not sound; nothing was changed.
+    #[error("{}", told(.0))]
+    Unsound(Diagnostics),
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Someone else is at it (STATE-4).
+    #[error("the stage is held by {}", .0.holder)]
+    Held(Box<HeldLease>),
+}
+
+impl From<Diagnostics> for EngineError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        EngineError::Unsound(diagnostics)
+    }
+}
+
+fn told(diagnostics: &Diagnostics) -> String {
+    diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// What a deploy came to.
+#[derive(Debug)]
+pub enum Deployed {
+    /// Only the plan was asked for.
+    Planned(Plan),
+    /// The plan was carried out, as far as it went.
+    Ran(Box<RunReport>),
+}
+
+impl Reconciler {
+    /// A reconciler on the machine's clock and randomness.
+    pub fn new(store: Arc<dyn Store>, registry: Registry, events: EventSink) -> Self {
+        let (clock, random) = (Arc::new(RuntimeClock::new()), Arc::new(SystemRandom));
+        Reconciler { store, registry, events, clock, random }
+    }
+
+    /// The same on another clock and randomness.
+    #[must_use]
+    pub fn with(mut self, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
+        self.clock = clock;
+        self.random = random;
+        self
+    }
+
+    /// What a deploy of the program would do. Changes nothing and takes no lease.
+    pub async fn plan(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
+        Ok(self.planned(program, options, false).await?.plan)
+    }
+
+    /// What a destroy would do.
+    pub async fn plan_destroy(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
+        Ok(self.planned(program, options, true).await?.plan)
+    }
+
+    /// Plans and carries the plan out.
+    pub async fn deploy(
+        &self,
+        program: &Program,
+        options: &DeployOptions,
+        cancellation: &Cancellation,
+    ) -> Result<Deployed, EngineError> {
+        self.run(program, options, cancellation, "deploy").await
+    }
+
+    /// Deletes all that is recorded.
+    pub async fn destroy(
+        &self,
+        program: &Program,
+        options: &DeployOptions,
+        cancellation: &Cancellation,
+    ) -> Result<Deployed, EngineError> {
+        self.run(program, options, cancellation, "destroy").await
+    }
+
+    async fn planned(
+        &self,
+        program: &Program,
+        options: &PlanOptions,
+        destroy: bool,
+    ) -> Result<Planned, EngineError> {
+        let scope = Scope::new(program.stack.clone(), options.stage.clone());
+        let snapshot = self.store.load(&scope).await?;
+        let sources =
+            Sources { program, registry: &self.registry, options, clock: self.clock.clone(), destroy };
+        Ok(planner::plan(&sources, snapshot).await?)
+    }
+
+    async fn run(
+        &self,
+        program: &Program,
+        options: &DeployOptions,
+        cancellation: &Cancellation,
+        reason: &'static str,
+    ) -> Result<Deployed, EngineError> {
+        let destroy = reason == "destroy";
+        if options.dry_run {
+            return Ok(Deployed::Planned(self.planned(program, &options.plan, destroy).await?.plan));
+        }
+        let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
+        let run: SmolStr = IdempotencyToken::from_bytes(self.random.bytes()).to_string().into();
+        let lease = self.acquire(&scope, options, &run, reason).await?;
+        let outcome = self.run_under(&lease, program, options, cancellation, &scope, run, reason).await;
+        self.store.release(&scope, &lease).await?;
+        outcome
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that a run is made of")]
+    async fn run_under(
+        &self,
+        lease: &Lease,
+        program: &Program,
+        options: &DeployOptions,
+        cancellation: &Cancellation,
+        scope: &Scope,
+        run: SmolStr,
+        reason: &'static str,
+    ) -> Result<Deployed, EngineError> {
+        let planned = self.planned(program, &options.plan, reason == "destroy").await?;
+        let run = Run {
+            program,
+            options,
+            scope: scope.clone(),
+            run,
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+            events: self.events.clone(),
+            journal: Journal::new(self.store.clone(), scope.clone(), lease.token),
+            cancellation: cancellation.clone(),
+            sequence: AtomicU64::new(0),
+        };
+        run.emit(None, EventKind::RunStarted { reason: reason.into() });
+        let report = execute(&run, planned, || RecordId::from_bytes(self.random.bytes())).await;
+        Ok(Deployed::Ran(Box::new(report)))
+    }
+
+    /// Takes the lease, waiting for it if that was asked for.
+    async fn acquire(
+        &self,
+        scope: &Scope,
+        options: &DeployOptions,
+        run: &SmolStr,
+        reason: &str,
+    ) -> Result<Lease, EngineError> {
+        let holder = LeaseHolder {
+            run: run.to_string(),
+            user: options.holder.user.clone(),
+            host: options.holder.host.clone(),
+            reason: reason.to_owned(),
+        };
+        loop {
+            match self.store.acquire(scope, &holder, options.lease_term).await? {
+                Acquired::Lease(lease) => return Ok(lease),
+                Acquired::Held(held) if !options.wait => return Err(EngineError::Held(Box::new(held))),
+                Acquired::Held(_) => self.clock.sleep(LEASE_POLL).await,
+            }
+        }
+    }
+}
+
+/// How often a waiting run asks again.
+const LEASE_POLL: std::time::Duration = std::time::Duration::from_secs(1);

@@ -1,0 +1,69 @@
+//! Repeating what failed and may be repeated (RETRY-1, RETRY-2), on the injected clock.
+
+use std::time::{Duration, SystemTime};
+
+use trueup_core::{Failure, FailureClass, Value};
+use trueup_program::RetryPolicy;
+use trueup_provider::Clock;
+
+/// What repeating came to.
+pub(crate) enum Next {
+    /// Try again after this wait; a pending operation gets its context back.
+    Again { wait: Duration, pending: Option<Value> },
+    /// Give up; the failure says how often and how long it was tried (RETRY-3).
+    GiveUp(Failure),
+}
+
+/// Attempts at one operation.
+pub(crate) struct Attempts {
+    policy: RetryPolicy,
+    timeout: Duration,
+    started: SystemTime,
+    made: u32,
+    /// Decides the jitter: the same operation always waits alike, different ones differently.
+    seed: u64,
+}
+
+impl Attempts {
+    pub(crate) fn new(policy: RetryPolicy, timeout: Duration, clock: &dyn Clock, seed: u64) -> Self {
+        Attempts { policy, timeout, started: clock.now(), made: 0, seed }
+    }
+
+    /// How many were made.
+    pub(crate) fn made(&self) -> u32 {
+        self.made
+    }
+
+    /// What to do after a failure.
+    pub(crate) fn after(&mut self, failure: Failure, clock: &dyn Clock) -> Next {
+        self.made += 1;
+        let elapsed = clock.now().duration_since(self.started).unwrap_or_default();
+        let (delay, bounded_by_attempts, pending) = match &failure.class {
+            FailureClass::Retryable => (None, true, None),
+            FailureClass::Throttled { delay } => (*delay, true, None),
+            FailureClass::Pending { delay, context } => (*delay, false, Some(context.clone())),
+            _ => return Next::GiveUp(self.told(failure, elapsed)),
+        };
+        let exhausted = bounded_by_attempts && self.made >= self.policy.attempts_max;
+        if exhausted || elapsed >= self.timeout {
+            return Next::GiveUp(self.told(failure, elapsed));
+        }
+        Next::Again { wait: delay.unwrap_or_else(|| self.backoff()), pending }
+    }
+
+    /// Exponential, with up to a quarter taken off so that many do not come back at once.
+    fn backoff(&self) -> Duration {
+        let doubled = self.policy.backoff.saturating_mul(1 << (self.made - 1).min(16));
+        let full = doubled.min(self.policy.backoff_max);
+        let mixed = (self.seed ^ u64::from(self.made)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        full - full.mul_f64(0.25 * (mixed % 1000) as f64 / 1000.0)
+    }
+
+    fn told(&self, mut failure: Failure, elapsed: Duration) -> Failure {
+        if self.made > 1 {
+            failure.message =
+                format!("{} ({} attempts in {:.1} s)", failure.message, self.made, elapsed.as_secs_f64());
+        }
+        failure
+    }
+}

@@ -1,0 +1,154 @@
+//! APPLY: execution.
+
+use trueup_core::{Failure, FailureClass};
+use trueup_engine::{Action, Outcome};
+use trueup_program::ResourceDeclaration;
+
+use crate::world::{Bench, program, thing, thing_from};
+
+fn denied() -> Failure {
+    Failure::new(FailureClass::Denied, "not yours")
+}
+
+/// APPLY-1, APPLY-3
+#[test]
+fn each_resource_comes_after_what_it_depends_on_and_sees_its_outputs() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing_from("c", "b"), thing_from("b", "a"), thing("a", 4)]));
+    let creates: Vec<_> =
+        bench.world.calls().into_iter().filter(|call| call.starts_with("create ")).collect();
+    assert_eq!(creates, ["create a", "create b", "create c"]);
+    let inputs =
+        bench.records()["b"].current.as_ref().unwrap().object.as_ref().unwrap().inputs.clone().unwrap();
+    assert_eq!(inputs.effective.get("from").unwrap().to_string(), "\"thing/1/4\"");
+}
+
+/// APPLY-2
+#[test]
+fn independent_resources_run_together_up_to_the_limit() {
+    let names: Vec<ResourceDeclaration> = (0..12).map(|at| thing(&format!("t{at}"), 1)).collect();
+    let peak = |parallelism| {
+        let mut bench = Bench::new();
+        bench.options.plan.parallelism = parallelism;
+        let mut all = program([]);
+        all.resources = names.clone();
+        bench.deployed(&all);
+        bench.world.cloud().peak
+    };
+    assert_eq!((peak(1), peak(5)), (1, 5));
+}
+
+/// APPLY-4
+#[test]
+fn a_failure_skips_its_dependents_and_lets_the_others_finish() {
+    let bench = Bench::new();
+    bench.world.fail("create b", denied());
+    let program =
+        program([thing("a", 1), thing("b", 1), thing_from("c", "b"), thing_from("d", "c"), thing("e", 1)]);
+    let report = bench.deploy(&program);
+    assert!(!report.succeeded());
+    assert_eq!(report.outcome("w_thing.a"), Some(&Outcome::Done(Action::Create)));
+    assert!(
+        matches!(report.outcome("w_thing.b"), Some(Outcome::Failed(failure)) if failure.class == FailureClass::Denied)
+    );
+    for name in ["w_thing.c", "w_thing.d"] {
+        assert!(
+            matches!(report.outcome(name), Some(Outcome::Skipped(cause)) if cause.name() == "b"),
+            "{name}"
+        );
+    }
+    assert_eq!(bench.world.things(), ["a=1", "e=1"]);
+    bench.deployed(&program);
+    assert_eq!(bench.world.things(), ["a=1", "b=1", "c=1", "d=1", "e=1"]);
+}
+
+/// APPLY-5
+#[test]
+fn fail_fast_starts_nothing_new() {
+    let mut bench = Bench::new();
+    bench.options.fail_fast = true;
+    bench.options.plan.parallelism = 1;
+    bench.world.fail("create a", denied());
+    let report = bench.deploy(&program([thing("a", 1), thing("b", 1)]));
+    assert_eq!(report.outcome("w_thing.b"), Some(&Outcome::NotStarted));
+    assert!(bench.world.things().is_empty());
+}
+
+/// APPLY-6, APPLY-7, APPLY-8
+#[test]
+fn intent_answer_and_end_are_journalled_in_order() {
+    use trueup_state::{Scope, Store};
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let record = bench.records().remove("a").unwrap();
+    let journal = bench.run(bench.store.journal(&Scope::new("stack", "test"), record.id)).unwrap();
+    let steps: Vec<_> = journal.iter().map(|entry| entry.step.name()).collect();
+    assert_eq!(steps, ["create-begun", "answered", "settled"]);
+}
+
+/// APPLY-9
+#[test]
+fn a_consumer_is_moved_off_before_what_it_used_is_deleted() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing("z", 2), thing_from("b", "a")]));
+    bench.world.calls();
+    bench.deployed(&program([thing("z", 2), thing_from("b", "z")]));
+    let calls = bench.world.calls();
+    let at =
+        |call: &str| calls.iter().position(|own| own == call).unwrap_or_else(|| panic!("{call}: {calls:?}"));
+    assert!(at("update b") < at("delete a"));
+}
+
+/// APPLY-10
+#[test]
+fn a_no_op_records_what_else_changed_without_a_call() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    bench.world.calls();
+    let mut protected = thing("b", 1);
+    protected.options.protect = true;
+    protected.depends_on = vec![crate::world::address("w_thing.a")];
+    bench.deployed(&program([thing("a", 1), protected]));
+    let record = bench.records().remove("b").unwrap();
+    assert!(record.meta.protect && record.meta.dependencies == [crate::world::address("w_thing.a")]);
+    assert!(bench.world.calls().iter().all(|call| call.starts_with("read")));
+}
+
+/// APPLY-11: the first time, what is under way is finished and nothing new starts.
+#[test]
+fn cancelling_finishes_what_is_under_way() {
+    let mut bench = Bench::new();
+    bench.options.plan.parallelism = 1;
+    bench.cancellation.cancel();
+    let report = bench.deploy(&program([thing("a", 1), thing("b", 1)]));
+    assert!(report.outcomes.iter().all(|(_, outcome)| *outcome == Outcome::NotStarted));
+    assert!(bench.world.things().is_empty());
+}
+
+/// CRUD-12
+#[test]
+fn a_panic_is_an_error_of_that_resource_alone() {
+    let bench = Bench::new();
+    bench.world.fail("update a", Failure::new(FailureClass::Fatal, "panic"));
+    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    let report = bench.deploy(&program([thing("a", 2), thing("b", 2)]));
+    assert!(
+        matches!(report.outcome("w_thing.a"), Some(Outcome::Failed(it)) if it.message.contains("panicked: scripted"))
+    );
+    assert_eq!(bench.world.things(), ["a=1", "b=2"]);
+    bench.deployed(&program([thing("a", 2), thing("b", 2)]));
+    assert_eq!(bench.world.things(), ["a=2", "b=2"]);
+}
+
+/// CRUD-7
+#[test]
+fn failed_validation_leaves_cloud_and_state_untouched() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let before = bench.records();
+    let report = bench.deploy(&program([thing("a", 13)]));
+    assert!(
+        matches!(report.outcome("w_thing.a"), Some(Outcome::Failed(it)) if it.message == "thirteen is unlucky")
+    );
+    assert_eq!((bench.records(), bench.world.things()), (before, vec!["a=1".to_owned()]));
+}

@@ -1,0 +1,122 @@
+//! CRASH: leftover states.
+
+use trueup_core::{Failure, FailureClass};
+use trueup_engine::Outcome;
+
+use crate::world::{Bench, lit, program, resource, thing, thing_from};
+
+/// CRASH-7: cut off anywhere and run again, a deploy ends where an uninterrupted one does.
+#[test]
+fn a_deploy_cut_off_anywhere_and_run_again_loses_and_doubles_nothing() {
+    for kind in ["w_thing", "w_token"] {
+        let declared = |name: &str| resource(&format!("{kind}.{name}"), [("size", lit(2))]);
+        let program = program([declared("a"), declared("b")]);
+        for waits in 0.. {
+            let bench = Bench::new();
+            let finished = bench.deploy_cut_off(&program, waits);
+            bench.deployed(&program);
+            assert_eq!(bench.world.things(), ["a=2", "b=2"], "{kind} cut off after {waits} waits");
+            assert!(bench.plan(&program).ends_with("No changes"), "{kind} cut off after {waits} waits");
+            if finished {
+                break;
+            }
+        }
+    }
+}
+
+/// CRASH-3, CRASH-4, CRASH-5, CRASH-6: the same for a run that updates, replaces and deletes.
+#[test]
+fn changes_cut_off_anywhere_and_run_again_end_where_they_should() {
+    let before = || program([thing("a", 1), thing_from("b", "a"), thing("c", 1), thing("d", 1)]);
+    let after = || {
+        let blue = resource("w_thing.a", [("colour", lit("blue"))]);
+        program([blue, thing_from("b", "a"), thing("c", 5)])
+    };
+    for waits in 0.. {
+        let bench = Bench::new();
+        bench.deployed(&before());
+        let finished = bench.deploy_cut_off(&after(), waits);
+        bench.deployed(&after());
+        assert_eq!(bench.world.things(), ["a=1", "b=1", "c=5"], "cut off after {waits} waits");
+        assert!(bench.plan(&after()).ends_with("No changes"), "cut off after {waits} waits");
+        if finished {
+            break;
+        }
+    }
+}
+
+/// CRASH-6: cut off while it is removed, then wanted again.
+#[test]
+fn a_removal_cut_off_anywhere_and_taken_back_ends_with_the_resource() {
+    let with = || program([thing("a", 1), thing_from("b", "a")]);
+    for waits in 0.. {
+        let bench = Bench::new();
+        bench.deployed(&with());
+        let finished = bench.deploy_cut_off(&program([]), waits);
+        bench.deployed(&with());
+        assert_eq!(bench.world.things(), ["a=1", "b=1"], "cut off after {waits} waits");
+        if finished {
+            break;
+        }
+    }
+}
+
+/// CRASH-1: what was being created and is no longer wanted is found and deleted.
+#[test]
+fn a_create_cut_off_anywhere_and_no_longer_wanted_leaves_nothing() {
+    for kind in ["w_thing", "w_token"] {
+        for waits in 0.. {
+            let bench = Bench::new();
+            let finished = bench.deploy_cut_off(&program([resource(&format!("{kind}.a"), [])]), waits);
+            bench.deployed(&program([]));
+            assert!(bench.world.things().is_empty(), "{kind} cut off after {waits} waits");
+            assert!(bench.records().is_empty());
+            if finished {
+                break;
+            }
+        }
+    }
+}
+
+/// CRASH-1
+#[test]
+fn a_blind_create_whose_outcome_is_unknown_stops_until_a_person_says() {
+    let bench = Bench::new();
+    bench.world.fail("create a", Failure::new(FailureClass::Indeterminate, "no answer"));
+    let program = program([resource("w_blind.a", [])]);
+    assert!(!bench.deploy(&program).succeeded());
+    let refused = bench.refused(&program);
+    assert!(refused.contains("CreateOutcomeUnknown") && refused.contains("--absent"), "{refused}");
+    let removed = bench.deploy(&crate::world::program([]));
+    assert!(
+        matches!(removed.outcome("w_blind.a"), Some(Outcome::Failed(it)) if it.message.contains("CreateOutcomeUnknown"))
+    );
+    assert!(bench.records().contains_key("a"), "the intent is kept");
+}
+
+/// CRASH-2
+#[test]
+fn a_half_made_object_is_finished_by_the_next_run() {
+    let bench = Bench::new();
+    bench.world.fail("created a", Failure::new(FailureClass::Denied, "half-way"));
+    let program = program([thing("a", 3)]);
+    assert!(!bench.deploy(&program).succeeded());
+    assert_eq!(bench.world.things(), ["a=3"]);
+    insta::assert_snapshot!(bench.plan(&program), @r"
+    ~ w_thing.a (recovered)
+    Plan: 1 to update
+    ");
+    bench.deployed(&program);
+    assert_eq!(bench.world.things(), ["a=3"]);
+    assert!(bench.plan(&program).ends_with("No changes"));
+}
+
+/// CRASH-2
+#[test]
+fn a_half_made_object_that_is_no_longer_wanted_is_deleted() {
+    let bench = Bench::new();
+    bench.world.fail("created a", Failure::new(FailureClass::Denied, "half-way"));
+    assert!(!bench.deploy(&program([thing("a", 3)])).succeeded());
+    bench.deployed(&program([]));
+    assert!(bench.world.things().is_empty() && bench.records().is_empty());
+}

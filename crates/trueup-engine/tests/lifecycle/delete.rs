@@ -1,0 +1,55 @@
+//! DELETE: delete and destroy.
+
+use trueup_core::{Failure, FailureClass};
+use trueup_engine::Outcome;
+
+use crate::world::{Bench, program, thing, thing_from};
+
+/// DELETE-1, DELETE-4, DELETE-6
+#[test]
+fn destroy_deletes_everything_dependents_first() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a"), thing_from("c", "b")]));
+    bench.world.calls();
+    assert!(bench.destroy().succeeded());
+    assert_eq!(bench.world.calls(), ["delete c", "delete b", "delete a"]);
+    assert!(bench.records().is_empty() && bench.world.things().is_empty());
+    assert!(bench.destroy().plan.is_empty());
+}
+
+/// DELETE-2
+#[test]
+fn what_is_gone_already_counts_as_deleted() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    bench.world.cloud().things.clear();
+    assert!(bench.destroy().succeeded());
+    assert!(bench.records().is_empty());
+}
+
+/// DELETE-3
+#[test]
+fn a_failed_delete_keeps_its_record_and_blocks_only_what_it_uses() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a"), thing("c", 1)]));
+    bench.world.fail("delete b", Failure::new(FailureClass::Conflict, "in use"));
+    let report = bench.destroy();
+    assert!(matches!(report.outcome("w_thing.b"), Some(Outcome::Failed(_))));
+    assert!(matches!(report.outcome("w_thing.a"), Some(Outcome::Skipped(cause)) if cause.name() == "b"));
+    assert_eq!(bench.records().into_keys().collect::<Vec<_>>(), ["a", "b"]);
+    assert!(bench.destroy().succeeded());
+    assert!(bench.world.things().is_empty());
+}
+
+/// DELETE-7
+#[test]
+fn what_is_retained_is_forgotten_without_a_call() {
+    let bench = Bench::new();
+    let mut retained = thing("a", 1);
+    retained.options.retain = true;
+    bench.deployed(&program([retained]));
+    bench.world.calls();
+    assert!(bench.destroy().succeeded());
+    assert!(bench.world.calls().is_empty() && bench.records().is_empty());
+    assert_eq!(bench.world.things(), ["a=1"]);
+}

@@ -1,0 +1,18 @@
+//! The life of resources under the engine, one file per section of the specification: together they are the
+//! specification in executable form.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+// The derives refer to the crate by this name.
+extern crate trueup_provider as trueup;
+
+mod adopt;
+mod apply;
+mod crash;
+mod delete;
+mod drift;
+mod event;
+mod plan;
+mod replace;
+mod retry;
+mod unknown;
+mod world;

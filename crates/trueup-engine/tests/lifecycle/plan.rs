@@ -1,0 +1,207 @@
+//! PLAN: classification.
+
+use trueup_core::Value;
+use trueup_engine::Action;
+
+use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from};
+
+/// PLAN-1, PLAN-18
+#[test]
+fn an_empty_state_creates_everything_and_calls_nothing_mutating() {
+    let bench = Bench::new();
+    let plan = bench.plan(&program([thing("a", 1), thing_from("b", "a")]));
+    insta::assert_snapshot!(plan, @r"
+    + w_thing.a (new)
+    + w_thing.b (new)
+    Plan: 2 to create
+    ");
+    assert_eq!(bench.world.calls(), ["lookup a"], "b cannot be looked for yet");
+    assert!(bench.records().is_empty());
+}
+
+/// PLAN-2, PLAN-18: apply, then plan, is empty.
+#[test]
+fn what_is_unchanged_is_a_no_op() {
+    let bench = Bench::new();
+    let program = program([thing("a", 1), thing_from("b", "a")]);
+    bench.deployed(&program);
+    insta::assert_snapshot!(bench.plan(&program), @r"
+    • w_thing.a
+    • w_thing.b
+    No changes
+    ");
+}
+
+/// PLAN-3, PLAN-19
+#[test]
+fn changed_inputs_update_with_old_and_new() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    insta::assert_snapshot!(bench.plan(&program([thing("a", 2)])), @r"
+    ~ w_thing.a (inputs)
+        size: 1 -> 2
+    Plan: 1 to update
+    ");
+}
+
+/// PLAN-4
+#[test]
+fn a_changed_replace_field_replaces_and_says_what_forced_it() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let blue = program([resource("w_thing.a", [("colour", lit("blue"))])]);
+    insta::assert_snapshot!(bench.plan(&blue), @r#"
+    ± w_thing.a create first (inputs)
+        colour: "red" -> "blue" forces replacement
+    Plan: 1 to replace
+    "#);
+}
+
+/// PLAN-5
+#[test]
+fn what_is_no_longer_declared_is_deleted_with_what_is_known_of_it() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing("b", 2)]));
+    let plan = bench.try_plan(&program([thing("a", 1)])).unwrap();
+    insta::assert_snapshot!(plan, @r"
+    • w_thing.a
+    - w_thing.b (undeclared)
+    Plan: 1 to delete
+    ");
+    let gone = plan.action("w_thing.b").unwrap();
+    assert_eq!(gone.prior_inputs.get("size"), Some(&Value::from(2)));
+    assert_eq!(gone.prior_outputs.get("size"), Some(&Value::from(2)));
+}
+
+/// PLAN-7
+#[test]
+fn force_turns_a_no_op_into_an_update_and_leaves_the_rest() {
+    let mut bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    bench.options.plan.force = true;
+    insta::assert_snapshot!(bench.plan(&program([thing("a", 1), thing("c", 1)])), @r"
+    ~ w_thing.a (forced)
+    - w_thing.b (undeclared)
+    + w_thing.c (new)
+    Plan: 1 to create, 1 to update, 1 to delete
+    ");
+}
+
+/// PLAN-11
+#[test]
+fn a_type_that_nobody_has_is_an_error_for_orphans_too() {
+    let bench = Bench::new();
+    insta::assert_snapshot!(bench.refused(&program([resource("w_thig.a", []), resource("q_x.a", [])])), @r"
+    error: the provider `w` has no resource type `w_thig` (did you mean `w_thing`?)
+    error: no provider has the resource type `q_x` (the providers here are `w`)
+    ");
+}
+
+/// PLAN-12
+#[test]
+fn duplicates_and_dangling_references_are_errors_that_name_both() {
+    let bench = Bench::new();
+    insta::assert_snapshot!(bench.refused(&program([thing("a", 1), thing("a", 2)])), @"error: w_thing.a is declared twice (give one another name)");
+    insta::assert_snapshot!(bench.refused(&program([thing("ab", 1), thing_from("c", "ax")])), @"error: w_thing.c depends on w_thing.ax, which is not declared (did you mean `w_thing.ab`?)");
+}
+
+/// PLAN-13
+#[test]
+fn a_cycle_is_found_before_any_call_and_shown_as_its_path() {
+    let bench = Bench::new();
+    let circular = program([thing_from("a", "b"), thing_from("b", "c"), thing_from("c", "a")]);
+    let error = bench.try_plan(&circular).unwrap_err();
+    let trueup_engine::EngineError::Unsound(diagnostics) = error else { panic!("{error}") };
+    let diagnostic = diagnostics.iter().next().unwrap();
+    assert_eq!(diagnostic.summary, "Resource dependency cycle detected");
+    assert_eq!(diagnostic.detail.as_deref(), Some("w_thing.a → w_thing.b → w_thing.c → w_thing.a"));
+    assert!(bench.world.calls().is_empty());
+}
+
+/// PLAN-14: one failing read does not hide the others.
+#[test]
+fn all_failures_of_a_plan_are_told_together() {
+    let bench = Bench::new();
+    let program = program([thing("a", 1), thing("b", 1), thing("c", 1)]);
+    bench.deployed(&program);
+    for name in ["a", "c"] {
+        bench.world.fail(&format!("read {name}"), denied());
+    }
+    insta::assert_snapshot!(bench.refused(&program), @r"
+    error: read w_thing.a: denied: not yours
+    error: read w_thing.c: denied: not yours
+    ");
+}
+
+fn denied() -> trueup_core::Failure {
+    trueup_core::Failure::new(trueup_core::FailureClass::Denied, "not yours")
+}
+
+/// PLAN-15, PLAN-16
+#[test]
+fn planning_writes_nothing_and_says_the_same_twice() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    let before = (bench.records(), bench.world.things());
+    let changed = program([thing("c", 3), thing("a", 2), thing_from("d", "c")]);
+    let first = bench.try_plan(&changed).unwrap();
+    assert_eq!(first, bench.try_plan(&changed).unwrap());
+    assert_eq!(before, (bench.records(), bench.world.things()));
+    let order: Vec<_> = first.actions.iter().map(|action| action.address.name().to_owned()).collect();
+    assert_eq!(order, ["a", "b", "c", "d"]);
+}
+
+/// PLAN-21
+#[test]
+fn ignored_positions_keep_the_recorded_value_on_update_and_take_the_programs_on_create() {
+    let bench = Bench::new();
+    let mut declared = thing("a", 1);
+    declared.options.ignore_changes = vec!["size".parse().unwrap()];
+    bench.deployed(&program([declared.clone()]));
+    assert_eq!(bench.world.things(), ["a=1"]);
+    declared.inputs = thing("a", 7).inputs;
+    assert_eq!(
+        bench.try_plan(&program([declared.clone()])).unwrap().action("w_thing.a").unwrap().action,
+        Action::NoOp
+    );
+    bench.destroy();
+    bench.deployed(&program([declared]));
+    assert_eq!(bench.world.things(), ["a=7"]);
+}
+
+/// CRUD-11
+#[test]
+fn mistakes_in_inputs_are_told_all_at_once() {
+    let bench = Bench::new();
+    let wrong = program([
+        resource("w_thing.a", [("sise", lit(1)), ("size", lit("big"))]),
+        resource("w_thing.b", [("from", output("w_thing.a", "nothing"))]),
+    ]);
+    insta::assert_snapshot!(bench.refused(&wrong), @r"
+    error: unknown attribute `sise` in w_thing.a (did you mean `size`?)
+    error: `size` in w_thing.a: expected a number, found text that is not a number (`size` is a number)
+    ");
+    let dangling =
+        program([thing("a", 1), resource("w_thing.b", [("from", output("w_thing.a", "nothing"))])]);
+    insta::assert_snapshot!(bench.refused(&dangling), @"error: w_thing.a has no output `nothing`");
+}
+
+#[test]
+fn a_replacement_can_be_asked_for() {
+    let mut bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    bench.options.plan.replace = vec![address("w_thing.a")];
+    insta::assert_snapshot!(bench.plan(&program([thing("a", 1)])), @r"
+    ± w_thing.a create first (forced)
+    Plan: 1 to replace
+    ");
+}
+
+/// What the engine cannot do yet is refused, never ignored.
+#[test]
+fn what_is_not_supported_is_an_error() {
+    let bench = Bench::new();
+    let mut renamed = thing("a", 1);
+    renamed.renamed_from = Some(address("w_thing.b"));
+    insta::assert_snapshot!(bench.refused(&program([renamed])), @"error: `renamed_from` on w_thing.a is not supported yet (remove it from the program)");
+}

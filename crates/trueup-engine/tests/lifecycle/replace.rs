@@ -1,0 +1,127 @@
+//! REPLACE: replacement.
+
+use trueup_core::{Failure, FailureClass};
+use trueup_engine::Outcome;
+use trueup_program::ResourceDeclaration;
+
+use crate::world::{Bench, lit, program, resource, thing_from};
+
+fn coloured(colour: &str) -> ResourceDeclaration {
+    resource("w_thing.a", [("colour", lit(colour))])
+}
+
+fn position(calls: &[String], call: &str) -> usize {
+    calls.iter().position(|own| own == call).unwrap_or_else(|| panic!("{call}: {calls:?}"))
+}
+
+/// REPLACE-1, REPLACE-7
+#[test]
+fn the_new_object_comes_first_then_dependents_then_the_old_one_goes() {
+    let bench = Bench::new();
+    bench.deployed(&program([coloured("red"), thing_from("b", "a")]));
+    bench.world.calls();
+    bench.deployed(&program([coloured("blue"), thing_from("b", "a")]));
+    let calls = bench.world.calls();
+    assert!(position(&calls, "create a") < position(&calls, "update b"));
+    assert!(position(&calls, "update b") < position(&calls, "delete a"));
+    let record = bench.records().remove("a").unwrap();
+    assert_eq!((record.current.unwrap().number, record.deposed.len()), (1, 0));
+    assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+    assert!(bench.plan(&program([coloured("blue"), thing_from("b", "a")])).ends_with("No changes"));
+}
+
+/// REPLACE-2
+#[test]
+fn delete_first_deletes_before_it_creates() {
+    let bench = Bench::new();
+    let declared = |colour: &str| {
+        let mut declared = coloured(colour);
+        declared.options.delete_first = Some(true);
+        program([declared])
+    };
+    bench.deployed(&declared("red"));
+    bench.world.calls();
+    assert!(bench.plan(&declared("blue")).contains("± w_thing.a delete first"));
+    bench.deployed(&declared("blue"));
+    let calls = bench.world.calls();
+    assert!(position(&calls, "delete a") < position(&calls, "create a"));
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 1);
+}
+
+/// REPLACE-5
+#[test]
+fn a_failed_dependent_keeps_the_old_generation_until_a_later_run() {
+    let bench = Bench::new();
+    bench.deployed(&program([coloured("red"), thing_from("b", "a")]));
+    bench.world.fail("update b", Failure::new(FailureClass::Denied, "not yours"));
+    let after = program([coloured("blue"), thing_from("b", "a")]);
+    assert!(!bench.deploy(&after).succeeded());
+    assert_eq!(bench.records()["a"].deposed.len(), 1);
+    assert_eq!(bench.world.cloud().things.len(), 3);
+    bench.deployed(&after);
+    assert!(bench.records()["a"].deposed.is_empty());
+    assert_eq!(bench.world.cloud().things.len(), 2);
+}
+
+/// REPLACE-6
+#[test]
+fn a_failed_delete_of_the_old_one_is_told_and_tried_again() {
+    let bench = Bench::new();
+    bench.deployed(&program([coloured("red")]));
+    bench.world.fail("delete a", Failure::new(FailureClass::Denied, "not yours"));
+    let report = bench.deploy(&program([coloured("blue")]));
+    assert!(report.outcomes.iter().any(|(_, outcome)| matches!(outcome, Outcome::Failed(_))));
+    assert!(report.outcomes.iter().any(|(_, outcome)| matches!(outcome, Outcome::Done(_))));
+    insta::assert_snapshot!(bench.plan(&program([coloured("blue")])), @r"
+    • w_thing.a (clean-up)
+        deposed generation 0
+    Plan: 1 to clean up
+    ");
+    bench.deployed(&program([coloured("blue")]));
+    assert_eq!(bench.world.cloud().things.len(), 1);
+}
+
+/// REPLACE-4
+#[test]
+fn a_replacement_during_a_replacement_starts_a_further_generation() {
+    let bench = Bench::new();
+    bench.deployed(&program([coloured("red")]));
+    for colour in ["blue", "green"] {
+        bench.world.fail("delete a", Failure::new(FailureClass::Denied, "not yours"));
+        bench.deploy(&program([coloured(colour)]));
+        bench.world.fail("delete a", Failure::new(FailureClass::Denied, "not yours"));
+    }
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 2);
+    for _ in 0..3 {
+        bench.deploy(&program([coloured("green")]));
+    }
+    bench.deployed(&program([coloured("green")]));
+    assert_eq!(bench.world.cloud().things.len(), 1);
+    assert!(bench.records()["a"].deposed.is_empty());
+}
+
+/// REPLACE-8
+#[test]
+fn a_retained_object_stays_and_is_dropped_from_state() {
+    let bench = Bench::new();
+    let declared = |colour: &str| {
+        let mut declared = coloured(colour);
+        declared.options.retain = true;
+        program([declared])
+    };
+    bench.deployed(&declared("red"));
+    bench.deployed(&declared("blue"));
+    assert_eq!((bench.world.cloud().things.len(), bench.records()["a"].deposed.len()), (2, 0));
+}
+
+/// REPLACE-9
+#[test]
+fn what_is_protected_is_neither_replaced_nor_deleted_even_undeclared() {
+    let bench = Bench::new();
+    let mut declared = coloured("red");
+    declared.options.protect = true;
+    bench.deployed(&program([declared.clone()]));
+    declared.inputs = coloured("blue").inputs;
+    insta::assert_snapshot!(bench.refused(&program([declared])), @"error: w_thing.a is protected and would be replaced (remove `protect` from its options)");
+    insta::assert_snapshot!(bench.refused(&program([])), @"error: w_thing.a is protected and would be deleted (run `state unprotect w_thing.a` first)");
+}

@@ -1,0 +1,70 @@
+//! UNKNOWN: values not known until apply.
+
+use crate::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
+
+/// UNKNOWN-2, UNKNOWN-7: the url follows the size, so what reads it may change.
+#[test]
+fn dependents_of_an_update_may_update_and_are_decided_on_real_values() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
+    let changed = program([thing("a", 2), thing_from("b", "a")]);
+    insta::assert_snapshot!(bench.plan(&changed), @r#"
+    ~ w_thing.a (inputs)
+        size: 1 -> 2
+    ~? w_thing.b (inputs, output-unknown)
+        from: "thing/1/1" -> (unknown string)
+    Plan: 1 to update, 1 may update
+    "#);
+    bench.world.calls();
+    bench.deployed(&changed);
+    assert!(bench.world.calls().contains(&"update b".to_owned()));
+}
+
+/// UNKNOWN-7: what turns out unchanged is not touched.
+#[test]
+fn a_possible_update_may_turn_out_a_no_op() {
+    let bench = Bench::new();
+    let reading = |colour: &str| {
+        let a = resource("w_thing.a", [("from", lit(colour))]);
+        program([a, thing_from("b", "a")])
+    };
+    bench.deployed(&reading("x"));
+    assert!(bench.plan(&reading("y")).contains("~? w_thing.b"));
+    bench.world.calls();
+    bench.deployed(&reading("y"));
+    let calls = bench.world.calls();
+    assert!(calls.contains(&"update a".to_owned()) && !calls.contains(&"update b".to_owned()), "{calls:?}");
+}
+
+/// UNKNOWN-8
+#[test]
+fn an_unknown_replace_field_may_replace() {
+    let bench = Bench::new();
+    let coloured = |size| {
+        let b = resource("w_thing.b", [("colour", output("w_thing.a", "url"))]);
+        program([thing("a", size), b])
+    };
+    bench.deployed(&coloured(1));
+    insta::assert_snapshot!(bench.plan(&coloured(2)), @r#"
+    ~ w_thing.a (inputs)
+        size: 1 -> 2
+    ±? w_thing.b create first (inputs, output-unknown)
+        colour: "thing/1/1" -> (unknown string) forces replacement
+    Plan: 1 to update, 1 may replace
+    "#);
+    bench.deployed(&coloured(2));
+    assert_eq!(bench.world.things(), ["a=2", "b=1"]);
+    assert_eq!(bench.records()["b"].current.as_ref().unwrap().number, 1);
+}
+
+/// UNKNOWN-3, APPLY-12
+#[test]
+fn stack_outputs_are_unknown_in_the_plan_and_real_at_the_end() {
+    let bench = Bench::new();
+    let program = with_output(program([thing("a", 3)]), "where", output("w_thing.a", "url"));
+    let plan = bench.try_plan(&program).unwrap();
+    assert_eq!(plan.outputs.to_string(), "{ where = (unknown any) }".replace("any", "string"));
+    let report = bench.deployed(&program);
+    assert_eq!(report.outputs.unwrap().to_string(), r#"{ where = "thing/1/3" }"#);
+    assert_eq!(bench.try_plan(&program).unwrap().outputs.to_string(), r#"{ where = "thing/1/3" }"#);
+}

@@ -1,0 +1,415 @@
+//! A small cloud in memory, types that manage things in it, and a bench on which programs are planned and deployed.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::Poll;
+
+use trueup_core::{Address, Failure, Path, Value};
+use trueup_engine::{
+    Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport, SeededRandom,
+};
+use trueup_program::{Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration};
+use trueup_provider::{
+    CallContext, Clock, Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Prior,
+    Recovery, Registry, Result, RuntimeClock, Sightings,
+};
+use trueup_state::{MemoryStore, Record, Scope, Store};
+
+/// The cloud. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct World(Arc<Mutex<Cloud>>);
+
+#[derive(Default)]
+pub(crate) struct Cloud {
+    pub(crate) things: BTreeMap<u64, Thing>,
+    /// What was called, in order: `create a`, `update a` …
+    pub(crate) calls: Vec<String>,
+    /// What the next calls of that name fail with.
+    script: BTreeMap<String, VecDeque<Failure>>,
+    tokens: BTreeMap<String, u64>,
+    next: u64,
+    pub(crate) running: usize,
+    pub(crate) peak: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Thing {
+    pub(crate) name: String,
+    pub(crate) size: u64,
+    pub(crate) colour: String,
+    pub(crate) tags: BTreeMap<String, String>,
+}
+
+impl World {
+    pub(crate) fn cloud(&self) -> MutexGuard<'_, Cloud> {
+        self.0.lock().expect("no test panics while it holds the cloud")
+    }
+
+    /// Makes the next call of this name fail so.
+    pub(crate) fn fail(&self, call: &str, failure: Failure) {
+        self.cloud().script.entry(call.to_owned()).or_default().push_back(failure);
+    }
+
+    /// What was called since this was last asked.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        std::mem::take(&mut self.cloud().calls)
+    }
+
+    /// The names of the resources whose things exist, sorted, with their sizes.
+    pub(crate) fn things(&self) -> Vec<String> {
+        let cloud = self.cloud();
+        let shown = |thing: &Thing| format!("{}={}", address_name(thing), thing.size);
+        let mut names: Vec<String> = cloud.things.values().map(shown).collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn by_name(&self, name: &str) -> Option<u64> {
+        self.cloud().things.iter().find(|(_, thing)| address_name(thing) == name).map(|(id, _)| *id)
+    }
+
+    fn call(&self, operation: &str, context: &CallContext) -> Result<()> {
+        let mut cloud = self.cloud();
+        let call = format!("{operation} {}", context.address.name());
+        cloud.calls.push(call.clone());
+        let scripted = cloud.script.get_mut(&call).and_then(VecDeque::pop_front);
+        // A panic must not poison the cloud.
+        drop(cloud);
+        match scripted {
+            Some(failure) if failure.message == "panic" => panic!("scripted"),
+            Some(failure) => Err(failure.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn put(&self, thing: Thing) -> u64 {
+        let mut cloud = self.cloud();
+        cloud.next += 1;
+        let id = cloud.next;
+        cloud.things.insert(id, thing);
+        id
+    }
+
+    fn get(&self, id: u64) -> Result<Thing> {
+        self.cloud().things.get(&id).cloned().ok_or_else(|| Error::not_found(format!("no thing {id}")))
+    }
+}
+
+fn address_name(thing: &Thing) -> String {
+    let address = thing.tags.get("trueup:address").map(|it| it.rsplit('.').next().unwrap_or(it).to_owned());
+    address.unwrap_or_else(|| thing.name.clone())
+}
+
+#[derive(Outputs)]
+pub(crate) struct ThingOutput {
+    #[trueup(identity, stable)]
+    pub(crate) id: u64,
+    size: u64,
+    colour: String,
+    /// Changes with the size.
+    url: String,
+}
+
+/// Defines a type of things that is recovered in one of the three ways.
+macro_rules! thing_type {
+    ($name:ident, $recovery:expr) => {
+        #[derive(Inputs)]
+        pub(crate) struct $name {
+            #[trueup(default = 1)]
+            size: u64,
+            #[trueup(replace, default = "red")]
+            colour: String,
+            from: Option<String>,
+            #[trueup(inject)]
+            world: World,
+        }
+
+        impl $name {
+            fn thing(&self, context: &Context) -> Thing {
+                let (name, tags) = (context.physical_name(), context.tags());
+                Thing { name, size: self.size, colour: self.colour.clone(), tags }
+            }
+
+            fn output(&self, id: u64) -> Result<ThingOutput> {
+                let Thing { size, colour, .. } = self.world.get(id)?;
+                Ok(ThingOutput { id, size, colour, url: format!("thing/{id}/{size}") })
+            }
+        }
+
+        impl Crud for $name {
+            type Output = ThingOutput;
+            type Config = NoConfig;
+
+            fn recovery(&self) -> Recovery {
+                $recovery
+            }
+
+            async fn create(&self, context: &Context) -> Result<ThingOutput> {
+                self.world.call("create", context)?;
+                let token = context.token.to_string();
+                let known =
+                    self.world.cloud().tokens.get(&token).copied().filter(|_| $recovery == Recovery::Token);
+                let id = known.unwrap_or_else(|| self.world.put(self.thing(context)));
+                self.world.cloud().tokens.insert(token, id);
+                {
+                    let mut cloud = self.world.cloud();
+                    cloud.running += 1;
+                    cloud.peak = cloud.peak.max(cloud.running);
+                }
+                context.clock.sleep(std::time::Duration::from_millis(10)).await;
+                tokio::task::yield_now().await;
+                self.world.cloud().running -= 1;
+                self.world.call("created", context).map_err(|error| match self.output(id) {
+                    Ok(partial) => error.with_partial(&partial),
+                    Err(_) => error,
+                })?;
+                self.output(id)
+            }
+
+            async fn read(&self, context: &Context, prior: &ThingOutput) -> Result<ThingOutput> {
+                self.world.call("read", context)?;
+                self.output(prior.id)
+            }
+
+            async fn update(&self, context: &Context, prior: &Prior<Self>) -> Result<ThingOutput> {
+                self.world.call("update", context)?;
+                let thing = self.thing(context);
+                if let Some(own) = self.world.cloud().things.get_mut(&prior.outputs.id) {
+                    own.size = thing.size;
+                    own.colour = thing.colour;
+                }
+                self.output(prior.outputs.id)
+            }
+
+            async fn delete(&self, context: &Context, prior: &ThingOutput) -> Result<()> {
+                self.world.call("delete", context)?;
+                let gone = self.world.cloud().things.remove(&prior.id);
+                gone.map(|_| ()).ok_or_else(|| Error::not_found("it is gone"))
+            }
+
+            async fn validate_inputs(&self, _: &Context) -> Result<()> {
+                if self.size == 13 { Err(Error::invalid("thirteen is unlucky").at("size")) } else { Ok(()) }
+            }
+
+            async fn lookup(&self, context: &Context) -> Result<Sightings<Found<Self, ThingOutput>>> {
+                if $recovery != Recovery::Lookup {
+                    return Ok(Sightings::unsupported());
+                }
+                self.world.call("lookup", context)?;
+                let name = context.physical_name();
+                let found = self
+                    .world
+                    .cloud()
+                    .things
+                    .iter()
+                    .find(|(_, it)| it.name == name)
+                    .map(|(id, it)| (*id, it.clone()));
+                let Some((id, thing)) = found else { return Ok(Sightings::absent()) };
+                let inputs = $name {
+                    size: thing.size,
+                    colour: thing.colour.clone(),
+                    from: None,
+                    world: self.world.clone(),
+                };
+                let outputs = self.output(id)?;
+                Ok(Sightings::recognised(Found { inputs, outputs }, context.recognise(&thing.tags)))
+            }
+        }
+    };
+}
+thing_type!(FoundThing, Recovery::Lookup);
+thing_type!(TokenThing, Recovery::Token);
+thing_type!(BlindThing, Recovery::Blind);
+
+/// A store, a cloud and a clock, on which programs are deployed one after another.
+pub(crate) struct Bench {
+    pub(crate) world: World,
+    pub(crate) store: MemoryStore,
+    pub(crate) clock: Arc<RuntimeClock>,
+    /// Its time stands still but for what everyone waits for.
+    runtime: tokio::runtime::Runtime,
+    pub(crate) options: DeployOptions,
+    pub(crate) events: Arc<Mutex<Vec<String>>>,
+    pub(crate) cancellation: Cancellation,
+    seed: Cell<u64>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self::in_world(World::default())
+    }
+
+    /// A bench that knows nothing of what exists already.
+    pub(crate) fn in_world(world: World) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+        let runtime = runtime.expect("there is room for a runtime");
+        let clock = runtime.block_on(async { Arc::new(RuntimeClock::new()) });
+        Bench {
+            world,
+            store: MemoryStore::new(clock.clone()),
+            clock,
+            runtime,
+            options: DeployOptions::new("test"),
+            events: Arc::default(),
+            cancellation: Cancellation::new(),
+            seed: Cell::new(0),
+        }
+    }
+
+    fn reconciler(&self, sink: EventSink) -> Reconciler {
+        let world = self.world.clone();
+        let of = move || world.clone();
+        let provider = NativeProvider::new("w")
+            .crud_with::<FoundThing>("thing", of.clone())
+            .crud_with::<TokenThing>("token", of.clone())
+            .crud_with::<BlindThing>("blind", of);
+        self.seed.set(self.seed.get() + 1);
+        let random = Arc::new(SeededRandom::new(self.seed.get()));
+        let registry = Registry::new().with(provider);
+        Reconciler::new(Arc::new(self.store.clone()), registry, sink).with(self.clock.clone(), random)
+    }
+
+    pub(crate) fn try_plan(&self, program: &Program) -> Result<Plan, EngineError> {
+        self.run(self.reconciler(EventSink::new()).plan(program, &self.options.plan))
+    }
+
+    pub(crate) fn plan(&self, program: &Program) -> String {
+        self.try_plan(program).unwrap_or_else(|error| panic!("{error}")).to_string()
+    }
+
+    /// The messages of a plan that is refused.
+    pub(crate) fn refused(&self, program: &Program) -> String {
+        match self.try_plan(program) {
+            Ok(plan) => panic!("it was planned:\n{plan}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    pub(crate) fn try_deploy(&self, program: &Program) -> Result<RunReport, EngineError> {
+        self.listening(|reconciler| self.run(reconciler.deploy(program, &self.options, &self.cancellation)))
+    }
+
+    pub(crate) fn deploy(&self, program: &Program) -> RunReport {
+        self.try_deploy(program).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Deploys and expects that all was done.
+    pub(crate) fn deployed(&self, program: &Program) -> RunReport {
+        let report = self.deploy(program);
+        assert!(report.succeeded(), "{:#?}", report.outcomes);
+        report
+    }
+
+    pub(crate) fn destroy(&self) -> RunReport {
+        let program = program([]);
+        self.listening(|reconciler| self.run(reconciler.destroy(&program, &self.options, &self.cancellation)))
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn listening(
+        &self,
+        work: impl FnOnce(&Reconciler) -> Result<Deployed, EngineError>,
+    ) -> Result<RunReport, EngineError> {
+        let heard = self.events.clone();
+        let listen = move |event: &trueup_engine::Event| {
+            let about = event.resource.as_ref().map_or(String::new(), |it| format!(" {}", it.name()));
+            heard.lock().expect("nobody panics here").push(format!("{}{about}", event.kind.name()));
+        };
+        let sink = EventSink::new().with(listen);
+        let outcome = work(&self.reconciler(sink.clone()));
+        sink.close();
+        match outcome? {
+            Deployed::Ran(report) => Ok(*report),
+            Deployed::Planned(plan) => panic!("only planned:\n{plan}"),
+        }
+    }
+
+    /// What was told since this was last asked.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        std::mem::take(&mut *self.events.lock().expect("nobody panics here"))
+    }
+
+    /// The records, by the names of their resources.
+    pub(crate) fn records(&self) -> BTreeMap<String, Record> {
+        let scope = Scope::new("stack", "test");
+        let snapshot = self.run(self.store.load(&scope)).expect("the store is in memory");
+        snapshot.records.into_iter().map(|(record, _)| (record.address.name().to_owned(), record)).collect()
+    }
+
+    pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    /// The time by the bench's clock.
+    pub(crate) fn now(&self) -> std::time::SystemTime {
+        self.run(async { self.clock.now() })
+    }
+
+    /// Lets a deploy begin and cuts it off after it has waited this often. Whether it was over by then.
+    pub(crate) fn deploy_cut_off(&self, program: &Program, waits: usize) -> bool {
+        let reconciler = self.reconciler(EventSink::new());
+        let finished =
+            self.run(cut_off(reconciler.deploy(program, &self.options, &self.cancellation), waits));
+        // The lease of a run that was killed expires.
+        self.run(tokio::time::advance(self.options.lease_term * 2));
+        finished
+    }
+}
+
+/// Polls a future until it has waited this often, then drops it. Whether it ended before.
+async fn cut_off<T>(future: impl Future<Output = T>, waits: usize) -> bool {
+    let mut future = Box::pin(future);
+    let mut left = waits;
+    std::future::poll_fn(move |task| {
+        if left == 0 {
+            return Poll::Ready(false);
+        }
+        left -= 1;
+        match future.as_mut().poll(task) {
+            Poll::Ready(_) => Poll::Ready(true),
+            Poll::Pending if left == 0 => Poll::Ready(false),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+pub(crate) fn address(text: &str) -> Address {
+    text.parse().expect("tests write addresses")
+}
+
+/// A reference such as `w_thing.a` and `url`.
+pub(crate) fn output(of: &str, path: &str) -> Expression {
+    let path: Path = path.parse().expect("tests write paths");
+    Expression::new(Node::Reference(Reference { address: address(of), path }))
+}
+
+/// A resource with these inputs.
+pub(crate) fn resource<const N: usize>(of: &str, inputs: [(&str, Expression); N]) -> ResourceDeclaration {
+    let entries = inputs.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    ResourceDeclaration::new(address(of), Expression::new(Node::Object(entries)))
+}
+
+/// A `w_thing` of this size.
+pub(crate) fn thing(name: &str, size: u64) -> ResourceDeclaration {
+    resource(&format!("w_thing.{name}"), [("size", lit(size))])
+}
+
+/// A `w_thing` that refers to another's url.
+pub(crate) fn thing_from(name: &str, from: &str) -> ResourceDeclaration {
+    resource(&format!("w_thing.{name}"), [("from", output(&format!("w_thing.{from}"), "url"))])
+}
+
+pub(crate) fn lit(value: impl Into<Value>) -> Expression {
+    value.into().into()
+}
+
+pub(crate) fn program<const N: usize>(resources: [ResourceDeclaration; N]) -> Program {
+    Program { stack: "stack".into(), resources: resources.into(), ..Program::default() }
+}
+
+pub(crate) fn with_output(mut program: Program, name: &str, value: Expression) -> Program {
+    program.outputs.push(OutputDeclaration { name: name.into(), value, secret: false });
+    program
+}
