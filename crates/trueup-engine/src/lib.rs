@@ -1,5 +1,6 @@
 //! From program to plan to changed infrastructure.
 //!
+//! - [`Stack`]: programs in Rust, with typed references
 //! - [`Reconciler`]: plans, deploys and destroys; made of a store, a registry and an event sink
 //! - [`Plan`]: what would be done, why, and what may be done at most
 //! - [`Event`], [`EventSink`]: what happens, for console, JSON, history and users' own subscribers
@@ -17,6 +18,7 @@ mod planner;
 mod random;
 mod reconciler;
 mod retry;
+mod stack;
 
 pub use events::{EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber};
 pub use executor::{Cancellation, Outcome, RunReport};
@@ -24,3 +26,4 @@ pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
+pub use stack::{Declared, Stack};

@@ -1,8 +1,10 @@
 //! The engine as its users see it: a reconciler made of state, registry and event sink.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
@@ -160,8 +162,23 @@ impl Reconciler {
             sequence: AtomicU64::new(0),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
-        let report = execute(&run, planned, || RecordId::from_bytes(self.random.bytes())).await;
-        Ok(Deployed::Ran(Box::new(report)))
+        let executing = pin!(execute(&run, planned, || RecordId::from_bytes(self.random.bytes())));
+        let keeping = pin!(self.keep_lease(scope, lease));
+        match select(executing, keeping).await {
+            Either::Left((report, _)) => Ok(Deployed::Ran(Box::new(report))),
+            // Another run may be at it already: what is under way is dropped, and its intents say so (STATE-3).
+            Either::Right((error, _)) => Err(error.into()),
+        }
+    }
+
+    /// Renews the lease for as long as the run lasts; ends only when that fails.
+    async fn keep_lease(&self, scope: &Scope, lease: &Lease) -> StoreError {
+        loop {
+            self.clock.sleep(lease.term / 3).await;
+            if let Err(error) = self.store.renew(scope, lease).await {
+                return error;
+            }
+        }
     }
 
     /// Takes the lease, waiting for it if that was asked for.

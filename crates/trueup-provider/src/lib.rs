@@ -25,7 +25,7 @@ pub use binding::Binding;
 pub use clock::{BoxFuture, Clock, RuntimeClock};
 pub use context::{CallContext, Context, NoConfig};
 pub use contract::{
-    Args, Converge, Crud, Current, DataSource, Diff, Found, Inputs, ModifyPlan, Outputs, PlanHook,
+    Args, Converge, Crud, Current, DataSource, Diff, Found, Inputs, Managed, ModifyPlan, Outputs, PlanHook,
     PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,
 };
 pub use error::{Error, OrAbsent, Result};

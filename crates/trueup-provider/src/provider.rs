@@ -1,6 +1,6 @@
 //! Providers: families of resource types with one configuration, and the registry that knows them.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -50,6 +50,11 @@ pub trait Provider: Send + Sync {
 
     /// The names of all data sources.
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>>;
+
+    /// The name under which a Rust type of inputs is registered here, for programs that are written in Rust.
+    fn type_of(&self, _inputs: TypeId) -> Option<SmolStr> {
+        None
+    }
 }
 
 /// A provider's configuration, ready for use: a client, or the settings themselves.
@@ -92,6 +97,7 @@ pub struct NativeProvider<C = NoConfig> {
     configure: Box<Configure<C>>,
     resources: IndexMap<SmolStr, Arc<dyn ResourceHandler>>,
     data_sources: IndexMap<SmolStr, Arc<dyn DataHandler>>,
+    types: IndexMap<TypeId, SmolStr>,
 }
 
 impl NativeProvider<NoConfig> {
@@ -138,6 +144,7 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
             configure,
             resources: IndexMap::new(),
             data_sources: IndexMap::new(),
+            types: IndexMap::new(),
         }
     }
 
@@ -155,7 +162,7 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
         construct: impl Fn() -> T::Injected + Send + Sync + 'static,
     ) -> Self {
         let type_name = self.type_name(name);
-        self.resource_handler(CrudHandler::<T>::new(type_name.clone(), Box::new(construct)), type_name)
+        self.resource_handler::<T>(CrudHandler::<T>::new(type_name.clone(), Box::new(construct)), type_name)
     }
 
     /// Adds a resource type of the convergent contract.
@@ -172,7 +179,10 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
         construct: impl Fn() -> T::Injected + Send + Sync + 'static,
     ) -> Self {
         let type_name = self.type_name(name);
-        self.resource_handler(ConvergeHandler::<T>::new(type_name.clone(), Box::new(construct)), type_name)
+        self.resource_handler::<T>(
+            ConvergeHandler::<T>::new(type_name.clone(), Box::new(construct)),
+            type_name,
+        )
     }
 
     /// Adds a data source.
@@ -197,11 +207,16 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
         self
     }
 
-    fn resource_handler(mut self, handler: impl ResourceHandler + 'static, type_name: SmolStr) -> Self {
+    fn resource_handler<T: 'static>(
+        mut self,
+        handler: impl ResourceHandler + 'static,
+        type_name: SmolStr,
+    ) -> Self {
         assert!(
             !self.resources.contains_key(&type_name),
             "the resource type `{type_name}` is registered twice"
         );
+        self.types.insert(TypeId::of::<T>(), type_name.clone());
         self.resources.insert(type_name, Arc::new(handler));
         self
     }
@@ -250,6 +265,10 @@ impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
         Box::pin(async { Ok(self.data_sources.keys().cloned().collect()) })
     }
+
+    fn type_of(&self, inputs: TypeId) -> Option<SmolStr> {
+        self.types.get(&inputs).cloned()
+    }
 }
 
 /// The providers that a program can use.
@@ -288,6 +307,11 @@ impl Registry {
     /// The provider of this name.
     pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
         self.providers.get(name)
+    }
+
+    /// The name under which a Rust type of inputs is registered.
+    pub fn type_of<T: 'static>(&self) -> Option<SmolStr> {
+        self.providers.values().find_map(|provider| provider.type_of(TypeId::of::<T>()))
     }
 
     /// The provider whose name begins a type's name; of several, the longest.

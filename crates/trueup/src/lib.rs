@@ -3,6 +3,7 @@
 //! # What is here
 //! - [`Crud`], [`Converge`], [`DataSource`]: the contracts, implemented on a struct that derives [`Inputs`]
 //! - [`NativeProvider`], [`Registry`]: how types are named and found
+//! - [`Stack`], [`Reconciler`]: programs, and what plans and deploys them
 //! - [`Expr`]: references to other resources' outputs, and what can be made of them
 //! - [`Value`], [`schema`], [`Diagnostic`]: what everything is made of
 //! - `conformance`, with the feature of that name: drives a resource type through its whole life and checks it
@@ -14,8 +15,15 @@ pub use trueup_core::{
     FieldType, InstanceKey, JsonForm, Kind, Mode, ModulePath, ModuleStep, Number, Origin, Path, Report,
     Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
 };
+pub use trueup_engine::{
+    Action, Cancellation, Declared, DeployOptions, Deployed, EngineError, Event, EventKind, EventSink, Grant,
+    Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove, Random, Reason,
+    Reconciler, ReplaceOrder, RunReport, SeededRandom, Stack, Subscriber, SystemRandom,
+};
+pub use trueup_program::{DriftPolicy, Program, ResourceDeclaration, ResourceOptions, RetryPolicy};
 pub use trueup_program::{Evaluated, Expr, Expression, IntoExpr, Referable, Reference, Scope, list, map};
 pub use trueup_provider::*;
+pub use trueup_state::{MemoryStore, Store, StoreError};
 
 /// Runs a program's asynchronous part to its end, on this thread.
 ///

@@ -1,6 +1,7 @@
 //! What a run came to.
 
 use trueup_core::{Address, Failure, Value};
+use trueup_state::StoreError;
 
 use crate::plan::{Action, Plan};
 
@@ -27,6 +28,8 @@ pub struct RunReport {
     /// How each resource with something to do ended, in the order of their addresses. A clean-up of older generations
     /// that failed is listed beside what happened to the resource itself.
     pub outcomes: Vec<(Address, Outcome)>,
+    /// Why nothing more could be recorded, if that is what ended the run.
+    pub store_failure: Option<StoreError>,
     /// The stack's outputs, if the run succeeded.
     pub outputs: Option<Value>,
     /// What to tell the user, short of an error.
@@ -36,7 +39,8 @@ pub struct RunReport {
 impl RunReport {
     /// Whether all that was planned was done.
     pub fn succeeded(&self) -> bool {
-        self.outcomes.iter().all(|(_, outcome)| matches!(outcome, Outcome::Done(_)))
+        let done = self.outcomes.iter().all(|(_, outcome)| matches!(outcome, Outcome::Done(_)));
+        done && self.store_failure.is_none()
     }
 
     /// How a resource ended.

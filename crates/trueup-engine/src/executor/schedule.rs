@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
-use trueup_state::{RecordId, StoreError};
+use trueup_state::{RecordId, Step, StoreError};
 
 use super::report::{Outcome, RunReport};
 use super::step::Held;
@@ -73,8 +73,11 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn()
             run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
         }
     }
-    let held =
-        draft.nodes.iter().map(|node| Arc::new(Held::new(&node.address, node.record.clone(), fresh_id())));
+    let held = draft.nodes.iter().map(|node| {
+        let stored =
+            node.record.clone().map(|(record, version)| (draft.relocation.as_stored(record), version));
+        Arc::new(Held::new(&node.address, stored, fresh_id()))
+    });
     let mut progress = Progress {
         run,
         held: held.collect(),
@@ -83,6 +86,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn()
         store_failed: None,
         failed: false,
     };
+    progress.relocate(&draft).await;
     let tasks = main_tasks(&draft);
     progress.run_tasks(&mut draft, &tasks).await;
     let cleanable = |at: usize| progress.may_clean_up(&draft, at);
@@ -92,6 +96,28 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn()
 }
 
 impl Progress<'_> {
+    /// Makes moves durable before anything else happens (MOVE-1).
+    async fn relocate(&mut self, draft: &Draft) {
+        for (node, held) in draft.nodes.iter().zip(&self.held) {
+            let Some((record, _)) = &node.record else { continue };
+            let Some(original) = draft.relocation.originals.get(&record.id) else { continue };
+            let mut steps = Vec::new();
+            if original.address != record.address {
+                steps.push(Step::Moved { to: record.address.clone() });
+            }
+            if original.meta != record.meta {
+                steps.push(Step::MetaChanged { meta: record.meta.clone() });
+            }
+            for step in steps {
+                if let Err(error) = held.step(self.run, step).await {
+                    self.failed = true;
+                    self.store_failed = Some(error);
+                    return;
+                }
+            }
+        }
+    }
+
     async fn run_tasks(&mut self, draft: &mut Draft, tasks: &Tasks) {
         let order = match tasks.graph.order() {
             Ok(order) => order,
@@ -231,20 +257,24 @@ impl Progress<'_> {
         }
         outcomes.extend(self.clean_up_failures.drain(..).map(|(address, it)| (address, Outcome::Failed(it))));
         outcomes.sort_by(|left, right| left.0.cmp(&right.0));
-        let mut report =
-            RunReport { run: run.run.to_string(), plan, outcomes, outputs: None, warnings: Vec::new() };
+        let mut report = RunReport {
+            run: run.run.to_string(),
+            plan,
+            outcomes,
+            store_failure: self.store_failed.take(),
+            outputs: None,
+            warnings: Vec::new(),
+        };
         let cancelled = run.cancellation.finish.is_cancelled();
-        if report.succeeded() && !cancelled && self.store_failed.is_none() {
+        if report.succeeded() && !cancelled {
             match stack_outputs(run, draft) {
                 Ok(outputs) => report.outputs = Some(outputs),
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
-        if self.store_failed.is_none()
-            && let Err(error) = run.journal.flush(report.outputs.clone()).await
-        {
-            report.warnings.push(error.to_string());
+        if report.store_failure.is_none() {
+            report.store_failure = run.journal.flush(report.outputs.clone()).await.err();
         }
         report
     }

@@ -7,10 +7,15 @@ use trueup_program::{DataDeclaration, ResourceDeclaration};
 use trueup_state::{Record, Scope, Snapshot, Version};
 
 use super::node::{Decision, Node, NodeKind, Sight};
+use super::relocate::Relocation;
 use super::{Draft, Sources};
 use crate::graph::Graph;
 
-pub(super) async fn collect(sources: &Sources<'_>, snapshot: Snapshot) -> Result<Draft, Diagnostics> {
+pub(super) async fn collect(
+    sources: &Sources<'_>,
+    snapshot: Snapshot,
+    relocation: Relocation,
+) -> Result<Draft, Diagnostics> {
     let mut diagnostics = unsupported(sources);
     let mut records: IndexMap<Address, (Record, Version)> = snapshot
         .records
@@ -26,7 +31,7 @@ pub(super) async fn collect(sources: &Sources<'_>, snapshot: Snapshot) -> Result
         attributes: Vec::new(),
         recorded_dependents: IndexMap::new(),
         configs: IndexMap::new(),
-        moves: Vec::new(),
+        relocation,
         warnings: Diagnostics::new(),
     };
     if !sources.destroy {
@@ -52,14 +57,8 @@ fn unsupported(sources: &Sources<'_>) -> Diagnostics {
         diagnostics
             .push(Diagnostic::error(summary).about(address.to_string()).hint("remove it from the program"));
     };
-    for moved in &sources.program.moves {
-        refuse(&moved.to, "the move to");
-    }
     for import in &sources.program.imports {
         refuse(&import.to, "the import of");
-    }
-    for declared in sources.program.resources.iter().filter(|declared| declared.renamed_from.is_some()) {
-        refuse(&declared.address, "`renamed_from` on");
     }
     diagnostics
 }

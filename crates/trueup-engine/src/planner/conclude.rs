@@ -10,7 +10,8 @@ use crate::plan::{Action, Plan, PlannedAction, Reason};
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = outputs(sources, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
-    let mut actions: Vec<PlannedAction> = draft.nodes.iter().map(|node| action(sources, node)).collect();
+    let mut actions: Vec<PlannedAction> =
+        draft.nodes.iter().map(|node| action(sources, draft, node)).collect();
     // Data sources that were read already are no part of what would be done.
     actions.retain(|action| {
         action.address.mode() == trueup_core::Mode::Resource || action.action == Action::Read
@@ -25,7 +26,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
     Ok(Plan {
         scope: draft.scope.clone(),
         actions,
-        moves: draft.moves.clone(),
+        moves: draft.relocation.moves.clone(),
         outputs,
         warnings: std::mem::take(&mut draft.warnings),
         read_set,
@@ -63,13 +64,16 @@ fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
 }
 
-fn action(sources: &Sources<'_>, node: &Node) -> PlannedAction {
+fn action(sources: &Sources<'_>, draft: &Draft, node: &Node) -> PlannedAction {
     let decision = &node.decision;
     let object = node.object();
     let recorded = object.and_then(|object| object.inputs.as_ref());
     let deposed = node.record.iter().flat_map(|(record, _)| &record.deposed);
     let deposed: Vec<u64> = deposed.map(|generation| generation.number).collect();
     let mut reasons = decision.reasons.clone();
+    if draft.relocation.moves.iter().any(|moved| moved.to == node.address) {
+        reasons.push(Reason::Moved);
+    }
     if !deposed.is_empty() {
         reasons.push(Reason::CleanUp);
     }

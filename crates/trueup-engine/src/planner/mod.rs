@@ -1,6 +1,6 @@
 //! Planning: from a program and what is recorded to a plan, in named passes.
 //!
-//! Each pass is a file: `collect` makes a node for each resource, `connect` finds their dependencies and cycles,
+//! Each pass is a file: `relocate` gives records their new addresses, `collect` makes a node for each resource, `connect` finds their dependencies and cycles,
 //! `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
 //! do, `retire` adds what is no longer declared, `replace` settles the order of replacements, `guard` refuses what must
 //! not happen, `conclude` writes the plan down. Planning changes nothing: neither records nor objects.
@@ -13,6 +13,7 @@ mod guard;
 mod ignore;
 pub(crate) mod node;
 mod refresh;
+pub(crate) mod relocate;
 mod replace;
 mod retire;
 
@@ -32,9 +33,10 @@ use trueup_state::{Record, Scope, Snapshot};
 
 use crate::graph::Graph;
 use crate::options::PlanOptions;
-use crate::plan::{Plan, PlannedMove};
+use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
 use node::{Attributes, Node};
+use relocate::Relocation;
 
 /// What is planned: the plan, and what the executor needs to carry it out.
 pub(crate) struct Planned {
@@ -65,13 +67,14 @@ pub(crate) struct Draft {
     /// The nodes whose records depend on an address, declared or not.
     pub(crate) recorded_dependents: IndexMap<Address, Vec<usize>>,
     pub(crate) configs: IndexMap<SmolStr, Option<Configured>>,
-    pub(crate) moves: Vec<PlannedMove>,
+    pub(crate) relocation: Relocation,
     pub(crate) warnings: Diagnostics,
 }
 
 /// Makes the plan, or says all that is in its way.
-pub(crate) async fn plan(sources: &Sources<'_>, snapshot: Snapshot) -> Result<Planned, Diagnostics> {
-    let mut draft = collect::collect(sources, snapshot).await?;
+pub(crate) async fn plan(sources: &Sources<'_>, mut snapshot: Snapshot) -> Result<Planned, Diagnostics> {
+    let relocation = relocate::relocate(sources, &mut snapshot)?;
+    let mut draft = collect::collect(sources, snapshot, relocation).await?;
     connect::connect(sources, &mut draft)?;
     refresh::refresh(sources, &mut draft).await?;
     decide::decide(sources, &mut draft).await?;

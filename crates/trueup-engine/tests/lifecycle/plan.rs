@@ -201,7 +201,7 @@ fn a_replacement_can_be_asked_for() {
 #[test]
 fn what_is_not_supported_is_an_error() {
     let bench = Bench::new();
-    let mut renamed = thing("a", 1);
-    renamed.renamed_from = Some(address("w_thing.b"));
-    insta::assert_snapshot!(bench.refused(&program([renamed])), @"error: `renamed_from` on w_thing.a is not supported yet (remove it from the program)");
+    let mut importing = program([thing("a", 1)]);
+    importing.imports = vec![trueup_program::ImportDeclaration { to: address("w_thing.a"), id: lit("x") }];
+    insta::assert_snapshot!(bench.refused(&importing), @"error: the import of w_thing.a is not supported yet (remove it from the program)");
 }

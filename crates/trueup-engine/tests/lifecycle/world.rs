@@ -258,6 +258,10 @@ impl Bench {
     }
 
     fn reconciler(&self, sink: EventSink) -> Reconciler {
+        self.reconciler_on(Arc::new(self.store.clone()), sink)
+    }
+
+    fn reconciler_on(&self, store: Arc<dyn Store>, sink: EventSink) -> Reconciler {
         let world = self.world.clone();
         let of = move || world.clone();
         let provider = NativeProvider::new("w")
@@ -267,7 +271,7 @@ impl Bench {
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
         let registry = Registry::new().with(provider);
-        Reconciler::new(Arc::new(self.store.clone()), registry, sink).with(self.clock.clone(), random)
+        Reconciler::new(store, registry, sink).with(self.clock.clone(), random)
     }
 
     pub(crate) fn try_plan(&self, program: &Program) -> Result<Plan, EngineError> {
@@ -354,6 +358,60 @@ impl Bench {
         // The lease of a run that was killed expires.
         self.run(tokio::time::advance(self.options.lease_term * 2));
         finished
+    }
+}
+
+impl Bench {
+    /// Deploys, takes the lease away while the first objects are being made, and says whether the run succeeded.
+    pub(crate) fn deploy_unlocked_halfway(&self, program: &Program) -> bool {
+        let scope = Scope::new("stack", "test");
+        let mut options = self.options.clone();
+        options.lease_term = std::time::Duration::from_millis(9);
+        let reconciler = self.reconciler(EventSink::new());
+        let deploy = reconciler.deploy(program, &options, &self.cancellation);
+        let unlock = async {
+            // Until an intent stands in the store, everyone else may go on; time does not.
+            loop {
+                let snapshot = self.store.load(&scope).await.expect("the store is in memory");
+                if snapshot
+                    .records
+                    .iter()
+                    .any(|(record, _)| record.current.as_ref().is_some_and(|it| it.attempt().is_some()))
+                {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            let taken = trueup_state::Holder {
+                run: "other".into(),
+                user: "eve".into(),
+                host: "there".into(),
+                reason: "deploy".into(),
+            };
+            // Asking for it is how to learn who has it.
+            let held =
+                self.store.acquire(&scope, &taken, options.lease_term).await.expect("the store is in memory");
+            if let trueup_state::Acquired::Held(held) = held {
+                self.store.unlock(&scope, &held.holder.run).await.expect("the store is in memory");
+            }
+        };
+        let (deployed, ()) = self.run(async { tokio::join!(deploy, unlock) });
+        matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded())
+    }
+
+    /// Deploys on a store whose n-th commit fails and all after it, and gives what the run says.
+    pub(crate) fn deploy_with_failing_store(&self, program: &Program, failing_commit: u64) -> String {
+        let store = crate::failing::FailingStore::new(self.store.clone(), failing_commit);
+        let reconciler = self.reconciler_on(Arc::new(store), EventSink::new());
+        let outcome = self.run(reconciler.deploy(program, &self.options, &self.cancellation));
+        self.run(tokio::time::advance(self.options.lease_term * 2));
+        match outcome {
+            Ok(Deployed::Ran(report)) => {
+                report.store_failure.map_or("it succeeded".to_owned(), |it| it.to_string())
+            }
+            Ok(Deployed::Planned(_)) => "it only planned".to_owned(),
+            Err(error) => error.to_string(),
+        }
     }
 }
 

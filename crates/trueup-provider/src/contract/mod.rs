@@ -8,6 +8,7 @@ mod crud;
 mod data_source;
 mod fields;
 mod found;
+mod managed;
 mod plan_hook;
 
 pub use converge::{Converge, Current, Diff};
@@ -15,5 +16,6 @@ pub use crud::{Crud, ModifyPlan, Prior};
 pub use data_source::DataSource;
 pub use fields::{Args, Inputs, Outputs, Planned, changed};
 pub use found::{Found, RawState, Sightings};
+pub use managed::Managed;
 pub(crate) use plan_hook::Decision;
 pub use plan_hook::{PlanHook, PlanHookRequest, PriorView};

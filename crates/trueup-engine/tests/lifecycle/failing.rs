@@ -1,0 +1,106 @@
+//! A store that fails from some commit on, as a full disk does.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use trueup_provider::BoxFuture;
+use trueup_state::{
+    Acquired, Batch, Entry, FencingToken, HeldLease, HistoryLine, Holder, Lease, MemoryStore, RecordId,
+    RunSummary, Scope, Snapshot, Store, StoreError, Version,
+};
+
+pub(crate) struct FailingStore {
+    inner: MemoryStore,
+    left: AtomicU64,
+}
+
+impl FailingStore {
+    pub(crate) fn new(inner: MemoryStore, failing_commit: u64) -> Self {
+        FailingStore { inner, left: AtomicU64::new(failing_commit) }
+    }
+
+    fn disk_full(&self) -> StoreError {
+        StoreError::Unavailable {
+            attempted: "write",
+            location: self.location(),
+            cause: "disk full".to_owned(),
+        }
+    }
+}
+
+impl Store for FailingStore {
+    fn location(&self) -> String {
+        self.inner.location()
+    }
+
+    fn commit<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+        batch: &'a Batch,
+    ) -> BoxFuture<'a, Result<Version, StoreError>> {
+        let left =
+            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(1)));
+        match left {
+            Ok(0 | 1) => Box::pin(async { Err(self.disk_full()) }),
+            _ => self.inner.commit(scope, token, batch),
+        }
+    }
+
+    fn load<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+        self.inner.load(scope)
+    }
+
+    fn acquire<'a>(
+        &'a self,
+        scope: &'a Scope,
+        holder: &'a Holder,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<Acquired, StoreError>> {
+        self.inner.acquire(scope, holder, term)
+    }
+
+    fn renew<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.renew(scope, lease)
+    }
+
+    fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.release(scope, lease)
+    }
+
+    fn unlock<'a>(
+        &'a self,
+        scope: &'a Scope,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        self.inner.unlock(scope, run)
+    }
+
+    fn journal<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: RecordId,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        self.inner.journal(scope, id)
+    }
+
+    fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {
+        self.inner.runs(scope)
+    }
+
+    fn history<'a>(
+        &'a self,
+        scope: &'a Scope,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<HistoryLine>, StoreError>> {
+        self.inner.history(scope, run)
+    }
+
+    fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.prune(scope, keep_runs)
+    }
+
+    fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
+        self.inner.scopes()
+    }
+}

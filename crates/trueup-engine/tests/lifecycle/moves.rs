@@ -1,0 +1,98 @@
+//! MOVE: renames.
+
+use trueup_program::{MoveDeclaration, Program};
+
+use crate::world::{Bench, address, lit, program, resource, thing, thing_from};
+
+fn moved(mut program: Program, moves: &[(&str, &str)]) -> Program {
+    let declared = moves.iter().map(|(from, to)| MoveDeclaration { from: address(from), to: address(to) });
+    program.moves = declared.collect();
+    program
+}
+
+/// MOVE-1
+#[test]
+fn a_move_keeps_the_object_its_origin_and_rewrites_dependencies() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
+    let before = bench.records();
+    bench.world.calls();
+    let after = moved(program([thing("z", 1), thing_from("b", "z")]), &[("w_thing.a", "w_thing.z")]);
+    insta::assert_snapshot!(bench.plan(&after), @r"
+    > w_thing.a -> w_thing.z
+    • w_thing.b
+    • w_thing.z (moved)
+    Plan: 1 to move
+    ");
+    bench.deployed(&after);
+    assert!(bench.world.calls().iter().all(|call| call.starts_with("read")));
+    let records = bench.records();
+    assert_eq!(records["z"].id, before["a"].id);
+    assert_eq!(records["z"].origin, address("w_thing.a"));
+    assert_eq!(records["b"].meta.dependencies, [address("w_thing.z")]);
+    assert!(bench.plan(&after).ends_with("No changes"), "moved already");
+    // Its name follows its origin, so lost state would still find it.
+    bench.deployed(&moved(
+        program([resource("w_thing.z", [("colour", lit("blue"))]), thing_from("b", "z")]),
+        &[],
+    ));
+    assert_eq!(bench.world.cloud().things.len(), 2);
+}
+
+/// MOVE-1: a whole chain takes new names at once.
+#[test]
+fn what_moves_together_keeps_depending_on_each_other() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
+    let moves = [("w_thing.a", "w_thing.x"), ("w_thing.b", "w_thing.y")];
+    bench.deployed(&moved(program([thing("x", 1), thing_from("y", "x")]), &moves));
+    assert_eq!(bench.records()["y"].meta.dependencies, [address("w_thing.x")]);
+    assert_eq!(bench.world.cloud().things.len(), 2);
+}
+
+/// MOVE-1: also said on the resource itself.
+#[test]
+fn renamed_from_is_a_move() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let mut renamed = thing("z", 1);
+    renamed.renamed_from = Some(address("w_thing.a"));
+    bench.deployed(&program([renamed]));
+    assert_eq!(bench.records().into_keys().collect::<Vec<_>>(), ["z"]);
+    assert_eq!(bench.world.cloud().things.len(), 1);
+}
+
+/// MOVE-1: what was under way moves along.
+#[test]
+fn deposed_and_unfinished_generations_move_along() {
+    use trueup_core::{Failure, FailureClass};
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    bench.world.fail("delete a", Failure::new(FailureClass::Denied, "not yours"));
+    bench.deploy(&program([resource("w_thing.a", [("colour", lit("blue"))])]));
+    let after = program([resource("w_thing.z", [("colour", lit("blue"))])]);
+    bench.deployed(&moved(after, &[("w_thing.a", "w_thing.z")]));
+    assert_eq!(bench.world.cloud().things.len(), 1);
+    assert!(bench.records()["z"].deposed.is_empty());
+}
+
+/// MOVE-2
+#[test]
+fn chains_collapse_and_what_cannot_be_is_refused() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    let chain = moved(
+        program([thing("d", 1), thing("b", 1)]),
+        &[("w_thing.a", "w_thing.c"), ("w_thing.c", "w_thing.d")],
+    );
+    assert!(bench.plan(&chain).starts_with("> w_thing.a -> w_thing.d"));
+    let refused =
+        |moves: &[(&str, &str)]| bench.refused(&moved(program([thing("c", 1), thing("b", 1)]), moves));
+    insta::assert_snapshot!(refused(&[("w_thing.a", "w_thing.b")]), @"error: w_thing.a cannot move to w_thing.b: there is a resource already (remove one of them from state, or the move)");
+    insta::assert_snapshot!(refused(&[("w_thing.a", "w_thing.c"), ("w_thing.b", "w_thing.c")]), @"error: two resources are said to move to w_thing.c (remove one of the moves)");
+    insta::assert_snapshot!(refused(&[("w_thing.a", "w_token.c")]), @"error: w_thing.a cannot move to w_token.c: they are of different types (declare a new resource instead)");
+    insta::assert_snapshot!(refused(&[("w_thing.a", "w_thing.b"), ("w_thing.b", "w_thing.a")]), @r"
+    error: the moves of w_thing.a go round in a circle (swap resources in two steps, by a third name)
+    error: the moves of w_thing.b go round in a circle (swap resources in two steps, by a third name)
+    ");
+}

@@ -1,0 +1,83 @@
+//! STATE: leases and a store that fails, as a run meets them.
+
+use std::time::Duration;
+
+use trueup_engine::EngineError;
+use trueup_state::{Acquired, Holder, Scope, Store};
+
+use crate::world::{Bench, program, thing};
+
+fn someone() -> Holder {
+    Holder { run: "r1".into(), user: "ada".into(), host: "here".into(), reason: "deploy".into() }
+}
+
+/// STATE-4
+#[test]
+fn a_run_says_who_holds_the_lease_or_waits_until_it_expires() {
+    let mut bench = Bench::new();
+    let scope = Scope::new("stack", "test");
+    let taken = bench.run(bench.store.acquire(&scope, &someone(), Duration::from_secs(60))).unwrap();
+    assert!(matches!(taken, Acquired::Lease(_)));
+    bench.options.wait = false;
+    let refused = bench.try_deploy(&program([thing("a", 1)])).unwrap_err();
+    assert_eq!(refused.to_string(), "the stage is held by ada@here (deploy, run r1)");
+    bench.options.wait = true;
+    bench.deployed(&program([thing("a", 1)]));
+}
+
+/// STATE-5
+#[test]
+fn a_plan_is_not_held_up_by_a_lease() {
+    let bench = Bench::new();
+    let scope = Scope::new("stack", "test");
+    bench.run(bench.store.acquire(&scope, &someone(), Duration::from_secs(60))).unwrap();
+    assert!(bench.plan(&program([thing("a", 1)])).contains("1 to create"));
+}
+
+/// STATE-3: a run that outlasts its term keeps its lease by renewing it.
+#[test]
+fn a_long_run_renews_its_lease() {
+    let mut bench = Bench::new();
+    bench.options.lease_term = Duration::from_millis(15);
+    bench.options.plan.parallelism = 1;
+    bench.deployed(&program([thing("a", 1), thing("b", 1), thing("c", 1), thing("d", 1)]));
+}
+
+/// STATE-3: a run whose lease was taken away stops, and the next one finishes what it left.
+#[test]
+fn a_run_that_lost_its_lease_writes_nothing_more() {
+    let bench = Bench::new();
+    let both = program([thing("a", 1), thing("b", 1)]);
+    assert!(!bench.deploy_unlocked_halfway(&both));
+    let before = bench.records();
+    assert!(before.values().any(|record| record.current.as_ref().is_some_and(|it| it.attempt().is_some())));
+    bench.deployed(&both);
+    assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+}
+
+/// STATE-2, CRASH-7: a store that fails ends the run with a clear account, and nothing is lost.
+#[test]
+fn a_store_that_fails_in_the_middle_loses_nothing() {
+    for failing_commit in 1.. {
+        let bench = Bench::new();
+        let both = program([thing("a", 1), thing("b", 1)]);
+        let told = bench.deploy_with_failing_store(&both, failing_commit);
+        if told == "it succeeded" {
+            assert!(failing_commit > 3, "intent, answer and end each take a commit");
+            break;
+        }
+        assert!(told.contains("disk full"), "{told}");
+        bench.deployed(&both);
+        assert_eq!(bench.world.things(), ["a=1", "b=1"], "commit {failing_commit} failed");
+        assert!(bench.plan(&both).ends_with("No changes"));
+    }
+}
+
+/// The error of a program that is not sound is told apart from one of the store.
+#[test]
+fn an_unsound_program_takes_no_lease_for_long() {
+    let bench = Bench::new();
+    let unsound = bench.try_deploy(&program([thing("a", 1), thing("a", 1)]));
+    assert!(matches!(unsound, Err(EngineError::Unsound(_))));
+    bench.deployed(&program([thing("a", 1)]));
+}
