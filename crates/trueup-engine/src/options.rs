@@ -17,6 +17,10 @@ pub struct PlanOptions {
     pub force: bool,
     /// Whether objects of someone else are taken over (ADOPT-2).
     pub adopt: bool,
+    /// The resources the run is about, with their upstream; empty for all (TARGET-1).
+    pub targets: Vec<Address>,
+    /// Resources that are left out, with their dependents.
+    pub excludes: Vec<Address>,
     /// Resources to replace whatever their plan says.
     pub replace: Vec<Address>,
     /// How many operations run at a time (APPLY-2).
@@ -35,6 +39,8 @@ impl PlanOptions {
             drift: true,
             force: false,
             adopt: false,
+            targets: Vec::new(),
+            excludes: Vec::new(),
             replace: Vec::new(),
             parallelism: 10,
             retry: RetryPolicy::default(),

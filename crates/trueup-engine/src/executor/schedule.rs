@@ -240,7 +240,12 @@ impl Progress<'_> {
             None => true,
             Some(outcome) => matches!(outcome, Outcome::Done(_)),
         };
-        settled(at) && draft.graph.dependents(at).all(settled) && !self.stopping()
+        let selected = |other: usize| draft.selection.contains(other);
+        let mut users = draft.graph.dependents(at);
+        selected(at)
+            && settled(at)
+            && users.all(|other| selected(other) && settled(other))
+            && !self.stopping()
     }
 
     async fn conclude(mut self, draft: &Draft, plan: crate::plan::Plan) -> RunReport {
@@ -266,7 +271,7 @@ impl Progress<'_> {
             warnings: Vec::new(),
         };
         let cancelled = run.cancellation.finish.is_cancelled();
-        if report.succeeded() && !cancelled {
+        if report.succeeded() && !cancelled && !draft.selection.is_partial() {
             match stack_outputs(run, draft) {
                 Ok(outputs) => report.outputs = Some(outputs),
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),

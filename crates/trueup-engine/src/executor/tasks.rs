@@ -38,7 +38,7 @@ pub(crate) struct Tasks {
 /// The tasks that carry the plan out, up to the clean-up.
 pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
     let mut builder = Builder::new(draft.nodes.len());
-    for (at, node) in draft.nodes.iter().enumerate() {
+    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| draft.selection.contains(*at)) {
         match node.decision.action {
             Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
             _ if node.is_declared() && has_work(draft, at) => {

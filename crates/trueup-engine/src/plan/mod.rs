@@ -16,6 +16,8 @@ pub struct Plan {
     pub actions: Vec<PlannedAction>,
     /// Resources that get another address, in order.
     pub moves: Vec<PlannedMove>,
+    /// What the run is not about, in order (TARGET-5).
+    pub left_out: Vec<Address>,
     /// The stack's outputs as far as they are known.
     pub outputs: Value,
     /// What to tell the user, short of an error.

@@ -14,6 +14,10 @@ impl fmt::Display for Plan {
         for action in &self.actions {
             writeln!(f, "{action}")?;
         }
+        if !self.left_out.is_empty() {
+            let left_out: Vec<String> = self.left_out.iter().map(ToString::to_string).collect();
+            writeln!(f, "left out: {}", left_out.join(", "))?;
+        }
         f.write_str(&self.summary())
     }
 }

@@ -32,6 +32,8 @@ pub(super) async fn collect(
         recorded_dependents: IndexMap::new(),
         configs: IndexMap::new(),
         relocation,
+        selection: super::select::Selection::default(),
+        recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
     };
     if !sources.destroy {

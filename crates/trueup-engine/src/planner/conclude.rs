@@ -1,6 +1,6 @@
 //! Writing the plan down.
 
-use trueup_core::{Diagnostic, Diagnostics, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Value};
 use trueup_program::DriftPolicy;
 
 use super::node::{Node, NodeScope, Sight};
@@ -10,8 +10,12 @@ use crate::plan::{Action, Plan, PlannedAction, Reason};
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = outputs(sources, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
+    let (about, left_out): (Vec<usize>, Vec<usize>) =
+        (0..draft.nodes.len()).partition(|at| draft.selection.contains(*at));
+    let mut left_out: Vec<Address> = left_out.iter().map(|at| draft.nodes[*at].address.clone()).collect();
+    left_out.sort();
     let mut actions: Vec<PlannedAction> =
-        draft.nodes.iter().map(|node| action(sources, draft, node)).collect();
+        about.iter().map(|at| action(sources, draft, &draft.nodes[*at])).collect();
     // Data sources that were read already are no part of what would be done.
     actions.retain(|action| {
         action.address.mode() == trueup_core::Mode::Resource || action.action == Action::Read
@@ -27,6 +31,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
         scope: draft.scope.clone(),
         actions,
         moves: draft.relocation.moves.clone(),
+        left_out,
         outputs,
         warnings: std::mem::take(&mut draft.warnings),
         read_set,
@@ -52,6 +57,10 @@ fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
 fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
     if sources.destroy {
         return Ok(Value::object::<&str>([]));
+    }
+    if draft.selection.is_partial() {
+        // A part of the stack says nothing about the whole (TARGET-5).
+        return Ok(draft.recorded_outputs.clone().unwrap_or_else(|| Value::object::<&str>([])));
     }
     let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
     let mut diagnostics = Diagnostics::new();

@@ -18,7 +18,13 @@ use crate::plan::{Action, Reason};
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     for level in draft.graph.levels(&draft.order) {
-        let declared: Vec<usize> = level.into_iter().filter(|at| draft.nodes[*at].is_declared()).collect();
+        let (declared, left_out): (Vec<usize>, Vec<usize>) = level
+            .into_iter()
+            .filter(|at| draft.nodes[*at].is_declared())
+            .partition(|at| draft.selection.contains(*at));
+        for at in left_out {
+            keep(draft, at);
+        }
         for &at in &declared {
             diagnostics.extend(prepare(draft, at));
         }
@@ -76,6 +82,14 @@ fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
     node.desired = desired;
     node.bindings = Binding::resolved(bindings);
     diagnostics
+}
+
+/// What is left out stays as it is recorded, and that is what others see of it.
+fn keep(draft: &mut Draft, at: usize) {
+    if let Some(object) = draft.nodes[at].object() {
+        let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
+        draft.attributes[at] = Some(Attributes { inputs, outputs: object.outputs.clone() });
+    }
 }
 
 /// Records a decision and what dependents may know of it.

@@ -1,6 +1,6 @@
 //! Planning: from a program and what is recorded to a plan, in named passes.
 //!
-//! Each pass is a file: `relocate` gives records their new addresses, `collect` makes a node for each resource, `connect` finds their dependencies and cycles,
+//! Each pass is a file: `relocate` gives records their new addresses, `collect` makes a node for each resource, `connect` finds their dependencies and cycles, `select` what the run is about,
 //! `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
 //! do, `retire` adds what is no longer declared, `replace` settles the order of replacements, `guard` refuses what must
 //! not happen, `conclude` writes the plan down. Planning changes nothing: neither records nor objects.
@@ -16,6 +16,7 @@ mod refresh;
 pub(crate) mod relocate;
 mod replace;
 mod retire;
+mod select;
 
 pub(crate) use decide::{action_of, chosen, outcome_unknown};
 pub(crate) use ignore::with_ignored;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Failure};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
 use trueup_program::Program;
 use trueup_provider::{
     BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
@@ -37,6 +38,7 @@ use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
 use node::{Attributes, Node};
 use relocate::Relocation;
+use select::Selection;
 
 /// What is planned: the plan, and what the executor needs to carry it out.
 pub(crate) struct Planned {
@@ -68,6 +70,9 @@ pub(crate) struct Draft {
     pub(crate) recorded_dependents: IndexMap<Address, Vec<usize>>,
     pub(crate) configs: IndexMap<SmolStr, Option<Configured>>,
     pub(crate) relocation: Relocation,
+    pub(crate) selection: Selection,
+    /// The stack's outputs as the last run left them.
+    pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
 }
 
@@ -76,6 +81,7 @@ pub(crate) async fn plan(sources: &Sources<'_>, mut snapshot: Snapshot) -> Resul
     let relocation = relocate::relocate(sources, &mut snapshot)?;
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
     connect::connect(sources, &mut draft)?;
+    select::select(sources, &mut draft)?;
     refresh::refresh(sources, &mut draft).await?;
     decide::decide(sources, &mut draft).await?;
     retire::retire(sources, &mut draft);

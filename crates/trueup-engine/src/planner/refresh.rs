@@ -112,7 +112,7 @@ fn wants_reading(draft: &Draft, at: usize) -> bool {
     let wanted = node.declared().is_some_and(|declared| declared.options.drift != DriftPolicy::Ignore);
     let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
     let there = current.is_some_and(|current| current.object.is_some() && current.status != Status::Deleting);
-    wanted && there && node.config.is_some()
+    wanted && there && node.config.is_some() && draft.selection.contains(at)
 }
 
 async fn read(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Sight, trueup_core::Failure> {

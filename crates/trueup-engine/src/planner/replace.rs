@@ -4,6 +4,7 @@ use trueup_core::{Diagnostic, Diagnostics, Value};
 
 use super::Draft;
 use super::node::Node;
+use super::retire::dependent_left_out;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
 pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
@@ -22,7 +23,26 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
         node.decision.order =
             Some(if delete_first { ReplaceOrder::DeleteFirst } else { ReplaceOrder::CreateFirst });
     }
+    refuse_lost_dependents(draft)?;
     spread_delete_first(draft)
+}
+
+/// TARGET-3: what is deleted first takes away what something left out still uses.
+fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    for (at, node) in draft.nodes.iter().enumerate() {
+        if node.decision.order != Some(ReplaceOrder::DeleteFirst) {
+            continue;
+        }
+        if let Some(dependent) = dependent_left_out(draft, at) {
+            let (address, dependent) = (&node.address, &draft.nodes[dependent].address);
+            let summary = format!(
+                "{address} would be deleted first, and {dependent}, which depends on it, is left out of this run"
+            );
+            diagnostics.push(Diagnostic::error(summary).about(address.to_string()).hint("select it too"));
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
 /// Whether a replacement would have the identity of what it replaces, so that both cannot exist at once.

@@ -1,5 +1,6 @@
 //! What is recorded and no longer declared is deleted (PLAN-5).
 
+use trueup_core::Diagnostic;
 use trueup_state::Status;
 
 use super::node::Attributes;
@@ -7,10 +8,17 @@ use super::{Draft, Sources};
 use crate::plan::{Action, Reason};
 
 pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
-    for (at, node) in draft.nodes.iter_mut().enumerate() {
-        if node.is_declared() {
+    for at in 0..draft.nodes.len() {
+        if draft.nodes[at].is_declared() || !draft.selection.contains(at) {
             continue;
         }
+        if let Some(dependent) = dependent_left_out(draft, at) {
+            let (address, dependent) = (&draft.nodes[at].address, &draft.nodes[dependent].address);
+            let summary = format!("{address} is kept: {dependent} depends on it and is left out of this run");
+            draft.warnings.push(Diagnostic::warning(summary).about(address.to_string()));
+            continue;
+        }
+        let node = &mut draft.nodes[at];
         let Some((record, _)) = &node.record else { continue };
         let why = if sources.destroy { Reason::Destroyed } else { Reason::Undeclared };
         let current = record.current.as_ref();
@@ -22,4 +30,10 @@ pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
         node.decision.outputs = object.map(|object| object.outputs.clone()).unwrap_or_default();
         draft.attributes[at] = Some(Attributes::default());
     }
+}
+
+/// A node that is left out of the run and whose record depends on this one (TARGET-2).
+pub(super) fn dependent_left_out(draft: &Draft, at: usize) -> Option<usize> {
+    let recorded = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten().copied();
+    recorded.chain(draft.graph.dependents(at)).find(|other| !draft.selection.contains(*other))
 }

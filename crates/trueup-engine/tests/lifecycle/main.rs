@@ -17,5 +17,6 @@ mod plan;
 mod replace;
 mod retry;
 mod state;
+mod target;
 mod unknown;
 mod world;

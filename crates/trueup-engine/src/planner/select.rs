@@ -1,0 +1,97 @@
+//! Which resources a run is about (TARGET-1): all, or targets with their upstream, less what is excluded with its
+//! dependents. What is left out is neither read, decided nor touched.
+
+use trueup_core::{Address, Diagnostic, Diagnostics};
+
+use super::{Draft, Sources};
+
+/// What a run is about.
+#[derive(Default)]
+pub(crate) struct Selection {
+    /// For each node, whether it is left out; empty if nothing is.
+    left_out: Vec<bool>,
+}
+
+impl Selection {
+    /// Whether the run is about this node.
+    pub(crate) fn contains(&self, at: usize) -> bool {
+        !self.left_out.get(at).copied().unwrap_or(false)
+    }
+
+    /// Whether anything is left out.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.left_out.contains(&true)
+    }
+}
+
+pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+    let options = sources.options;
+    if options.targets.is_empty() && options.excludes.is_empty() {
+        return Ok(());
+    }
+    let mut diagnostics = Diagnostics::new();
+    let mut wanted = vec![options.targets.is_empty(); draft.nodes.len()];
+    let targets = named(draft, &options.targets, &mut diagnostics);
+    spread(&mut wanted, targets, true, |at| match draft.nodes[at].is_declared() {
+        true => draft.graph.dependencies(at).collect(),
+        // What is no longer declared goes by itself: its upstream may well be wanted.
+        false => Vec::new(),
+    });
+    let excluded = named(draft, &options.excludes, &mut diagnostics);
+    spread(&mut wanted, excluded, false, |at| draft.graph.dependents(at).collect());
+    diagnostics.extend(rewritten(draft, &wanted));
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    draft.selection = Selection { left_out: wanted.into_iter().map(|wanted| !wanted).collect() };
+    Ok(())
+}
+
+/// The nodes that addresses stand for; one without a key stands for all instances.
+fn named(draft: &Draft, addresses: &[Address], diagnostics: &mut Diagnostics) -> Vec<usize> {
+    let mut found = Vec::new();
+    for address in addresses {
+        let before = found.len();
+        let matches = |other: &Address| other == address || other.with_key(None) == *address;
+        found.extend(
+            draft.nodes.iter().enumerate().filter(|(_, node)| matches(&node.address)).map(|(at, _)| at),
+        );
+        if found.len() == before {
+            let known: Vec<String> = draft.index.keys().map(ToString::to_string).collect();
+            let meant = trueup_core::nearest(&address.to_string(), known.iter().map(String::as_str))
+                .map(str::to_owned);
+            let diagnostic = Diagnostic::error(format!("there is no resource {address}"));
+            diagnostics.push(match meant {
+                Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
+                None => diagnostic.hint("name a resource that is declared or recorded"),
+            });
+        }
+    }
+    found
+}
+
+/// Sets nodes and all that follow from them.
+fn spread(wanted: &mut [bool], mut from: Vec<usize>, to: bool, next: impl Fn(usize) -> Vec<usize>) {
+    let mut seen = vec![false; wanted.len()];
+    while let Some(at) = from.pop() {
+        if !std::mem::replace(&mut seen[at], true) {
+            wanted[at] = to;
+            from.extend(next(at));
+        }
+    }
+}
+
+/// TARGET-4
+fn rewritten(draft: &Draft, wanted: &[bool]) -> Vec<Diagnostic> {
+    let left_out = draft.nodes.iter().zip(wanted).filter(|(_, wanted)| !**wanted);
+    let touched = left_out.filter(|(node, _)| {
+        node.record.as_ref().is_some_and(|(record, _)| draft.relocation.originals.contains_key(&record.id))
+    });
+    let told = touched.map(|(node, _)| {
+        let summary = format!("a move changes the record of {}, which is left out of this run", node.address);
+        Diagnostic::error(summary)
+            .about(node.address.to_string())
+            .hint("select it too, or move in a run of its own")
+    });
+    told.collect()
+}
