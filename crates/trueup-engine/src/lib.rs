@@ -20,7 +20,9 @@ mod reconciler;
 mod retry;
 mod stack;
 
-pub use events::{EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber};
+pub use events::{
+    ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,
+};
 pub use executor::{Cancellation, Outcome, RunReport};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};

@@ -16,7 +16,7 @@ pub use trueup_core::{
     Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
 };
 pub use trueup_engine::{
-    Action, Cancellation, Declared, DeployOptions, Deployed, EngineError, Event, EventKind, EventSink, Grant,
+    Action, Cancellation, ConsoleLines, Declared, DeployOptions, Deployed, EngineError, Event, EventKind, EventSink, Grant,
     Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove, Random, Reason,
     Reconciler, ReplaceOrder, RunReport, SeededRandom, Stack, Subscriber, SystemRandom,
 };

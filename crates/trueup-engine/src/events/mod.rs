@@ -1,5 +1,6 @@
 //! Events: what happens during a run, as one typed stream for console, JSON, history and users' own subscribers.
 
+mod console;
 mod sink;
 
 use std::time::SystemTime;
@@ -9,6 +10,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Change, Failure, JsonForm, Value};
 use trueup_state::Scope;
 
+pub use console::ConsoleLines;
 pub use sink::{EventSink, JsonLines, Subscriber};
 
 /// The version of the events' form.

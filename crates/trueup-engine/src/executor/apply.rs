@@ -23,7 +23,7 @@ use super::tasks::refreshes;
 use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Grant};
 use crate::planner::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
-use crate::planner::{Draft, action_of, chosen, with_ignored};
+use crate::planner::{Draft, Holders, action_of, chosen, with_ignored};
 use crate::retry::Attempts;
 
 /// A resource or data source with its inputs resolved.
@@ -48,6 +48,7 @@ struct Resource {
     options: ResourceOptions,
     adopt: bool,
     refresh: bool,
+    holders: Holders,
 }
 
 /// What the program says of a node besides its inputs.
@@ -113,6 +114,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
                 options,
                 adopt,
                 refresh: refreshes(node),
+                holders: draft.holders.clone(),
             }))
         }
     };
@@ -230,6 +232,7 @@ impl Applying<'_> {
         match chosen(found.unwrap_or_default(), self.resource.adopt, &self.address.to_string())? {
             None => Ok(None),
             Some(sighting) => {
+                self.resource.holders.refuse_held(&self.address, &sighting.state)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,
@@ -370,11 +373,47 @@ impl Applying<'_> {
             self.call(Operation::Create, number, &attempt, None, &self.desired, planned, private).await;
         let object = match called {
             Ok(object) => object,
+            Err(Trouble::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
+                return self.adopt_existing(number, slot, failure, planned, private).await;
+            }
             Err(Trouble::Failed(failure)) => return Err(self.failed_create(number, failure).await),
             Err(trouble) => return Err(trouble),
         };
         let answered = object.clone();
         self.settle(Operation::Create, number, object, answered).await
+    }
+
+    /// A create that found its place taken: by an object of ours whose answer was lost, or by someone else's (RETRY-6).
+    async fn adopt_existing(
+        &self,
+        number: u64,
+        slot: u64,
+        failure: Failure,
+        planned: &Value,
+        private: &PrivateBytes,
+    ) -> Result<Value, Trouble> {
+        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let request = LookupRequest { config: &self.config, desired: &self.desired, context: &context };
+        let handler = &self.resource.handler;
+        let looked = self
+            .run
+            .retrying(&self.address, Operation::Read, self.policy, || handler.lookup(request))
+            .await?;
+        let chosen = chosen(looked.unwrap_or_default(), self.resource.adopt, &self.address.to_string());
+        let free = chosen.and_then(|found| match found {
+            Some(found) => {
+                self.resource.holders.refuse_held(&self.address, &found.state).map(|()| Some(found))
+            }
+            None => Ok(None),
+        });
+        match free {
+            Ok(Some(found)) => {
+                let adopted = self.adopt(found.state, number, slot).await?;
+                Box::pin(self.update(Some(adopted), planned, private)).await
+            }
+            Ok(None) => Err(self.failed_create(number, failure).await),
+            Err(refused) => Err(self.failed_create(number, refused).await),
+        }
     }
 
     async fn update(
@@ -499,6 +538,7 @@ impl Applying<'_> {
             }
         }
         let outputs = settled.outputs.clone();
+        self.resource.holders.note(&self.address, &settled);
         self.held.step(self.run, Step::Settled { number, object: settled }).await?;
         self.run.emit(Some(&self.address), EventKind::Completed(operation));
         Ok(outputs)

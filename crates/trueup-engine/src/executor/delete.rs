@@ -16,7 +16,7 @@ use super::step::Held;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::plan::Action;
-use crate::planner::{Draft, outcome_unknown};
+use crate::planner::{Draft, Holders, outcome_unknown};
 
 /// A resource of which something is to be deleted.
 pub(crate) struct Prepared {
@@ -25,6 +25,7 @@ pub(crate) struct Prepared {
     config: Option<Configured>,
     task: Task,
     retain: bool,
+    holders: Holders,
 }
 
 pub(crate) fn prepare(draft: &Draft, task: Task) -> Prepared {
@@ -35,6 +36,7 @@ pub(crate) fn prepare(draft: &Draft, task: Task) -> Prepared {
         handler: node.handler().cloned(),
         config: node.config.clone(),
         task,
+        holders: draft.holders.clone(),
         retain: node.declared().map_or(recorded, |declared| declared.options.retain),
     }
 }
@@ -50,7 +52,12 @@ impl Prepared {
             Task::Delete(_) | Task::Apply(_) => record.generations().cloned().collect(),
         };
         for generation in generations {
-            if self.retain {
+            // What another resource holds is not this one's to delete (DELETE-9).
+            let elsewhere = generation
+                .object
+                .as_ref()
+                .is_some_and(|it| self.holders.is_held_by_another(&self.address, it));
+            if self.retain || elsewhere {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }

@@ -16,7 +16,7 @@ pub(super) async fn collect(
     snapshot: Snapshot,
     relocation: Relocation,
 ) -> Result<Draft, Diagnostics> {
-    let mut diagnostics = unsupported(sources);
+    let mut diagnostics = Diagnostics::new();
     let mut records: IndexMap<Address, (Record, Version)> = snapshot
         .records
         .into_iter()
@@ -33,6 +33,7 @@ pub(super) async fn collect(
         configs: IndexMap::new(),
         relocation,
         selection: super::select::Selection::default(),
+        holders: super::Holders::default(),
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
     };
@@ -49,20 +50,6 @@ pub(super) async fn collect(
         draft.add_resource(sources, None, Some(record), &address, &mut diagnostics).await;
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(draft) }
-}
-
-/// What a program can say and the engine cannot do yet: an error, never silence.
-fn unsupported(sources: &Sources<'_>) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    let mut refuse = |address: &Address, what: &str| {
-        let summary = format!("{what} {address} is not supported yet");
-        diagnostics
-            .push(Diagnostic::error(summary).about(address.to_string()).hint("remove it from the program"));
-    };
-    for import in &sources.program.imports {
-        refuse(&import.to, "the import of");
-    }
-    diagnostics
 }
 
 impl Draft {
@@ -122,6 +109,11 @@ impl Draft {
             diagnostics
                 .push(Diagnostic::error(summary).about(address.to_string()).hint("give one another name"));
             return;
+        }
+        for object in
+            record.iter().flat_map(|(record, _)| record.generations()).filter_map(|it| it.object.as_ref())
+        {
+            self.holders.note(address, object);
         }
         self.nodes.push(Node {
             address: address.clone(),

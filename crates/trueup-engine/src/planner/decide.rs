@@ -5,8 +5,8 @@ use futures_util::StreamExt;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
 use trueup_provider::{
-    Binding, DataRequest, FailedCreate, InputValues, LookupRequest, Ownership, PlanAnswer, PlanRequest,
-    PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
+    Binding, DataRequest, FailedCreate, ImportRequest, InputValues, LookupRequest, Ownership, PlanAnswer,
+    PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
 };
 use trueup_state::{Generation, Status};
 
@@ -174,6 +174,9 @@ impl Case<'_> {
 
     /// Nothing is recorded: it is created, unless it exists already (ADOPT-1).
     async fn decide_new(&self) -> Result<Decision, Failure> {
+        if let Some(state) = self.imported().await? {
+            return self.decide_found(state, 0, 0, Reason::Adopted).await;
+        }
         match self.look().await? {
             Looked::Nothing => self.create(Start::Record, vec![Reason::New]).await,
             Looked::Later => self.create(Start::LookFirst, vec![Reason::New]).await,
@@ -181,6 +184,33 @@ impl Case<'_> {
                 self.decide_found(sighting.state, number, slot, Reason::Adopted).await
             }
         }
+    }
+
+    /// The object that the program wants adopted by its id (ADOPT-7).
+    async fn imported(&self) -> Result<Option<State>, Failure> {
+        let node = &self.draft.nodes[self.at];
+        let declared = self.sources.program.imports.iter().find(|import| import.to == node.address);
+        let Some(declared) = declared else { return Ok(None) };
+        let invalid = |message: String| Failure::new(FailureClass::Invalid, message);
+        let draft = self.draft;
+        let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+        let id = declared.id.evaluate(&scope).value;
+        let id = id
+            .as_str()
+            .ok_or_else(|| invalid("the id to import must be a text that is known now".to_owned()))?;
+        let Some(config) = &node.config else {
+            return Err(invalid(
+                "nothing can be imported before the provider's configuration is known".to_owned(),
+            ));
+        };
+        let context = self.sources.context(&draft.scope, &node.address, None);
+        let request = ImportRequest { config, id, context: &context };
+        let found = self.sources.retrying(&context, || self.handler.import(request)).await?;
+        let own = found.into_iter().find(|imported| imported.type_name == node.address.type_name());
+        let own =
+            own.ok_or_else(|| invalid(format!("`{id}` is not of the type {}", node.address.type_name())))?;
+        draft.holders.refuse_held(&node.address, &own.state)?;
+        Ok(Some(own.state))
     }
 
     /// A create whose outcome nobody knows (CRASH-1).
@@ -343,6 +373,7 @@ impl Case<'_> {
         match chosen(sightings, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
             Some(sighting) => {
+                self.draft.holders.refuse_held(&node.address, &sighting.state)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,

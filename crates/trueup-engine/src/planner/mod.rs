@@ -10,6 +10,7 @@ mod conclude;
 mod connect;
 mod decide;
 mod guard;
+mod holders;
 mod ignore;
 pub(crate) mod node;
 mod refresh;
@@ -19,6 +20,7 @@ mod retire;
 mod select;
 
 pub(crate) use decide::{action_of, chosen, outcome_unknown};
+pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
 
 use std::sync::Arc;
@@ -71,6 +73,7 @@ pub(crate) struct Draft {
     pub(crate) configs: IndexMap<SmolStr, Option<Configured>>,
     pub(crate) relocation: Relocation,
     pub(crate) selection: Selection,
+    pub(crate) holders: Holders,
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,

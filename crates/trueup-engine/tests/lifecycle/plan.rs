@@ -196,12 +196,3 @@ fn a_replacement_can_be_asked_for() {
     Plan: 1 to replace
     ");
 }
-
-/// What the engine cannot do yet is refused, never ignored.
-#[test]
-fn what_is_not_supported_is_an_error() {
-    let bench = Bench::new();
-    let mut importing = program([thing("a", 1)]);
-    importing.imports = vec![trueup_program::ImportDeclaration { to: address("w_thing.a"), id: lit("x") }];
-    insta::assert_snapshot!(bench.refused(&importing), @"error: the import of w_thing.a is not supported yet (remove it from the program)");
-}

@@ -47,3 +47,13 @@ fn denied_and_invalid_fail_at_once() {
         assert!(bench.records().is_empty(), "nothing came of it");
     }
 }
+
+/// RETRY-6: the answer to an earlier create was lost; the next one finds its own object.
+#[test]
+fn a_create_that_finds_its_own_object_takes_it() {
+    let bench = Bench::new();
+    bench.world.fail("created a", Failure::new(FailureClass::AlreadyExists, "it is there"));
+    bench.deployed(&program([thing("a", 1)]));
+    assert_eq!(bench.world.things(), ["a=1"]);
+    assert!(bench.plan(&program([thing("a", 1)])).ends_with("No changes"));
+}

@@ -111,6 +111,11 @@ pub(crate) struct ThingOutput {
     url: String,
 }
 
+thread_local! {
+    /// Imports have no receiver to find their world with.
+    static IMPORTABLE: std::cell::RefCell<World> = std::cell::RefCell::default();
+}
+
 /// Defines a type of things that is recovered in one of the three ways.
 macro_rules! thing_type {
     ($name:ident, $recovery:expr) => {
@@ -188,6 +193,16 @@ macro_rules! thing_type {
                 gone.map(|_| ()).ok_or_else(|| Error::not_found("it is gone"))
             }
 
+            async fn import(context: &Context, id: &str) -> Result<Found<Self, ThingOutput>> {
+                let _ = context;
+                let world = IMPORTABLE.with(|world| world.borrow().clone());
+                let id: u64 = id.parse()?;
+                let Thing { size, colour, .. } = world.get(id)?;
+                let inputs = $name { size, colour, from: None, world };
+                let outputs = inputs.output(id)?;
+                Ok(Found { inputs, outputs })
+            }
+
             async fn validate_inputs(&self, _: &Context) -> Result<()> {
                 if self.size == 13 { Err(Error::invalid("thirteen is unlucky").at("size")) } else { Ok(()) }
             }
@@ -262,6 +277,7 @@ impl Bench {
     }
 
     fn reconciler_on(&self, store: Arc<dyn Store>, sink: EventSink) -> Reconciler {
+        IMPORTABLE.with(|world| *world.borrow_mut() = self.world.clone());
         let world = self.world.clone();
         let of = move || world.clone();
         let provider = NativeProvider::new("w")
