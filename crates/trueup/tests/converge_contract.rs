@@ -54,6 +54,7 @@ struct JarOutput {
 impl Converge for Jar {
     type Output = JarOutput;
     type Config = Shelf;
+    const PRECREATES: bool = true;
 
     async fn reconcile(&self, context: &Context<Shelf>, current: &Current<Self>) -> Result<JarOutput> {
         let shelf = context.config();

@@ -9,8 +9,8 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, Binding, CallContext, CheckRequest, Configured, DataHandler, DataRequest,
-    IdempotencyToken, InputValues, LookupRequest, Observed, Ownership, PlanRequest, PrivateBytes,
-    ReadRequest, Recovery, ResourceHandler, State,
+    IdempotencyToken, InputValues, LookupRequest, Observed, Ownership, PlanRequest, PrecreateRequest,
+    PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
 };
 use trueup_state::{Attempt, Metadata, Record, Status, Step};
 
@@ -121,6 +121,76 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
     Ok(Prepared { address: node.address.clone(), config, desired, work })
 }
 
+/// The inputs and bindings a node would be applied with now; `None` if they cannot be resolved.
+pub(crate) fn resolved(draft: &Draft, at: usize) -> Option<(Value, Vec<Binding>)> {
+    let node = &draft.nodes[at];
+    let (declared, handler) = (node.declared()?, node.handler()?);
+    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let block = &handler.schema().inputs;
+    let checked = block.check(&declared.inputs.evaluate(&scope).value, &node.address.to_string());
+    let bindings =
+        declared.bindings.iter().map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
+    let inputs = block.with_defaults(&checked.value);
+    (!checked.diagnostics.has_errors()).then(|| (inputs, Binding::resolved(bindings)))
+}
+
+/// A resource of which a stub is to be made.
+pub(crate) struct PreparedStub {
+    address: Address,
+    handler: Arc<dyn ResourceHandler>,
+    config: Configured,
+    desired: InputValues,
+    meta: Metadata,
+}
+
+/// Gathers what a stub needs: inputs as far as they are known.
+pub(crate) fn prepare_stub(draft: &Draft, at: usize) -> Result<PreparedStub, Trouble> {
+    let node = &draft.nodes[at];
+    match (node.handler(), &node.config, &node.desired) {
+        (Some(handler), Some(config), Some(desired)) => Ok(PreparedStub {
+            address: node.address.clone(),
+            handler: handler.clone(),
+            config: config.clone(),
+            desired: desired.clone(),
+            meta: metadata(draft, at),
+        }),
+        _ => {
+            Err(Failure::new(FailureClass::Invalid, "no stub can be made before its provider is configured")
+                .into())
+        }
+    }
+}
+
+impl PreparedStub {
+    /// Makes the stub, journalled as the beginning of the create that will finish it.
+    pub(crate) async fn precreate(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
+        let PreparedStub { address, handler, config, desired, meta } = self;
+        let number = held.next_number();
+        let slot = held.record().map_or(0, |record| record.free_slot());
+        let token = run.fresh_token();
+        let attempt = Attempt { inputs: desired.clone(), bindings: Vec::new(), token, pending: None };
+        let origin = held.origin().clone();
+        let begun = Step::CreateBegun { address: address.clone(), origin, meta, number, slot, attempt };
+        held.step(run, begun).await?;
+        run.emit(Some(&address), EventKind::Started(Operation::Create));
+        let context = run.context(&address, held.origin(), number, slot, token);
+        let request = PrecreateRequest { config: &config, desired: &desired, context: &context };
+        let made = run.bounded(run.policy(None).timeout, handler.precreate(request)).await;
+        let stub = match made {
+            Ok(Some(stub)) => stub,
+            Ok(None) => {
+                return Err(
+                    Failure::new(FailureClass::Fatal, "the type made no stub though it says it can").into()
+                );
+            }
+            Err(ApplyFailure { failure, .. }) => return Err(failure.into()),
+        };
+        held.step(run, Step::Answered { number, object: stub.clone() }).await?;
+        let attributes = Attributes { inputs: desired.effective, outputs: stub.outputs };
+        Ok(Finished { action: Action::Create, attributes: Some(attributes), bindings: Vec::new() })
+    }
+}
+
 fn invalid(diagnostics: trueup_core::Diagnostics) -> Failure {
     let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
     let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
@@ -139,7 +209,7 @@ impl Prepared {
                     .retrying(&address, Operation::Read, run.policy(None), || handler.read(request))
                     .await?;
                 let attributes = Attributes { inputs: desired.effective.clone(), outputs };
-                Ok(Finished { action: Action::Read, attributes: Some(attributes) })
+                Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Resource(resource) => {
                 let policy = run.policy(Some(&resource.options));
@@ -173,7 +243,7 @@ impl Applying<'_> {
             _ => unreachable!("on real values nothing is undecided"),
         };
         let attributes = Attributes { inputs: self.desired.effective.clone(), outputs };
-        Ok(Finished { action, attributes: Some(attributes) })
+        Ok(Finished { action, attributes: Some(attributes), bindings: self.resource.bindings.clone() })
     }
 
     fn record(&self) -> Option<Record> {

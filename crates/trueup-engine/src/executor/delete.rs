@@ -44,12 +44,12 @@ pub(crate) fn prepare(draft: &Draft, task: Task) -> Prepared {
 impl Prepared {
     pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
         let (Some(handler), Some(record)) = (&self.handler, held.record()) else {
-            return Ok(Finished { action: Action::Delete, attributes: None });
+            return Ok(Finished { action: Action::Delete, attributes: None, bindings: Vec::new() });
         };
         let generations: Vec<Generation> = match self.task {
             Task::CleanUp(_) => record.deposed,
             Task::DeleteOld(_) => record.current.into_iter().collect(),
-            Task::Delete(_) | Task::Apply(_) => record.generations().cloned().collect(),
+            Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => record.generations().cloned().collect(),
         };
         for generation in generations {
             // What another resource holds is not this one's to delete (DELETE-9).
@@ -69,7 +69,7 @@ impl Prepared {
             remove_generation(run, held, &self.address, &**handler, config, &generation, policy).await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
-        Ok(Finished { action, attributes: None })
+        Ok(Finished { action, attributes: None, bindings: Vec::new() })
     }
 }
 

@@ -10,16 +10,20 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
+use trueup_provider::Binding;
 use trueup_state::{RecordId, Step, StoreError};
 
 use super::report::{Outcome, RunReport};
 use super::step::Held;
-use super::tasks::{Task, Tasks, clean_up_tasks, main_tasks};
+use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, main_tasks};
 use super::{Run, apply, delete};
 use crate::events::{EventKind, Operation};
-use crate::plan::Action;
-use crate::planner::node::{Attributes, NodeScope};
+use crate::plan::{Action, Grant};
+use crate::planner::node::{Attributes, NodeScope, Start};
 use crate::planner::{Draft, Planned};
+
+/// A cycle that has not settled by then alternates.
+const CONVERGENCE_ROUNDS_MAX: usize = 10;
 
 /// Why something could not be done.
 #[derive(Debug)]
@@ -47,6 +51,8 @@ pub(crate) struct Finished {
     pub(crate) action: Action,
     /// What dependents see of it; `None` for a delete.
     pub(crate) attributes: Option<Attributes>,
+    /// What was attached to it.
+    pub(crate) bindings: Vec<Binding>,
 }
 
 /// A run in progress.
@@ -57,6 +63,8 @@ struct Progress<'a> {
     clean_up_failures: Vec<(Address, Failure)>,
     store_failed: Option<StoreError>,
     failed: bool,
+    /// What each node was applied with: its inputs and bindings.
+    used: Vec<Option<(Value, Vec<Binding>)>>,
 }
 
 /// Carries a plan out.
@@ -85,10 +93,19 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn()
         clean_up_failures: Vec::new(),
         store_failed: None,
         failed: false,
+        used: vec![None; draft.nodes.len()],
     };
     progress.relocate(&draft).await;
     let tasks = main_tasks(&draft);
+    for (_, target) in draft.loose.clone() {
+        // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
+        if let Some(object) = draft.nodes[target].object() {
+            let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
+            draft.attributes[target] = Some(Attributes { inputs, outputs: object.outputs.clone() });
+        }
+    }
     progress.run_tasks(&mut draft, &tasks).await;
+    progress.converge(&mut draft).await;
     let cleanable = |at: usize| progress.may_clean_up(&draft, at);
     let clean_up = clean_up_tasks(&draft, cleanable);
     progress.run_tasks(&mut draft, &clean_up).await;
@@ -116,6 +133,47 @@ impl Progress<'_> {
                 }
             }
         }
+    }
+
+    /// The second pass (BIND-6): what was applied with values that have changed since is reconciled once more, in
+    /// place, until nothing changes.
+    async fn converge(&mut self, draft: &mut Draft) {
+        if draft.loose.is_empty() {
+            return;
+        }
+        for _ in 0..CONVERGENCE_ROUNDS_MAX {
+            let changed = self.outdated(draft);
+            if changed.is_empty() || self.stopping() {
+                return;
+            }
+            for &at in &changed {
+                let decision = &mut draft.nodes[at].decision;
+                decision.start = Start::Record;
+                decision.action =
+                    if decision.action.grant() == Grant::NoOp { Action::NoOp } else { Action::Update };
+            }
+            let tasks = again_tasks(draft, &changed);
+            self.run_tasks(draft, &tasks).await;
+        }
+        for at in self.outdated(draft) {
+            let before = self.used[at].as_ref().map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
+            let after = apply::resolved(draft, at).map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
+            let message = format!("it does not settle: its inputs alternate between {before} and {after}");
+            let failure =
+                Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
+            self.failed = true;
+            self.outcomes[at] = Some(Outcome::Failed(failure));
+        }
+    }
+
+    /// The nodes that were applied with other inputs or bindings than they would be now.
+    fn outdated(&self, draft: &Draft) -> Vec<usize> {
+        let stale = |at: &usize| match (&self.used[*at], &self.outcomes[*at]) {
+            (Some((inputs, bindings)), Some(Outcome::Done(_))) => apply::resolved(draft, *at)
+                .is_some_and(|(now, bound)| !now.same(inputs) || bound != *bindings),
+            _ => false,
+        };
+        draft.order.iter().copied().filter(stale).collect()
     }
 
     async fn run_tasks(&mut self, draft: &mut Draft, tasks: &Tasks) {
@@ -191,6 +249,9 @@ impl Progress<'_> {
         match outcome {
             Ok(finished) => {
                 if let Some(attributes) = finished.attributes {
+                    if matches!(task, Task::Apply(_)) {
+                        self.used[at] = Some((attributes.inputs.clone(), finished.bindings));
+                    }
                     draft.attributes[at] = Some(attributes);
                 }
                 if matches!(task, Task::Apply(_) | Task::Delete(_)) {
@@ -293,6 +354,7 @@ fn begin<'a>(
     task: Task,
 ) -> impl Future<Output = Result<Finished, Trouble>> + use<'a> {
     let prepared = match task {
+        Task::Precreate(at) => Prepared::Stub(apply::prepare_stub(draft, at)),
         Task::Apply(at) => Prepared::Apply(apply::prepare(run, draft, at)),
         Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
             Prepared::Delete(delete::prepare(draft, task))
@@ -300,6 +362,7 @@ fn begin<'a>(
     };
     async move {
         match prepared {
+            Prepared::Stub(prepared) => prepared?.precreate(run, &held).await,
             Prepared::Apply(prepared) => prepared?.run(run, &held).await,
             Prepared::Delete(prepared) => prepared.run(run, &held).await,
         }
@@ -307,6 +370,7 @@ fn begin<'a>(
 }
 
 enum Prepared {
+    Stub(Result<apply::PreparedStub, Trouble>),
     Apply(Result<apply::Prepared, Trouble>),
     Delete(delete::Prepared),
 }
@@ -314,7 +378,9 @@ enum Prepared {
 /// What a failed task was about.
 fn operation_of(task: Task, action: Action) -> Operation {
     match (task, action) {
-        (Task::Apply(_), Action::Create | Action::Replace | Action::MayReplace) => Operation::Create,
+        (Task::Precreate(_), _) | (Task::Apply(_), Action::Create | Action::Replace | Action::MayReplace) => {
+            Operation::Create
+        }
         (Task::Apply(_), Action::Read) => Operation::Read,
         (Task::Apply(_), _) => Operation::Update,
         _ => Operation::Delete,

@@ -10,6 +10,8 @@ use crate::planner::node::{Node, NodeKind, Start};
 /// Something to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
+    /// Make a stub to which others of a cycle refer (BIND-5).
+    Precreate(usize),
     /// Bring a declared node to where it should be.
     Apply(usize),
     /// Delete what a replacement replaces, before it.
@@ -24,7 +26,11 @@ impl Task {
     /// The node it is about.
     pub(crate) fn node(self) -> usize {
         match self {
-            Task::Apply(node) | Task::DeleteOld(node) | Task::Delete(node) | Task::CleanUp(node) => node,
+            Task::Precreate(node)
+            | Task::Apply(node)
+            | Task::DeleteOld(node)
+            | Task::Delete(node)
+            | Task::CleanUp(node) => node,
         }
     }
 }
@@ -51,6 +57,17 @@ pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
             }
             _ => {}
         }
+    }
+    builder.connect(draft);
+    builder.connect_stubs(draft);
+    builder.finish()
+}
+
+/// The tasks that apply some nodes once more, in the order of their dependencies.
+pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
+    let mut builder = Builder::new(draft.nodes.len());
+    for &at in nodes {
+        builder.apply[at] = builder.add(Task::Apply(at));
     }
     builder.connect(draft);
     builder.finish()
@@ -153,6 +170,23 @@ impl Builder {
                 let upstream = draft.graph.dependencies(at).filter(|other| self.delete[*other].is_none());
                 self.edges
                     .extend(upstream.filter_map(|other| self.apply[other]).map(|other| (delete, other)));
+            }
+        }
+    }
+
+    /// Where a cycle was opened, who refers to what is made later waits for its stub.
+    fn connect_stubs(&mut self, draft: &Draft) {
+        for &(from, target) in &draft.loose {
+            let node = &draft.nodes[target];
+            let (Some(apply), Some(user)) = (self.apply[target], self.apply[from]) else { continue };
+            let stubbed = node.decision.action == Action::Create && node.object().is_none();
+            if !(stubbed && node.handler().is_some_and(|handler| handler.precreates())) {
+                continue;
+            }
+            let known =
+                self.tasks.iter().position(|task| *task == Task::Precreate(target)).map(|at| at as u32);
+            if let Some(stub) = known.or_else(|| self.add(Task::Precreate(target))) {
+                self.edges.extend([(user, stub), (apply, stub)]);
             }
         }
     }

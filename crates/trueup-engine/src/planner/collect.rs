@@ -34,6 +34,7 @@ pub(super) async fn collect(
         relocation,
         selection: super::select::Selection::default(),
         holders: super::Holders::default(),
+        loose: Vec::new(),
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
     };

@@ -8,16 +8,20 @@ use crate::graph::Graph;
 
 pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    let mut edges = Vec::new();
+    let (mut by_input, mut by_binding) = (Vec::new(), Vec::new());
     for (at, node) in draft.nodes.iter().enumerate() {
-        for dependency in dependencies(sources, node) {
-            match draft.index.get(&dependency) {
-                Some(other) => edges.push((at as u32, *other as u32)),
-                // What is recorded may refer to what is long gone; what is declared may not (PLAN-12).
-                None if !node.is_declared() => {}
-                None => diagnostics.push(dangling(node, &dependency, draft.index.keys())),
+        let mut resolve = |dependencies: Vec<Address>, edges: &mut Vec<(u32, u32)>| {
+            for dependency in dependencies {
+                match draft.index.get(&dependency) {
+                    Some(other) => edges.push((at as u32, *other as u32)),
+                    // What is recorded may refer to what is long gone; what is declared may not (PLAN-12).
+                    None if !node.is_declared() => {}
+                    None => diagnostics.push(dangling(node, &dependency, draft.index.keys())),
+                }
             }
-        }
+        };
+        resolve(input_dependencies(sources, node), &mut by_input);
+        resolve(binding_dependencies(node), &mut by_binding);
     }
     if diagnostics.has_errors() {
         return Err(diagnostics);
@@ -29,43 +33,90 @@ pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Di
             }
         }
     }
-    draft.graph = Graph::new(draft.nodes.len(), edges);
-    match draft.graph.order() {
-        Ok(order) => {
-            draft.order = order;
-            Ok(())
+    if !by_binding.is_empty()
+        && let Err(cycle) = Graph::new(draft.nodes.len(), by_input.clone()).order()
+    {
+        return Err(circular(draft, &cycle).into());
+    }
+    order(draft, by_input, by_binding)
+}
+
+/// Orders the nodes; cycles through bindings are opened where a stub or a recorded object can stand in (BIND-3, BIND-4).
+fn order(
+    draft: &mut Draft,
+    by_input: Vec<(u32, u32)>,
+    by_binding: Vec<(u32, u32)>,
+) -> Result<(), Diagnostics> {
+    let bound = !by_binding.is_empty();
+    let mut edges = [by_input, by_binding].concat();
+    loop {
+        draft.graph = Graph::new(draft.nodes.len(), edges.clone());
+        let cycle = match draft.graph.order() {
+            Ok(order) => {
+                draft.order = order;
+                return Ok(());
+            }
+            Err(cycle) => cycle,
+        };
+        if !bound {
+            return Err(circular(draft, &cycle).into());
         }
-        Err(cycle) => Err(circular(draft, &cycle).into()),
+        let stands_in = |at: usize| match draft.nodes[at].handler() {
+            Some(handler) if handler.precreates() => 2,
+            _ if draft.nodes[at].object().is_some() => 1,
+            _ => 0,
+        };
+        let following = cycle.iter().skip(1).chain(cycle.first());
+        let opening = cycle.iter().zip(following).max_by_key(|(_, target)| stands_in(**target));
+        match opening {
+            Some((from, target)) if stands_in(*target) > 0 => {
+                edges.retain(|edge| *edge != (*from as u32, *target as u32));
+                draft.loose.push((*from, *target));
+            }
+            _ => return Err(unopenable(draft, &cycle).into()),
+        }
     }
 }
 
 /// What a node depends on, as its program or record says.
 pub(super) fn dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
-    let (mut found, provider) = match &node.kind {
-        NodeKind::Resource { declared: Some(declared), .. } => {
-            let bound = declared.bindings.iter().flat_map(|binding| binding.payload.references());
-            let referred = declared.inputs.references().into_iter().chain(bound);
-            let referred: Vec<Address> = referred.map(|reference| reference.address.clone()).collect();
-            ([referred, declared.depends_on.clone()].concat(), true)
-        }
-        NodeKind::Data { declared, .. } => {
-            let referred =
-                declared.inputs.references().into_iter().map(|reference| reference.address.clone());
-            (referred.chain(declared.depends_on.iter().cloned()).collect(), true)
-        }
-        NodeKind::Resource { declared: None, .. } => {
-            let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
-            (recorded.cloned().collect(), false)
-        }
-    };
-    if provider {
-        let config = sources.program.providers.iter().find(|provider| provider.name == node.provider);
-        let referred = config.into_iter().flat_map(|provider| provider.config.references());
-        found.extend(referred.map(|reference| reference.address.clone()));
-    }
+    let mut found = [input_dependencies(sources, node), binding_dependencies(node)].concat();
     found.sort();
     found.dedup();
     found
+}
+
+/// What a node's bindings refer to.
+fn binding_dependencies(node: &Node) -> Vec<Address> {
+    let bindings = node.declared().map_or(&[][..], |declared| &declared.bindings);
+    let referred = bindings.iter().flat_map(|binding| binding.payload.references());
+    referred.map(|reference| reference.address.clone()).collect()
+}
+
+/// What a node's inputs refer to, what it is said to depend on, and what its provider's configuration refers to.
+fn input_dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
+    let (inputs, explicit) = match &node.kind {
+        NodeKind::Resource { declared: Some(declared), .. } => (&declared.inputs, &declared.depends_on),
+        NodeKind::Data { declared, .. } => (&declared.inputs, &declared.depends_on),
+        NodeKind::Resource { declared: None, .. } => {
+            let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
+            return recorded.cloned().collect();
+        }
+    };
+    let config = sources.program.providers.iter().find(|provider| provider.name == node.provider);
+    let configured = config.into_iter().flat_map(|provider| provider.config.references());
+    let referred = inputs.references().into_iter().chain(configured);
+    referred.map(|reference| reference.address.clone()).chain(explicit.iter().cloned()).collect()
+}
+
+/// BIND-4
+fn unopenable(draft: &Draft, cycle: &[usize]) -> Diagnostic {
+    let names: Vec<String> = cycle.iter().map(|at| draft.nodes[*at].address.to_string()).collect();
+    Diagnostic::error(format!(
+        "{} are bound in a cycle, and none of them can be made before the others",
+        names.join(", ")
+    ))
+    .hint("bind to a type that can make a stub first, or remove one of the bindings")
 }
 
 fn dangling<'a>(node: &Node, dependency: &Address, known: impl Iterator<Item = &'a Address>) -> Diagnostic {

@@ -16,6 +16,24 @@ use super::{Draft, Sources, failed};
 use crate::plan::{Action, Reason};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+    // Where a cycle was opened, what is recorded stands in until more is known.
+    for (_, target) in draft.loose.clone() {
+        keep(draft, target);
+    }
+    // One round settles everything but cycles; there each round knows what the one before decided (BIND-7).
+    for _ in 0..=draft.loose.len() {
+        let before: Vec<_> =
+            draft.loose.iter().map(|(_, target)| draft.attributes[*target].clone()).collect();
+        decide_all(sources, draft).await?;
+        let after: Vec<_> = draft.loose.iter().map(|(_, target)| draft.attributes[*target].clone()).collect();
+        if before == after {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn decide_all(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     for level in draft.graph.levels(&draft.order) {
         let (declared, left_out): (Vec<usize>, Vec<usize>) = level
@@ -215,7 +233,10 @@ impl Case<'_> {
 
     /// A create whose outcome nobody knows (CRASH-1).
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
-        let attempted = current.inputs().map_or(&self.desired.effective, |inputs| &inputs.effective);
+        // A stub was begun before all its inputs were known; then the ones to come tell as much.
+        let attempted =
+            current.inputs().map(|inputs| &inputs.effective).filter(|inputs| inputs.is_wholly_known());
+        let attempted = attempted.unwrap_or(&self.desired.effective);
         match self.handler.recovery(attempted) {
             Recovery::Lookup => match self.look().await? {
                 Looked::Found(sighting, number, slot) => {

@@ -74,6 +74,8 @@ pub(crate) struct Draft {
     pub(crate) relocation: Relocation,
     pub(crate) selection: Selection,
     pub(crate) holders: Holders,
+    /// Dependencies that a cycle through bindings leaves for the second pass: who depends, on whom (BIND-5).
+    pub(crate) loose: Vec<(usize, usize)>,
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,

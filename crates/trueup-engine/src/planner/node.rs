@@ -143,7 +143,7 @@ impl Node {
 }
 
 /// What references see of a node: its outputs, and its inputs where no output has that name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Attributes {
     pub(crate) inputs: Value,
     pub(crate) outputs: Value,

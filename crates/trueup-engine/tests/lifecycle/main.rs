@@ -7,6 +7,7 @@ extern crate trueup_provider as trueup;
 
 mod adopt;
 mod apply;
+mod bind;
 mod crash;
 mod delete;
 mod drift;

@@ -11,8 +11,8 @@ use trueup_engine::{
 };
 use trueup_program::{Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration};
 use trueup_provider::{
-    CallContext, Clock, Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Prior,
-    Recovery, Registry, Result, RuntimeClock, Sightings,
+    CallContext, Clock, Context, Converge, Crud, Current, Error, Found, Inputs, NativeProvider, NoConfig,
+    Outputs, Prior, Recovery, Registry, Result, RuntimeClock, Sightings,
 };
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
@@ -112,7 +112,7 @@ pub(crate) struct ThingOutput {
 }
 
 thread_local! {
-    /// Imports have no receiver to find their world with.
+    /// Imports and stubs have no receiver to find their world with.
     static IMPORTABLE: std::cell::RefCell<World> = std::cell::RefCell::default();
 }
 
@@ -237,6 +237,75 @@ thing_type!(FoundThing, Recovery::Lookup);
 thing_type!(TokenThing, Recovery::Token);
 thing_type!(BlindThing, Recovery::Blind);
 
+/// A convergent type that shows what is bound to it, and can be part of a cycle.
+#[derive(Inputs)]
+pub(crate) struct Jar {
+    partner: Option<String>,
+    #[trueup(inject)]
+    world: World,
+}
+
+#[derive(Outputs)]
+pub(crate) struct JarOutput {
+    #[trueup(identity, stable)]
+    id: u64,
+    /// Known from the start: it follows the name.
+    #[trueup(stable)]
+    arn: String,
+    /// Known when it is settled.
+    label: String,
+}
+
+impl Converge for Jar {
+    type Output = JarOutput;
+    type Config = NoConfig;
+    const PRECREATES: bool = true;
+
+    async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<JarOutput> {
+        let bound: Vec<String> =
+            current.bindings.iter().map(|it| format!("{}={}", it.key, it.payload)).collect();
+        self.world.call(&format!("reconcile [{}]", bound.join(" ")), context)?;
+        let name = context.physical_name();
+        let found = self.world.cloud().things.iter().find(|(_, it)| it.name == name).map(|(id, _)| *id);
+        let label = format!("{}|{}", self.partner.as_deref().unwrap_or("-"), bound.join(" "));
+        let thing = Thing { name, size: 1, colour: label.clone(), tags: context.tags() };
+        let id = found.unwrap_or_else(|| self.world.put(thing.clone()));
+        self.world.cloud().things.insert(id, thing);
+        Ok(JarOutput { id, arn: format!("arn-{}", context.address.name()), label })
+    }
+
+    async fn read(&self, context: &Context, prior: Option<&JarOutput>) -> Result<Sightings<JarOutput>> {
+        let name = context.physical_name();
+        let cloud = self.world.cloud();
+        let found = match prior {
+            Some(prior) => cloud.things.get_key_value(&prior.id),
+            None => cloud.things.iter().find(|(_, it)| it.name == name),
+        };
+        Ok(found.map_or_else(Sightings::absent, |(id, thing)| {
+            let arn = format!("arn-{}", context.address.name());
+            Sightings::recognised(
+                JarOutput { id: *id, arn, label: thing.colour.clone() },
+                context.recognise(&thing.tags),
+            )
+        }))
+    }
+
+    async fn delete(&self, context: &Context, output: &JarOutput) -> Result<()> {
+        self.world.call("delete", context)?;
+        self.world.cloud().things.remove(&output.id);
+        Ok(())
+    }
+
+    async fn precreate(context: &Context, _: &JarView) -> Result<Option<JarOutput>> {
+        let world = IMPORTABLE.with(|world| world.borrow().clone());
+        world.call("precreate", context)?;
+        let thing =
+            Thing { name: context.physical_name(), size: 0, colour: "stub".to_owned(), tags: context.tags() };
+        let id = world.put(thing);
+        Ok(Some(JarOutput { id, arn: format!("arn-{}", context.address.name()), label: "stub".to_owned() }))
+    }
+}
+
 /// A store, a cloud and a clock, on which programs are deployed one after another.
 pub(crate) struct Bench {
     pub(crate) world: World,
@@ -283,7 +352,8 @@ impl Bench {
         let provider = NativeProvider::new("w")
             .crud_with::<FoundThing>("thing", of.clone())
             .crud_with::<TokenThing>("token", of.clone())
-            .crud_with::<BlindThing>("blind", of);
+            .crud_with::<BlindThing>("blind", of.clone())
+            .converge_with::<Jar>("jar", of);
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
         let registry = Registry::new().with(provider);

@@ -25,6 +25,9 @@ pub trait Converge: Inputs {
     /// Grows when recorded inputs or outputs no longer fit the structs; then [`Converge::migrate`] brings them along.
     const SCHEMA_VERSION: u64 = 0;
 
+    /// Whether [`Converge::precreate`] makes stubs, so that the type can be part of a cycle (BIND-4).
+    const PRECREATES: bool = false;
+
     /// How the type behaves, apart from its schema.
     fn traits() -> Traits {
         Traits::default()
@@ -68,7 +71,8 @@ pub trait Converge: Inputs {
         plan.leave_to_comparison()
     }
 
-    /// Makes a stub to which others of a cycle can refer, before the inputs are known (BIND-4).
+    /// Makes a stub to which others of a cycle can refer, before the inputs are known (BIND-4). Goes with
+    /// [`Converge::PRECREATES`].
     fn precreate(
         _context: &Context<Self::Config>,
         _inputs: &Self::View,

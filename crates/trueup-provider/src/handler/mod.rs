@@ -77,6 +77,11 @@ pub trait ResourceHandler: Send + Sync {
     /// Finds objects by the id a person gives.
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>>;
 
+    /// Whether the type can make stubs (BIND-4).
+    fn precreates(&self) -> bool {
+        false
+    }
+
     /// Makes a stub of the object, so that others of a cycle can refer to it (BIND-4). `None` if the type cannot.
     fn precreate<'a>(
         &'a self,

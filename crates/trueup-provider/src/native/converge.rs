@@ -154,6 +154,10 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         })
     }
 
+    fn precreates(&self) -> bool {
+        T::PRECREATES
+    }
+
     fn precreate<'a>(
         &'a self,
         request: PrecreateRequest<'a>,

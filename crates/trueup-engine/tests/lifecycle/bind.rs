@@ -1,0 +1,134 @@
+//! BIND: bindings and cycles.
+
+use trueup_program::{BindingDeclaration, Expression, ResourceDeclaration};
+
+use crate::world::{Bench, lit, output, program, resource, thing};
+
+fn jar(name: &str, partner: Option<Expression>) -> ResourceDeclaration {
+    match partner {
+        Some(partner) => resource(&format!("w_jar.{name}"), [("partner", partner)]),
+        None => resource(&format!("w_jar.{name}"), []),
+    }
+}
+
+fn bound(mut to: ResourceDeclaration, key: &str, payload: Expression) -> ResourceDeclaration {
+    to.bindings.push(BindingDeclaration { key: key.into(), payload });
+    to
+}
+
+fn reconciles(bench: &Bench) -> Vec<String> {
+    bench
+        .world
+        .calls()
+        .into_iter()
+        .filter(|call| !call.starts_with("read") && !call.starts_with("lookup"))
+        .collect()
+}
+
+/// BIND-1
+#[test]
+fn a_target_sees_the_resolved_payloads_sorted_by_key() {
+    let bench = Bench::new();
+    let target =
+        bound(bound(bound(jar("j", None), "b", lit(1)), "a", output("w_thing.t", "size")), "b", lit(2));
+    bench.deployed(&program([target, thing("t", 5)]));
+    assert!(reconciles(&bench).contains(&"reconcile [a=5 b=2] j".to_owned()));
+}
+
+/// BIND-2
+#[test]
+fn added_changed_and_removed_bindings_each_update_the_target() {
+    let bench = Bench::new();
+    let with = |payload: Option<u64>| match payload {
+        Some(payload) => program([bound(jar("j", None), "k", lit(payload))]),
+        None => program([jar("j", None)]),
+    };
+    bench.deployed(&with(None));
+    for (payload, seen) in
+        [(Some(1), "reconcile [k=1] j"), (Some(2), "reconcile [k=2] j"), (None, "reconcile [] j")]
+    {
+        assert!(
+            bench.plan(&with(payload)).contains("~ w_jar.j (bindings)"),
+            "{}",
+            bench.plan(&with(payload))
+        );
+        bench.world.calls();
+        bench.deployed(&with(payload));
+        assert_eq!(reconciles(&bench), [seen]);
+        assert!(bench.plan(&with(payload)).ends_with("No changes"));
+    }
+}
+
+/// BIND-3, BIND-5, BIND-6: a knows b's label, b knows a's address, and both settle.
+#[test]
+fn a_cycle_through_bindings_converges_from_stubs() {
+    let bench = Bench::new();
+    let circular = || {
+        let a = bound(jar("a", None), "from-b", output("w_jar.b", "label"));
+        let b = jar("b", Some(output("w_jar.a", "arn")));
+        program([a, b])
+    };
+    bench.deployed(&circular());
+    let calls = reconciles(&bench);
+    assert_eq!(calls.iter().filter(|call| call.starts_with("precreate")).count(), 1, "{calls:?}");
+    let label = |name: &str| {
+        let record = bench.records().remove(name).unwrap();
+        record.current.unwrap().object.unwrap().outputs.get("label").unwrap().to_string()
+    };
+    assert_eq!(label("b"), "\"arn-a|\"");
+    assert_eq!(label("a"), "\"-|from-b=\\\"arn-a|\\\"\"");
+    assert!(bench.plan(&circular()).ends_with("No changes"), "{}", bench.plan(&circular()));
+    assert_eq!(bench.world.cloud().things.len(), 2);
+    assert!(bench.destroy().succeeded());
+    assert!(bench.world.cloud().things.is_empty());
+}
+
+/// BIND-4
+#[test]
+fn a_cycle_without_a_stub_is_refused_by_name() {
+    let bench = Bench::new();
+    let a = bound(thing("a", 1), "k", output("w_thing.b", "url"));
+    let b = resource("w_thing.b", [("from", output("w_thing.a", "url"))]);
+    insta::assert_snapshot!(bench.refused(&program([a, b])), @"error: w_thing.a, w_thing.b are bound in a cycle, and none of them can be made before the others (bind to a type that can make a stub first, or remove one of the bindings)");
+}
+
+/// BIND-3: input edges may not form cycles, bound or not.
+#[test]
+fn a_cycle_of_inputs_stays_an_error() {
+    let bench = Bench::new();
+    let a = bound(jar("a", Some(output("w_jar.b", "arn"))), "k", lit(1));
+    let b = bound(jar("b", Some(output("w_jar.a", "arn"))), "k", output("w_jar.a", "label"));
+    assert!(bench.refused(&program([a, b])).contains("Resource dependency cycle detected"));
+}
+
+/// BIND-6: what alternates is stopped with its values.
+#[test]
+fn a_cycle_that_does_not_settle_is_an_error_with_its_values() {
+    let bench = Bench::new();
+    // Each shows what the other shows, so the labels grow for ever.
+    let a = bound(jar("a", None), "k", output("w_jar.b", "label"));
+    let b = bound(jar("b", None), "k", output("w_jar.a", "label"));
+    let report = bench.deploy(&program([a, b]));
+    let told: Vec<String> = report.outcomes.iter().map(|(_, outcome)| format!("{outcome:?}")).collect();
+    assert!(told.iter().any(|outcome| outcome.contains("does not settle")), "{told:?}");
+}
+
+/// CRASH-7 for cycles: cut off anywhere and run again, it ends where it should.
+#[test]
+fn a_cycle_cut_off_anywhere_and_run_again_settles() {
+    let circular = || {
+        let a = bound(jar("a", None), "from-b", output("w_jar.b", "label"));
+        let b = jar("b", Some(output("w_jar.a", "arn")));
+        program([a, b])
+    };
+    for waits in 0.. {
+        let bench = Bench::new();
+        let finished = bench.deploy_cut_off(&circular(), waits);
+        bench.deployed(&circular());
+        assert_eq!(bench.world.cloud().things.len(), 2, "cut off after {waits} waits");
+        assert!(bench.plan(&circular()).ends_with("No changes"), "cut off after {waits} waits");
+        if finished {
+            break;
+        }
+    }
+}
