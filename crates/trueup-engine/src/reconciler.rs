@@ -12,7 +12,7 @@ use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
 use trueup_state::{Acquired, HeldLease, Holder as LeaseHolder, Lease, RecordId, Scope, Store, StoreError};
 
 use crate::events::{EventKind, EventSink};
-use crate::executor::{Cancellation, Journal, Run, RunReport, execute};
+use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
 use crate::options::{DeployOptions, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, Planned, Sources};
@@ -54,7 +54,7 @@ fn told(diagnostics: &Diagnostics) -> String {
 /// What a deploy came to.
 #[derive(Debug)]
 pub enum Deployed {
-    /// Only the plan was asked for.
+    /// Only the plan was asked for, or it was not approved.
     Planned(Plan),
     /// The plan was carried out, as far as it went.
     Ran(Box<RunReport>),
@@ -92,7 +92,19 @@ impl Reconciler {
         options: &DeployOptions,
         cancellation: &Cancellation,
     ) -> Result<Deployed, EngineError> {
-        self.run(program, options, cancellation, "deploy").await
+        self.deploy_approved(program, options, cancellation, &mut |_| true).await
+    }
+
+    /// The same, if the plan is approved. No lease is held while someone thinks; if the state changed in the meantime,
+    /// the plan is made anew and asked for again (STATE-11).
+    pub async fn deploy_approved(
+        &self,
+        program: &Program,
+        options: &DeployOptions,
+        cancellation: &Cancellation,
+        approve: &mut dyn FnMut(&Plan) -> bool,
+    ) -> Result<Deployed, EngineError> {
+        self.run(program, options, cancellation, "deploy", approve).await
     }
 
     /// Deletes all that is recorded.
@@ -102,7 +114,18 @@ impl Reconciler {
         options: &DeployOptions,
         cancellation: &Cancellation,
     ) -> Result<Deployed, EngineError> {
-        self.run(program, options, cancellation, "destroy").await
+        self.destroy_approved(program, options, cancellation, &mut |_| true).await
+    }
+
+    /// The same, if the plan is approved.
+    pub async fn destroy_approved(
+        &self,
+        program: &Program,
+        options: &DeployOptions,
+        cancellation: &Cancellation,
+        approve: &mut dyn FnMut(&Plan) -> bool,
+    ) -> Result<Deployed, EngineError> {
+        self.run(program, options, cancellation, "destroy", approve).await
     }
 
     async fn planned(
@@ -124,17 +147,40 @@ impl Reconciler {
         options: &DeployOptions,
         cancellation: &Cancellation,
         reason: &'static str,
+        approve: &mut dyn FnMut(&Plan) -> bool,
     ) -> Result<Deployed, EngineError> {
-        let destroy = reason == "destroy";
-        if options.dry_run {
-            return Ok(Deployed::Planned(self.planned(program, &options.plan, destroy).await?.plan));
-        }
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run: SmolStr = IdempotencyToken::from_bytes(self.random.bytes()).to_string().into();
-        let lease = self.acquire(&scope, options, &run, reason).await?;
-        let outcome = self.run_under(&lease, program, options, cancellation, &scope, run, reason).await;
-        self.store.release(&scope, &lease).await?;
-        outcome
+        loop {
+            let planned = self.planned(program, &options.plan, reason == "destroy").await?;
+            if options.dry_run || !approve(&planned.plan) {
+                return Ok(Deployed::Planned(planned.plan));
+            }
+            let lease = self.acquire(&scope, options, &run, reason).await?;
+            let outcome = match self.store.load(&scope).await {
+                Ok(snapshot) if !planned.plan.follows_from(&snapshot) => Ok(None),
+                Ok(_) => {
+                    let executed = self.run_under(
+                        &lease,
+                        program,
+                        options,
+                        cancellation,
+                        &scope,
+                        run.clone(),
+                        reason,
+                        planned,
+                    );
+                    executed.await.map(Some)
+                }
+                Err(error) => Err(error.into()),
+            };
+            // What was lost to another run need not be given back; any other trouble outlasts the lease.
+            let released = self.store.release(&scope, &lease).await;
+            if let Some(deployed) = outcome? {
+                released?;
+                return Ok(deployed);
+            }
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that a run is made of")]
@@ -147,8 +193,8 @@ impl Reconciler {
         scope: &Scope,
         run: SmolStr,
         reason: &'static str,
+        planned: Planned,
     ) -> Result<Deployed, EngineError> {
-        let planned = self.planned(program, &options.plan, reason == "destroy").await?;
         let run = Run {
             program,
             options,
@@ -160,6 +206,7 @@ impl Reconciler {
             journal: Journal::new(self.store.clone(), scope.clone(), lease.token),
             cancellation: cancellation.clone(),
             sequence: AtomicU64::new(0),
+            limits: Limits::new(options.plan.parallelism),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
         let executing = pin!(execute(&run, planned, || RecordId::from_bytes(self.random.bytes())));

@@ -105,6 +105,9 @@ impl Run<'_> {
         attempts: &mut Attempts,
         failure: Failure,
     ) -> Result<Option<trueup_core::Value>, Failure> {
+        if matches!(failure.class, FailureClass::Throttled { .. }) {
+            self.limits.slow_down(address);
+        }
         match attempts.after(failure.clone(), &*self.clock) {
             Next::GiveUp(failure) => Err(failure),
             Next::Again { wait, pending } => {

@@ -8,6 +8,7 @@ mod apply;
 mod call;
 mod delete;
 mod journal;
+mod limits;
 mod report;
 mod schedule;
 mod step;
@@ -26,6 +27,7 @@ use crate::events::{Event, EventKind, EventSink};
 use crate::options::DeployOptions;
 use crate::random::Random;
 pub(crate) use journal::Journal;
+pub(crate) use limits::Limits;
 pub use report::{Outcome, RunReport};
 pub(crate) use schedule::execute;
 
@@ -63,6 +65,7 @@ pub(crate) struct Run<'a> {
     pub(crate) journal: Journal,
     pub(crate) cancellation: Cancellation,
     pub(crate) sequence: AtomicU64,
+    pub(crate) limits: Limits,
 }
 
 impl Run<'_> {

@@ -3,16 +3,18 @@
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
+use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::Binding;
 use trueup_state::{RecordId, Step, StoreError};
 
+use super::limits::provider;
 use super::report::{Outcome, RunReport};
 use super::step::Held;
 use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, main_tasks};
@@ -190,10 +192,20 @@ impl Progress<'_> {
         let mut ready: BinaryHeap<_> =
             (0..tasks.tasks.len()).filter(|it| waiting[*it] == 0).map(rank).collect();
         let mut running = FuturesUnordered::new();
+        let mut running_of: BTreeMap<SmolStr, usize> = BTreeMap::new();
+        let mut held_back = Vec::new();
         let limit = self.run.options.plan.parallelism.max(1);
         loop {
             while running.len() < limit && !self.stopping() {
-                let Some((_, std::cmp::Reverse(task))) = ready.pop() else { break };
+                let Some((rank, std::cmp::Reverse(task))) = ready.pop() else { break };
+                let address = &draft.nodes[tasks.tasks[task].node()].address;
+                let of_provider = running_of.entry(provider(address).into()).or_insert(0);
+                if *of_provider >= self.run.limits.allowed(address) {
+                    // Its provider is throttled: it goes back to the others when one of them ends.
+                    held_back.push((rank, std::cmp::Reverse(task)));
+                    continue;
+                }
+                *of_provider += 1;
                 let at = tasks.tasks[task].node();
                 let future = begin(self.run, self.held[at].clone(), draft, tasks.tasks[task]);
                 running.push(async move { (task, future.await) });
@@ -207,6 +219,14 @@ impl Progress<'_> {
                 }
             };
             let Some((task, outcome)) = finished else { break };
+            let address = &draft.nodes[tasks.tasks[task].node()].address;
+            if let Some(of_provider) = running_of.get_mut(provider(address)) {
+                *of_provider -= 1;
+            }
+            if outcome.is_ok() {
+                self.run.limits.succeeded(address);
+            }
+            ready.extend(held_back.drain(..));
             let cause = self.finish(draft, tasks.tasks[task], outcome);
             // Whoever waited may start now, or is skipped, and whoever waits for that one.
             let mut settled = vec![(task, cause)];

@@ -5,7 +5,7 @@ mod text;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::{Address, Change, Diagnostics, Path, Value};
-use trueup_state::{RecordId, Scope, Version};
+use trueup_state::{RecordId, Scope, Snapshot, Version};
 
 /// A plan for one scope.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -175,6 +175,14 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
             && self.actions.iter().all(|it| it.action == Action::NoOp && it.deposed.is_empty())
+    }
+
+    /// Whether the records are still those the plan was made from.
+    pub fn follows_from(&self, snapshot: &Snapshot) -> bool {
+        let mut recorded: Vec<_> =
+            snapshot.records.iter().map(|(record, version)| (record.id, *version)).collect();
+        recorded.sort_unstable();
+        recorded == self.read_set
     }
 
     /// The action of a resource.

@@ -81,3 +81,21 @@ fn an_unsound_program_takes_no_lease_for_long() {
     assert!(matches!(unsound, Err(EngineError::Unsound(_))));
     bench.deployed(&program([thing("a", 1)]));
 }
+
+/// STATE-11: what changed while someone thought is planned and asked for again.
+#[test]
+fn a_plan_that_is_no_longer_true_is_asked_for_again() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let mut asked = Vec::new();
+    let deployed = bench.deploy_asking(&program([thing("a", 2)]), &mut |plan| {
+        asked.push(plan.summary());
+        if asked.len() == 1 {
+            // Someone else is faster.
+            bench.other_runtime_deploys(&program([thing("a", 2)]));
+        }
+        true
+    });
+    assert!(deployed.succeeded());
+    assert_eq!(asked, ["Plan: 1 to update", "No changes"]);
+}

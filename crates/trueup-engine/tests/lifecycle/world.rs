@@ -485,6 +485,34 @@ impl Bench {
         matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded())
     }
 
+    /// Deploys if the plan is approved.
+    pub(crate) fn deploy_asking(
+        &self,
+        program: &Program,
+        approve: &mut dyn FnMut(&Plan) -> bool,
+    ) -> RunReport {
+        let reconciler = self.reconciler(EventSink::new());
+        let deployed = reconciler.deploy_approved(program, &self.options, &self.cancellation, approve);
+        match self.run(deployed) {
+            Ok(Deployed::Ran(report)) => *report,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Deploys from another thread, as another process would.
+    pub(crate) fn other_runtime_deploys(&self, program: &Program) {
+        let reconciler = self.reconciler(EventSink::new());
+        let (options, cancellation) = (self.options.clone(), Cancellation::new());
+        std::thread::scope(|scope| {
+            let deploy = || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let runtime = runtime.expect("there is room for a runtime");
+                runtime.block_on(reconciler.deploy(program, &options, &cancellation)).expect("it is sound");
+            };
+            scope.spawn(deploy).join().expect("it does not panic");
+        });
+    }
+
     /// Deploys on a store whose n-th commit fails and all after it, and gives what the run says.
     pub(crate) fn deploy_with_failing_store(&self, program: &Program, failing_commit: u64) -> String {
         let store = crate::failing::FailingStore::new(self.store.clone(), failing_commit);

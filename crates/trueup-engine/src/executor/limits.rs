@@ -1,0 +1,85 @@
+//! How many operations of one provider run at a time: fewer when it says it is throttled, more again as it recovers
+//! (RETRY-5).
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use smol_str::SmolStr;
+use trueup_core::Address;
+
+/// The limits of all providers. One that never throttles has none beyond the run's own.
+pub(crate) struct Limits {
+    parallelism: usize,
+    throttled: Mutex<BTreeMap<SmolStr, Limit>>,
+}
+
+struct Limit {
+    allowed: usize,
+    /// Operations that succeeded since the limit last changed.
+    successes: usize,
+}
+
+impl Limits {
+    pub(crate) fn new(parallelism: usize) -> Self {
+        Limits { parallelism: parallelism.max(1), throttled: Mutex::default() }
+    }
+
+    /// How many operations of a resource's provider may run at a time.
+    pub(crate) fn allowed(&self, address: &Address) -> usize {
+        let throttled = self.throttled.lock();
+        throttled.map_or(self.parallelism, |limits| {
+            limits.get(provider(address)).map_or(self.parallelism, |limit| limit.allowed)
+        })
+    }
+
+    /// A provider asked to slow down: half as many from now on.
+    pub(crate) fn slow_down(&self, address: &Address) {
+        if let Ok(mut limits) = self.throttled.lock() {
+            let limit = limits
+                .entry(provider(address).into())
+                .or_insert(Limit { allowed: self.parallelism, successes: 0 });
+            *limit = Limit { allowed: (limit.allowed / 2).max(1), successes: 0 };
+        }
+    }
+
+    /// An operation succeeded: after as many as are allowed, one more is.
+    pub(crate) fn succeeded(&self, address: &Address) {
+        let Ok(mut limits) = self.throttled.lock() else { return };
+        let Some(limit) = limits.get_mut(provider(address)) else { return };
+        limit.successes += 1;
+        if limit.successes >= limit.allowed {
+            *limit = Limit { allowed: limit.allowed + 1, successes: 0 };
+        }
+        if limit.allowed >= self.parallelism {
+            limits.remove(provider(address));
+        }
+    }
+}
+
+/// The provider's name, which begins the names of its types.
+pub(crate) fn provider(address: &Address) -> &str {
+    address.type_name().split('_').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RETRY-5
+    #[test]
+    fn throttling_halves_the_limit_and_success_restores_it() {
+        let limits = Limits::new(8);
+        let (ours, other): (Address, Address) = ("w_thing.a".parse().unwrap(), "x_thing.a".parse().unwrap());
+        limits.slow_down(&ours);
+        limits.slow_down(&ours);
+        assert_eq!((limits.allowed(&ours), limits.allowed(&other)), (2, 8));
+        for _ in 0..100 {
+            limits.slow_down(&ours);
+        }
+        assert_eq!(limits.allowed(&ours), 1);
+        for _ in 0..1 + 2 + 3 + 4 + 5 + 6 + 7 {
+            limits.succeeded(&ours);
+        }
+        assert_eq!(limits.allowed(&ours), 8);
+    }
+}
