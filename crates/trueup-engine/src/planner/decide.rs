@@ -245,9 +245,24 @@ impl Case<'_> {
                 Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
                 Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,
             },
-            Recovery::Token => self.create(Start::RepeatCreate, vec![Reason::Recovered]).await,
+            Recovery::Token => self.decide_repeated(current).await,
             Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
         }
+    }
+
+    /// A create that is repeated as it was; if the program has since changed in a replace field, it is replaced at once.
+    async fn decide_repeated(&self, current: &Generation) -> Result<Decision, Failure> {
+        let mut decision = self.create(Start::RepeatCreate, vec![Reason::Recovered]).await?;
+        let Some(attempted) = current.inputs() else { return Ok(decision) };
+        let fields = self.handler.schema().replace_fields();
+        decision.changes = self.handler.input_changes(attempted, self.desired);
+        let forcing =
+            decision.changes.iter().filter(|change| fields.iter().any(|field| field.overlaps(&change.path)));
+        decision.replace_paths = forcing.map(|change| change.path.clone()).collect();
+        if !decision.replace_paths.is_empty() {
+            decision.action = Action::Replace;
+        }
+        Ok(decision)
     }
 
     /// A create that came half-way (CRASH-2).

@@ -9,6 +9,7 @@ mod adopt;
 mod apply;
 mod bind;
 mod crash;
+mod crash_table;
 mod delete;
 mod drift;
 mod event;
