@@ -55,6 +55,8 @@ pub struct PlannedAction {
     pub dependencies: Vec<Address>,
     /// Older generations that are to be deleted.
     pub deposed: Vec<u64>,
+    /// Whether its type cannot be read, so that drift goes unseen (DRIFT-4).
+    pub unreadable: bool,
 }
 
 /// A resource that gets another address.

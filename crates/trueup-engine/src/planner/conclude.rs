@@ -100,5 +100,6 @@ fn action(sources: &Sources<'_>, draft: &Draft, node: &Node) -> PlannedAction {
         prior_outputs: object.map(|object| object.outputs.clone()).unwrap_or_default(),
         dependencies: connect::dependencies(sources, node),
         deposed,
+        unreadable: node.sight == Sight::Unreadable,
     }
 }

@@ -59,17 +59,12 @@ fn lost_dependency(draft: &Draft, at: usize) -> Vec<Diagnostic> {
     .collect()
 }
 
+/// Two resources that would be one object: declared ones, or one that goes and one that comes.
 fn shared_identities(draft: &Draft) -> Vec<Diagnostic> {
     let mut holders: BTreeMap<(&str, Value), &Address> = BTreeMap::new();
     let mut found = Vec::new();
     for node in &draft.nodes {
-        let (Some(handler), Some(desired)) = (node.handler(), &node.desired) else { continue };
-        let nothing = Value::object::<&str>([]);
-        let Some(identity) = handler.schema().identity(Some(&desired.effective), &nothing) else { continue };
-        let all_known = handler.schema().inputs.attributes.iter().filter(|(_, it)| it.identity);
-        if !all_known.clone().all(|(name, _)| identity.get(name).is_some()) {
-            continue;
-        }
+        let Some(identity) = identity(node) else { continue };
         if let Some(other) = holders.insert((node.address.type_name(), identity.clone()), &node.address) {
             let summary = format!("{other} and {} have one identity: {identity}", node.address);
             found.push(
@@ -80,4 +75,17 @@ fn shared_identities(draft: &Draft) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// The identity that a node will have, or had if it goes, as far as its inputs tell all of it.
+fn identity(node: &Node) -> Option<Value> {
+    let handler = node.handler()?;
+    let recorded = || node.object()?.inputs.as_ref().map(|inputs| &inputs.effective);
+    let inputs = match node.is_declared() {
+        true => &node.desired.as_ref()?.effective,
+        false => recorded()?,
+    };
+    let identity = handler.schema().identity(Some(inputs), &Value::object::<&str>([]))?;
+    let mut parts = handler.schema().inputs.attributes.iter().filter(|(_, attribute)| attribute.identity);
+    parts.all(|(name, _)| identity.get(name).is_some()).then_some(identity)
 }

@@ -8,7 +8,10 @@ use trueup_provider::State;
 
 /// The objects that records hold, by type and identity. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Holders(Arc<Mutex<BTreeMap<(String, Value), Vec<Address>>>>);
+pub(crate) struct Holders(Arc<Mutex<BTreeMap<Object, Vec<Address>>>>);
+
+/// A type and an identity.
+type Object = (String, Value);
 
 impl Holders {
     /// Notes that a resource holds an object.

@@ -94,3 +94,18 @@ fn an_object_is_never_held_by_two() {
         vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: crate::world::lit("1") }];
     insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`)");
 }
+
+/// ADOPT-6
+#[test]
+fn what_cannot_be_looked_for_at_plan_is_looked_for_at_apply() {
+    use crate::world::thing_from;
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
+    let lost = Bench::in_world(bench.world.clone());
+    // The url of a is not known until it is updated, and so are the inputs of b.
+    let grown = program([thing("a", 2), thing_from("b", "a")]);
+    assert!(lost.plan(&grown).contains("+ w_thing.b (new)"));
+    lost.deployed(&grown);
+    assert_eq!(lost.world.things(), ["a=2", "b=1"]);
+    assert!(lost.plan(&grown).ends_with("No changes"));
+}

@@ -152,3 +152,22 @@ fn failed_validation_leaves_cloud_and_state_untouched() {
     );
     assert_eq!((bench.records(), bench.world.things()), (before, vec!["a=1".to_owned()]));
 }
+
+/// APPLY-13: past its time an operation's outcome is unknown, and recovery looks before it creates again.
+#[test]
+fn an_operation_past_its_time_is_resolved_by_looking() {
+    let mut bench = Bench::new();
+    bench.options.plan.timeout = std::time::Duration::from_secs(5);
+    bench.world.fail("hang a", denied());
+    let report = bench.deploy(&program([thing("a", 1), thing("b", 1)]));
+    let Some(Outcome::Failed(failure)) = report.outcome("w_thing.a") else { panic!("{:?}", report.outcomes) };
+    assert_eq!(
+        (&failure.class, failure.message.as_str()),
+        (&FailureClass::Indeterminate, "no answer within 5 s")
+    );
+    assert!(bench.records()["a"].current.as_ref().unwrap().attempt().is_some(), "the intent is kept");
+    bench.world.calls();
+    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    assert_eq!(bench.world.calls()[..2], ["read b", "lookup a"]);
+    assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+}

@@ -132,3 +132,41 @@ fn a_cycle_cut_off_anywhere_and_run_again_settles() {
         }
     }
 }
+
+/// BIND-7: what a change may reach over bindings is granted an update.
+#[test]
+fn what_a_change_reaches_over_bindings_may_update() {
+    let bench = Bench::new();
+    let circular = |key: &str| {
+        let a = bound(jar("a", None), "from-b", output("w_jar.b", "label"));
+        let b = bound(jar("b", Some(output("w_jar.a", "arn"))), key, lit(1));
+        program([a, b])
+    };
+    bench.deployed(&circular("k"));
+    let plan = bench.plan(&circular("other"));
+    assert!(plan.contains("~ w_jar.b (bindings)") && plan.contains("~? w_jar.a"), "{plan}");
+    bench.deployed(&circular("other"));
+    assert!(bench.plan(&circular("other")).ends_with("No changes"));
+}
+
+/// BIND-8
+#[test]
+fn old_generations_go_after_the_second_pass() {
+    let bench = Bench::new();
+    let circular = |colour: &str| {
+        let t = resource("w_thing.t", [("colour", lit(colour))]);
+        let a = bound(
+            bound(jar("a", None), "from-b", output("w_jar.b", "label")),
+            "t",
+            output("w_thing.t", "url"),
+        );
+        let b = jar("b", Some(output("w_jar.a", "arn")));
+        program([t, a, b])
+    };
+    bench.deployed(&circular("red"));
+    bench.world.calls();
+    bench.deployed(&circular("blue"));
+    let calls = reconciles(&bench);
+    let delete = calls.iter().position(|call| call == "delete t").unwrap();
+    assert!(calls[delete + 1..].iter().all(|call| !call.starts_with("reconcile")), "{calls:?}");
+}

@@ -24,6 +24,9 @@ struct Row {
     half_made: bool,
 }
 
+/// What became of the program since.
+type Change = fn(Option<Declared>) -> Option<Declared>;
+
 const FIRST: Declared = Declared { size: 1, colour: "red" };
 
 fn rows() -> Vec<Row> {
@@ -125,7 +128,7 @@ fn left_behind(kind: &str, row: &Row) -> Bench {
 /// CRASH-1, CRASH-2, CRASH-3, CRASH-4, CRASH-5, CRASH-6
 #[test]
 fn every_leftover_state_ends_where_the_program_wants_it() {
-    let changes: [(&str, fn(Option<Declared>) -> Option<Declared>); 4] = [
+    let changes: [(&str, Change); 4] = [
         ("unchanged", |declared| declared),
         ("changed", |_| Some(Declared { size: 7, colour: "red" })),
         ("changed in a replace field", |_| Some(Declared { size: 1, colour: "green" })),

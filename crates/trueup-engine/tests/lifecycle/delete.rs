@@ -5,7 +5,7 @@ use trueup_engine::Outcome;
 
 use crate::world::{Bench, program, thing, thing_from};
 
-/// DELETE-1, DELETE-4, DELETE-6
+/// DELETE-1, DELETE-4, DELETE-6, ADOPT-8
 #[test]
 fn destroy_deletes_everything_dependents_first() {
     let bench = Bench::new();
@@ -51,5 +51,27 @@ fn what_is_retained_is_forgotten_without_a_call() {
     bench.world.calls();
     assert!(bench.destroy().succeeded());
     assert!(bench.world.calls().is_empty() && bench.records().is_empty());
+    assert_eq!(bench.world.things(), ["a=1"]);
+}
+
+/// DELETE-8
+#[test]
+fn destroy_needs_no_sound_program() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let unsound = program([thing("a", 1), thing("a", 2), thing_from("b", "nowhere")]);
+    assert!(bench.destroy_of(&unsound).succeeded());
+    assert!(bench.world.things().is_empty());
+}
+
+/// DELETE-9
+#[test]
+fn what_another_record_holds_is_dropped_and_not_deleted() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let object = bench.records().remove("a").unwrap().current.unwrap().object.unwrap();
+    bench.record_by_hand("w_thing.b", object);
+    bench.deployed(&program([thing("a", 1)]));
+    assert_eq!(bench.records().into_keys().collect::<Vec<_>>(), ["a"]);
     assert_eq!(bench.world.things(), ["a=1"]);
 }

@@ -79,3 +79,15 @@ fn each_resource_says_what_is_done_about_its_drift() {
     let ignored = bench.try_plan(&with(DriftPolicy::Ignore)).unwrap();
     assert!(ignored.is_empty() && ignored.warnings.is_empty());
 }
+
+/// DRIFT-4
+#[test]
+fn a_type_that_cannot_be_read_says_that_drift_goes_unseen() {
+    use crate::world::{lit, resource};
+    let bench = Bench::new();
+    let program = program([resource("w_named.a", [("name", lit("x"))]), thing("b", 1)]);
+    bench.deployed(&program);
+    let plan = bench.try_plan(&program).unwrap();
+    assert!(plan.is_empty());
+    assert!(plan.action("w_named.a").unwrap().unreadable && !plan.action("w_thing.b").unwrap().unreadable);
+}

@@ -42,3 +42,83 @@ fn the_history_holds_the_events_of_each_run() {
     assert_eq!(lines.len(), 5);
     assert!(lines[1].event.contains("\"event\":\"reconciler.deploy.decision\""), "{}", lines[1].event);
 }
+
+/// EVENT-3, EVENT-5: each event as JSON and as a line for people.
+#[test]
+fn events_carry_all_that_a_subscriber_needs() {
+    use std::sync::{Arc, Mutex};
+    use trueup_engine::{ConsoleLines, EventSink, JsonLines};
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+    impl std::io::Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let (json, console) = (Shared::default(), Shared::default());
+    let sink = EventSink::new().with(JsonLines(json.clone())).with(ConsoleLines(console.clone()));
+    let bench = Bench::new();
+    bench.deploy_heard_by(&program([thing("a", 1)]), sink);
+    let text = |shared: &Shared| String::from_utf8(shared.0.lock().unwrap().clone()).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text(&json).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let decision = &lines[1];
+    for key in ["version", "sequence", "time_ms", "stack", "stage", "run", "resource", "data"] {
+        assert!(!decision[key].is_null(), "{key}: {decision}");
+    }
+    assert_eq!(decision["resource"]["type"], "w_thing");
+    assert_eq!(decision["data"]["decision"], "create");
+    assert_eq!(decision["data"]["params"]["size"], 1);
+    let told: Vec<String> = text(&console).lines().map(|line| line[9..].to_owned()).collect();
+    assert_eq!(
+        told,
+        [
+            "deploy started",
+            "w_thing.a to create",
+            "w_thing.a create started",
+            "w_thing.a create completed",
+            "finished",
+        ]
+    );
+}
+
+/// EVENT-4
+#[test]
+fn decisions_have_the_names_of_the_reconciler() {
+    use crate::world::{lit, resource};
+    let bench = Bench::new();
+    let decision = |program: &trueup_program::Program, of: &str| {
+        bench.try_plan(program).unwrap().action(of).unwrap().decision().to_string()
+    };
+    let one = program([thing("a", 1)]);
+    assert_eq!(decision(&one, "w_thing.a"), "create");
+    bench.deployed(&one);
+    assert_eq!(decision(&one, "w_thing.a"), "noop");
+    assert_eq!(decision(&program([thing("a", 2)]), "w_thing.a"), "update");
+    assert_eq!(
+        decision(&program([resource("w_thing.a", [("colour", lit("blue"))])]), "w_thing.a"),
+        "replace"
+    );
+    assert_eq!(decision(&program([]), "w_thing.a"), "delete");
+}
+
+/// EVENT-6
+#[test]
+fn a_failing_subscriber_neither_stops_nor_reorders_the_run() {
+    use std::sync::{Arc, Mutex};
+    use trueup_engine::{Event, EventSink};
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let also = heard.clone();
+    let sink = EventSink::new()
+        .with(|_: &Event| panic!("a subscriber of the user's"))
+        .with(move |event: &Event| also.lock().unwrap().push(event.sequence));
+    let bench = Bench::new();
+    bench.deploy_heard_by(&program([thing("a", 1), thing("b", 1)]), sink);
+    let heard = heard.lock().unwrap();
+    assert!(heard.is_sorted() && heard.len() == 8, "{heard:?}");
+    assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+}

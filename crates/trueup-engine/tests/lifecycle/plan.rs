@@ -137,7 +137,18 @@ fn denied() -> trueup_core::Failure {
     trueup_core::Failure::new(trueup_core::FailureClass::Denied, "not yours")
 }
 
-/// PLAN-15, PLAN-16
+/// PLAN-17
+#[test]
+fn a_dry_run_gives_the_same_plan_and_does_nothing() {
+    let mut bench = Bench::new();
+    let program = program([thing("a", 1), thing_from("b", "a")]);
+    let plan = bench.plan(&program);
+    bench.options.dry_run = true;
+    assert_eq!(bench.dry_run(&program).to_string(), plan);
+    assert!(bench.records().is_empty() && bench.world.things().is_empty());
+}
+
+/// PLAN-15, PLAN-16, CRUD-3
 #[test]
 fn planning_writes_nothing_and_says_the_same_twice() {
     let bench = Bench::new();

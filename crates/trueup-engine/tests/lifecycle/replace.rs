@@ -125,3 +125,23 @@ fn what_is_protected_is_neither_replaced_nor_deleted_even_undeclared() {
     insta::assert_snapshot!(bench.refused(&program([declared])), @"error: w_thing.a is protected and would be replaced (remove `protect` from its options)");
     insta::assert_snapshot!(bench.refused(&program([])), @"error: w_thing.a is protected and would be deleted (run `state unprotect w_thing.a` first)");
 }
+
+/// REPLACE-10
+#[test]
+fn an_unchanged_identity_is_replaced_delete_first_and_never_shared() {
+    let bench = Bench::new();
+    let named = |address: &str, name: &str, colour: &str| {
+        resource(address, [("name", lit(name)), ("colour", lit(colour))])
+    };
+    bench.deployed(&program([named("w_named.a", "x", "red")]));
+    insta::assert_snapshot!(bench.plan(&program([named("w_named.a", "x", "blue")])), @r#"
+    ± w_named.a delete first (inputs, same-identity)
+        colour: "red" -> "blue" forces replacement
+    Plan: 1 to replace
+    "#);
+    let twins = program([named("w_named.a", "x", "red"), named("w_named.b", "x", "red")]);
+    let told = r#"have one identity: { name = "x" } (give one another identity; if it was renamed, say so with `moved`)"#;
+    assert_eq!(bench.refused(&twins), format!("error: w_named.a and w_named.b {told}"));
+    let renamed = program([named("w_named.c", "x", "red")]);
+    assert_eq!(bench.refused(&renamed), format!("error: w_named.c and w_named.a {told}"));
+}

@@ -68,3 +68,35 @@ fn stack_outputs_are_unknown_in_the_plan_and_real_at_the_end() {
     assert_eq!(report.outputs.unwrap().to_string(), r#"{ where = "thing/1/3" }"#);
     assert_eq!(bench.try_plan(&program).unwrap().outputs.to_string(), r#"{ where = "thing/1/3" }"#);
 }
+
+/// UNKNOWN-12
+#[test]
+fn a_data_source_is_read_at_plan_unless_it_depends_on_what_changes() {
+    use trueup_program::{DataDeclaration, Expression, Node};
+    let bench = Bench::new();
+    let with = |of: Expression, size| {
+        let entries = vec![("of".into(), of)];
+        let mut all = program([thing("a", size)]);
+        all.data.push(DataDeclaration {
+            address: "data.w_length.l".parse().unwrap(),
+            provider: None,
+            inputs: Expression::new(Node::Object(entries)),
+            depends_on: Vec::new(),
+            place: None,
+        });
+        with_output(all, "length", output("data.w_length.l", "length"))
+    };
+    let plan = bench.try_plan(&with(lit("four"), 1)).unwrap();
+    assert_eq!(plan.outputs.to_string(), "{ length = 4 }");
+    let of_url = |size| with(output("w_thing.a", "url"), size);
+    insta::assert_snapshot!(bench.plan(&of_url(1)), @r"
+    + w_thing.a (new)
+    ? data.w_length.l (output-unknown)
+    Plan: 1 to create
+    ");
+    bench.world.calls();
+    let report = bench.deployed(&of_url(1));
+    assert_eq!(report.outputs.unwrap().to_string(), "{ length = 9 }");
+    assert_eq!(bench.world.calls().iter().filter(|call| *call == "measure l").count(), 1);
+    assert!(bench.plan(&of_url(1)).ends_with("No changes"));
+}

@@ -11,8 +11,8 @@ use trueup_engine::{
 };
 use trueup_program::{Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration};
 use trueup_provider::{
-    CallContext, Clock, Context, Converge, Crud, Current, Error, Found, Inputs, NativeProvider, NoConfig,
-    Outputs, Prior, Recovery, Registry, Result, RuntimeClock, Sightings,
+    CallContext, Clock, Context, Converge, Crud, Current, DataSource, Error, Found, Inputs, NativeProvider,
+    NoConfig, Outputs, Prior, Recovery, Registry, Result, RuntimeClock, Sightings,
 };
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
@@ -72,7 +72,10 @@ impl World {
     fn call(&self, operation: &str, context: &CallContext) -> Result<()> {
         let mut cloud = self.cloud();
         let call = format!("{operation} {}", context.address.name());
-        cloud.calls.push(call.clone());
+        // Not a call of its own, only a place where the script can step in.
+        if operation != "hang" {
+            cloud.calls.push(call.clone());
+        }
         let scripted = cloud.script.get_mut(&call).and_then(VecDeque::pop_front);
         // A panic must not poison the cloud.
         drop(cloud);
@@ -152,6 +155,9 @@ macro_rules! thing_type {
 
             async fn create(&self, context: &Context) -> Result<ThingOutput> {
                 self.world.call("create", context)?;
+                if self.world.call("hang", context).is_err() {
+                    context.clock.sleep(std::time::Duration::from_secs(1_000_000)).await;
+                }
                 let token = context.token.to_string();
                 let known =
                     self.world.cloud().tokens.get(&token).copied().filter(|_| $recovery == Recovery::Token);
@@ -306,6 +312,61 @@ impl Converge for Jar {
     }
 }
 
+/// A type whose identity is what the program calls it, and that cannot be read.
+#[derive(Inputs)]
+pub(crate) struct Named {
+    #[trueup(identity)]
+    name: String,
+    #[trueup(replace, default = "red")]
+    colour: String,
+    #[trueup(inject)]
+    world: World,
+}
+
+#[derive(Outputs)]
+pub(crate) struct NamedOutput {
+    shown: String,
+}
+
+impl Converge for Named {
+    type Output = NamedOutput;
+    type Config = NoConfig;
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Token
+    }
+
+    async fn reconcile(&self, context: &Context, _: &Current<Self>) -> Result<NamedOutput> {
+        self.world.call("reconcile", context)?;
+        Ok(NamedOutput { shown: format!("{} {}", self.colour, self.name) })
+    }
+
+    async fn delete(&self, context: &Context, _: &NamedOutput) -> Result<()> {
+        self.world.call("delete", context)
+    }
+}
+
+/// A data source that says how long a text is.
+#[derive(Inputs)]
+pub(crate) struct Length {
+    of: String,
+}
+
+#[derive(Outputs)]
+pub(crate) struct LengthOutput {
+    length: u64,
+}
+
+impl DataSource for Length {
+    type Output = LengthOutput;
+    type Config = NoConfig;
+
+    async fn read(&self, context: &Context) -> Result<LengthOutput> {
+        IMPORTABLE.with(|world| world.borrow().clone()).call("measure", context)?;
+        Ok(LengthOutput { length: self.of.len() as u64 })
+    }
+}
+
 /// A store, a cloud and a clock, on which programs are deployed one after another.
 pub(crate) struct Bench {
     pub(crate) world: World,
@@ -353,7 +414,9 @@ impl Bench {
             .crud_with::<FoundThing>("thing", of.clone())
             .crud_with::<TokenThing>("token", of.clone())
             .crud_with::<BlindThing>("blind", of.clone())
-            .converge_with::<Jar>("jar", of);
+            .converge_with::<Jar>("jar", of.clone())
+            .converge_with::<Named>("named", of)
+            .data::<Length>("length");
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
         let registry = Registry::new().with(provider);
@@ -384,6 +447,15 @@ impl Bench {
         self.try_deploy(program).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// What a deploy would do, by the deploy itself.
+    pub(crate) fn dry_run(&self, program: &Program) -> Plan {
+        let reconciler = self.reconciler(EventSink::new());
+        match self.run(reconciler.deploy(program, &self.options, &self.cancellation)) {
+            Ok(Deployed::Planned(plan)) => plan,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Deploys and expects that all was done.
     pub(crate) fn deployed(&self, program: &Program) -> RunReport {
         let report = self.deploy(program);
@@ -392,8 +464,11 @@ impl Bench {
     }
 
     pub(crate) fn destroy(&self) -> RunReport {
-        let program = program([]);
-        self.listening(|reconciler| self.run(reconciler.destroy(&program, &self.options, &self.cancellation)))
+        self.destroy_of(&program([]))
+    }
+
+    pub(crate) fn destroy_of(&self, program: &Program) -> RunReport {
+        self.listening(|reconciler| self.run(reconciler.destroy(program, &self.options, &self.cancellation)))
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -485,6 +560,14 @@ impl Bench {
         matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded())
     }
 
+    /// Deploys while these subscribers listen.
+    pub(crate) fn deploy_heard_by(&self, program: &Program, sink: EventSink) {
+        let reconciler = self.reconciler(sink.clone());
+        let deployed = self.run(reconciler.deploy(program, &self.options, &self.cancellation));
+        assert!(matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded()));
+        sink.close();
+    }
+
     /// Deploys if the plan is approved.
     pub(crate) fn deploy_asking(
         &self,
@@ -510,6 +593,34 @@ impl Bench {
                 runtime.block_on(reconciler.deploy(program, &options, &cancellation)).expect("it is sound");
             };
             scope.spawn(deploy).join().expect("it does not panic");
+        });
+    }
+
+    /// Writes a record that no run would write: of an object that another record holds.
+    pub(crate) fn record_by_hand(&self, of: &str, object: trueup_provider::State) {
+        let scope = Scope::new("stack", "test");
+        let holder = trueup_state::Holder {
+            run: "by hand".into(),
+            user: "ada".into(),
+            host: "here".into(),
+            reason: "repair".into(),
+        };
+        let id = trueup_state::RecordId::from_bytes([7; 16]);
+        let meta = trueup_state::Metadata { provider: "w".into(), ..trueup_state::Metadata::default() };
+        let (address, origin) = (address(of), address(of));
+        let step = trueup_state::Step::Adopted { address, origin, meta, number: 0, slot: 0, object };
+        let entry = trueup_state::Entry { id, step };
+        let record = trueup_state::transition(None, &entry).expect("it is a legal step");
+        let batch = trueup_state::Batch {
+            writes: vec![trueup_state::Write { expected: None, entry, record }],
+            ..trueup_state::Batch::default()
+        };
+        self.run(async {
+            let taken =
+                self.store.acquire(&scope, &holder, self.options.lease_term).await.expect("it is in memory");
+            let trueup_state::Acquired::Lease(lease) = taken else { panic!("someone holds the lease") };
+            self.store.commit(&scope, lease.token, &batch).await.expect("it is in memory");
+            self.store.release(&scope, &lease).await.expect("it is in memory");
         });
     }
 
