@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::SystemTime;
 
 use futures_util::future::{Either, select};
 use smol_str::SmolStr;
@@ -209,7 +210,16 @@ impl Reconciler {
             limits: Limits::new(options.plan.parallelism),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
-        let executing = pin!(execute(&run, planned, || RecordId::from_bytes(self.random.bytes())));
+        let started = self.clock.now();
+        let numbers = AtomicU64::new(0);
+        let fresh_id = || {
+            ordered_id(
+                started,
+                numbers.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+                self.random.bytes(),
+            )
+        };
+        let executing = pin!(execute(&run, planned, fresh_id));
         let keeping = pin!(self.keep_lease(scope, lease));
         match select(executing, keeping).await {
             Either::Left((report, _)) => Ok(Deployed::Ran(Box::new(report))),
@@ -250,6 +260,16 @@ impl Reconciler {
             }
         }
     }
+}
+
+/// An id that sorts by when it was given out, so that new records lie side by side in an index: time in milliseconds,
+/// number within the run, randomness.
+fn ordered_id(started: SystemTime, number: u64, random: [u8; 16]) -> RecordId {
+    let at = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
+    let mut bytes = random;
+    bytes[..6].copy_from_slice(&at.to_be_bytes()[2..]);
+    bytes[6..10].copy_from_slice(&(number as u32).to_be_bytes());
+    RecordId::from_bytes(bytes)
 }
 
 /// How often a waiting run asks again.

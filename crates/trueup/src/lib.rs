@@ -16,9 +16,9 @@ pub use trueup_core::{
     Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
 };
 pub use trueup_engine::{
-    Action, Cancellation, ConsoleLines, Declared, DeployOptions, Deployed, EngineError, Event, EventKind, EventSink, Grant,
-    Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove, Random, Reason,
-    Reconciler, ReplaceOrder, RunReport, SeededRandom, Stack, Subscriber, SystemRandom,
+    Action, Cancellation, ConsoleLines, Declared, DeployOptions, Deployed, EngineError, Event, EventKind,
+    EventSink, Grant, Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove,
+    Random, Reason, Reconciler, ReplaceOrder, RunReport, SeededRandom, Stack, Subscriber, SystemRandom,
 };
 pub use trueup_program::{DriftPolicy, Program, ResourceDeclaration, ResourceOptions, RetryPolicy};
 pub use trueup_program::{Evaluated, Expr, Expression, IntoExpr, Referable, Reference, Scope, list, map};

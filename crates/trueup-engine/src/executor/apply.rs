@@ -21,7 +21,7 @@ use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::refreshes;
 use crate::events::{EventKind, Operation};
-use crate::plan::{Action, Grant};
+use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
 use crate::planner::{Draft, Holders, action_of, chosen, with_ignored};
 use crate::retry::Attempts;
@@ -413,6 +413,26 @@ impl Applying<'_> {
     }
 
     async fn replace(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
+        let current = self.record().and_then(|record| record.current);
+        if let (Some(current), Some(ReplaceOrder::DeleteFirst)) = (current, self.resource.decision.order) {
+            // Only now is it certain that it is replaced (UNKNOWN-8); what was certain before is gone already.
+            self.check().await?;
+            if self.resource.options.retain {
+                self.held.step(self.run, Step::Dropped { number: current.number }).await?;
+            } else {
+                let handler = self.resource.handler.clone();
+                remove_generation(
+                    self.run,
+                    self.held,
+                    &self.address,
+                    &*handler,
+                    &self.config,
+                    &current,
+                    self.policy,
+                )
+                .await?;
+            }
+        }
         self.begin_and_create(self.held.next_number(), self.free_slot(), planned, private).await
     }
 

@@ -3,6 +3,7 @@
 //! Whoever comes first commits for all who came in the meantime, then hands over to the next. No task runs beside the
 //! run itself, so dropping the run drops everything.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
@@ -17,7 +18,7 @@ pub(crate) struct Journal {
 
 #[derive(Default)]
 struct Queue {
-    waiting: Vec<Waiting>,
+    waiting: VecDeque<Waiting>,
     history: Vec<HistoryLine>,
     committing: bool,
 }
@@ -52,16 +53,16 @@ impl Journal {
             let Ok(mut queue) = self.queue.lock() else { return Err(self.poisoned()) };
             if queue.committing {
                 let (sender, receiver) = oneshot::channel();
-                queue.waiting.push(Waiting { writes: writes.clone(), turn: sender });
-                Some(receiver)
+                queue.waiting.push_back(Waiting { writes, turn: sender });
+                Err(receiver)
             } else {
                 queue.committing = true;
-                None
+                Ok(writes)
             }
         };
         match turn {
-            None => self.lead(writes).await,
-            Some(turn) => match turn.await {
+            Ok(writes) => self.lead(writes).await,
+            Err(turn) => match turn.await {
                 Ok(Turn::Done(outcome)) => outcome,
                 Ok(Turn::Lead(writes)) => self.lead(writes).await,
                 Err(_) => Err(self.poisoned()),
@@ -105,8 +106,7 @@ impl Journal {
     /// Lets the next writer commit, if there is one that still waits.
     fn hand_over(&self) {
         let Ok(mut queue) = self.queue.lock() else { return };
-        while !queue.waiting.is_empty() {
-            let Waiting { writes, turn } = queue.waiting.remove(0);
+        while let Some(Waiting { writes, turn }) = queue.waiting.pop_front() {
             if turn.send(Turn::Lead(writes)).is_ok() {
                 return;
             }

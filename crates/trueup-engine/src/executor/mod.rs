@@ -84,13 +84,16 @@ impl Run<'_> {
             resource: resource.cloned(),
             kind,
         };
-        let line = trueup_state::HistoryLine {
-            run: self.run.to_string(),
-            sequence: event.sequence,
-            at: event.at,
-            event: event.to_json(),
-        };
-        self.journal.note(line);
+        // That nothing happens to most of a stack is not worth a line each in its history.
+        let unchanged = matches!(&event.kind, EventKind::Decision { decision, .. } if decision == "noop");
+        if !unchanged {
+            self.journal.note(trueup_state::HistoryLine {
+                run: self.run.to_string(),
+                sequence: event.sequence,
+                at: event.at,
+                event: event.to_json(),
+            });
+        }
         self.events.emit(event);
     }
 }

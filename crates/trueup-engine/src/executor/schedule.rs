@@ -17,7 +17,7 @@ use trueup_state::{RecordId, Step, StoreError};
 use super::limits::provider;
 use super::report::{Outcome, RunReport};
 use super::step::Held;
-use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, main_tasks};
+use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
 use super::{Run, apply, delete};
 use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Grant};
@@ -108,8 +108,10 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn()
     }
     progress.run_tasks(&mut draft, &tasks).await;
     progress.converge(&mut draft).await;
+    progress.skip_late_deletes(&draft);
     let cleanable = |at: usize| progress.may_clean_up(&draft, at);
-    let clean_up = clean_up_tasks(&draft, cleanable);
+    let retirable = |at: usize| progress.outcomes[at].is_none() && !progress.stopping();
+    let clean_up = clean_up_tasks(&draft, cleanable, retirable);
     progress.run_tasks(&mut draft, &clean_up).await;
     progress.conclude(&draft, plan).await
 }
@@ -308,6 +310,22 @@ impl Progress<'_> {
         self.run.emit(Some(&draft.nodes[at].address), EventKind::Skipped { cause: cause.clone() });
         if self.outcomes[at].is_none() {
             self.outcomes[at] = Some(Outcome::Skipped(cause.clone()));
+        }
+    }
+
+    /// Deletes that wait for the clean-up of something that was not done do not happen (DELETE-3).
+    fn skip_late_deletes(&mut self, draft: &Draft) {
+        let late = late_deletes(draft);
+        // In the order of dependencies, users come before what they use.
+        for at in draft.order.iter().rev().copied().filter(|at| late[*at]) {
+            let users = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten();
+            let undone = users.copied().find(|user| match &self.outcomes[*user] {
+                None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
+                Some(outcome) => !matches!(outcome, Outcome::Done(_)),
+            });
+            if let Some(user) = undone {
+                self.skip(draft, Task::Delete(at), &draft.nodes[user].address.clone());
+            }
         }
     }
 

@@ -1,11 +1,15 @@
 //! From a plan to tasks: what has to run, and after what.
+//!
+//! Some orders must hold: upstream before downstream, dependents deleted before what they use, what is deleted first
+//! before what replaces it. Others are kept wherever they do not contradict those: a consumer is moved off before what
+//! it used goes, and nothing is torn down before its own upstream is there.
 
 use trueup_state::Status;
 
 use crate::graph::Graph;
 use crate::plan::{Action, ReplaceOrder};
 use crate::planner::Draft;
-use crate::planner::node::{Node, NodeKind, Start};
+use crate::planner::node::{Node, NodeKind, Sight, Start};
 
 /// Something to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,23 +47,25 @@ pub(crate) struct Tasks {
 
 /// The tasks that carry the plan out, up to the clean-up.
 pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
+    let late = late_deletes(draft);
     let mut builder = Builder::new(draft.nodes.len());
     for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| draft.selection.contains(*at)) {
         match node.decision.action {
+            Action::Delete | Action::Forget if late[at] => {}
             Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
             _ if node.is_declared() && has_work(draft, at) => {
                 builder.apply[at] = builder.add(Task::Apply(at));
-                if node.decision.order == Some(ReplaceOrder::DeleteFirst)
-                    && node.decision.action == Action::Replace
-                {
+                let deleted_first = node.decision.order == Some(ReplaceOrder::DeleteFirst);
+                if deleted_first && node.decision.action == Action::Replace && node.object().is_some() {
                     builder.delete[at] = builder.add(Task::DeleteOld(at));
                 }
             }
             _ => {}
         }
     }
-    builder.connect(draft);
+    builder.must(draft);
     builder.connect_stubs(draft);
+    builder.wish(draft);
     builder.finish()
 }
 
@@ -69,23 +75,50 @@ pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
     for &at in nodes {
         builder.apply[at] = builder.add(Task::Apply(at));
     }
-    builder.connect(draft);
+    builder.must(draft);
     builder.finish()
 }
 
-/// The tasks that delete older generations, dependents first.
-pub(crate) fn clean_up_tasks(draft: &Draft, waiting: impl Fn(usize) -> bool) -> Tasks {
+/// The tasks that delete older generations and what only those still used, dependents first.
+pub(crate) fn clean_up_tasks(
+    draft: &Draft,
+    replaced: impl Fn(usize) -> bool,
+    retired: impl Fn(usize) -> bool,
+) -> Tasks {
+    let late = late_deletes(draft);
     let mut builder = Builder::new(draft.nodes.len());
-    for at in (0..draft.nodes.len()).filter(|at| waiting(*at)) {
-        builder.delete[at] = builder.add(Task::CleanUp(at));
-    }
-    for at in 0..draft.nodes.len() {
-        let Some(delete) = builder.delete[at] else { continue };
-        for dependent in recorded_dependents(draft, at) {
-            builder.edges.extend(builder.delete[dependent].map(|other| (delete, other)));
+    for (at, late) in late.into_iter().enumerate() {
+        if late && retired(at) {
+            builder.delete[at] = builder.add(Task::Delete(at));
+        } else if replaced(at) {
+            builder.delete[at] = builder.add(Task::CleanUp(at));
         }
     }
+    builder.must(draft);
     builder.finish()
+}
+
+/// What is no longer declared, and an older generation of something else still uses until the clean-up: it must outlive
+/// that generation, and so must all that it uses itself.
+pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
+    let mut late = vec![false; draft.nodes.len()];
+    let leaves_old = |node: &Node| {
+        let create_first = node.decision.order == Some(ReplaceOrder::CreateFirst);
+        let waiting = node.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
+        node.is_declared() && (create_first || waiting)
+    };
+    let goes = |at: usize| matches!(draft.nodes[at].decision.action, Action::Delete | Action::Forget);
+    let mut reached: Vec<usize> = (0..draft.nodes.len()).filter(|at| leaves_old(&draft.nodes[*at])).collect();
+    while let Some(user) = reached.pop() {
+        let used = draft.nodes[user].record.iter().flat_map(|(record, _)| &record.meta.dependencies);
+        for at in used.filter_map(|address| draft.index.get(address).copied()) {
+            if goes(at) && !late[at] {
+                late[at] = true;
+                reached.push(at);
+            }
+        }
+    }
+    late
 }
 
 /// Whether a declared node has anything to run for: an action, or something else to record.
@@ -107,7 +140,7 @@ fn has_work(draft: &Draft, at: usize) -> bool {
 /// Whether what was seen differs from the record in a way that is no drift but worth recording.
 pub(super) fn refreshes(node: &Node) -> bool {
     match (&node.sight, node.object()) {
-        (crate::planner::node::Sight::Present(seen), Some(recorded)) => {
+        (Sight::Present(seen), Some(recorded)) => {
             node.decision.drift.is_empty() && seen.outputs != recorded.outputs
         }
         _ => false,
@@ -115,23 +148,9 @@ pub(super) fn refreshes(node: &Node) -> bool {
 }
 
 /// The nodes whose records depend on a node.
-fn recorded_dependents(draft: &Draft, at: usize) -> Vec<usize> {
-    let address = &draft.nodes[at].address;
-    let depends = |node: &Node| {
-        node.record
-            .as_ref()
-            .is_some_and(|(record, _)| record.meta.dependencies.binary_search(address).is_ok())
-    };
-    // The graph knows declared dependents; records may know others that the program has let go.
-    let declared = draft.graph.dependents(at);
-    let recorded = draft.recorded_dependents.get(address).into_iter().flatten().copied();
-    let mut found: Vec<usize> = declared.chain(recorded).filter(|other| *other != at).collect();
-    found.sort_unstable();
-    found.dedup();
-    found.retain(|other| {
-        depends(&draft.nodes[*other]) || draft.graph.dependents(at).any(|node| node == *other)
-    });
-    found
+fn recorded_dependents(draft: &Draft, at: usize) -> impl Iterator<Item = usize> {
+    let recorded = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten().copied();
+    recorded.filter(move |other| *other != at)
 }
 
 struct Builder {
@@ -151,27 +170,71 @@ impl Builder {
         Some(self.tasks.len() as u32 - 1)
     }
 
-    fn connect(&mut self, draft: &Draft) {
+    /// The orders that must hold. They have no cycle: programs have none, records have none, and creates follow deletes.
+    fn must(&mut self, draft: &Draft) {
         for at in 0..draft.nodes.len() {
             if let Some(apply) = self.apply[at] {
                 // A node starts when all it depends on are done (APPLY-1), and after what it replaces is gone.
                 let upstream = draft.graph.dependencies(at).filter_map(|other| self.apply[other]);
                 self.edges.extend(upstream.chain(self.delete[at]).map(|other| (apply, other)));
             }
-            let Some(delete) = self.delete[at] else { continue };
-            let replaced = matches!(self.tasks[delete as usize], Task::DeleteOld(_));
-            for dependent in recorded_dependents(draft, at) {
-                // A consumer is deleted or moved off before what it used goes (APPLY-9, DELETE-1).
-                let after = self.delete[dependent].or(if replaced { None } else { self.apply[dependent] });
-                self.edges.extend(after.map(|other| (delete, other)));
-            }
-            if replaced {
-                // Nothing is torn down before its own upstream is known to be there, unless that goes too.
-                let upstream = draft.graph.dependencies(at).filter(|other| self.delete[*other].is_none());
-                self.edges
-                    .extend(upstream.filter_map(|other| self.apply[other]).map(|other| (delete, other)));
+            if let Some(delete) = self.delete[at] {
+                // Dependents are deleted before what they use (DELETE-1).
+                let dependents = recorded_dependents(draft, at).filter_map(|other| self.delete[other]);
+                self.edges.extend(dependents.map(|other| (delete, other)));
             }
         }
+    }
+
+    /// The orders that are kept unless they contradict those that must hold.
+    fn wish(&mut self, draft: &Draft) {
+        let mut wishes = Vec::new();
+        for at in 0..draft.nodes.len() {
+            let may_delete = draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
+            if let (Some(apply), None, true) = (self.apply[at], self.delete[at], may_delete) {
+                // It may turn out to delete first: then its dependents that go must be gone.
+                let going = recorded_dependents(draft, at).filter_map(|other| self.delete[other]);
+                wishes.extend(going.map(|other| (apply, other)));
+            }
+            let Some(delete) = self.delete[at] else { continue };
+            let replaced = matches!(self.tasks[delete as usize], Task::DeleteOld(_));
+            for consumer in recorded_dependents(draft, at) {
+                let still_uses = draft.graph.dependencies(consumer).any(|other| other == at);
+                if self.delete[consumer].is_none() && !(replaced && still_uses) {
+                    // A consumer is moved off before what it used goes (APPLY-9).
+                    wishes.extend(self.apply[consumer].map(|other| (delete, other)));
+                }
+            }
+            if replaced {
+                // Nothing is torn down before its own upstream is known to be there.
+                wishes.extend(
+                    draft.graph.dependencies(at).filter_map(|other| self.apply[other]).map(|it| (delete, it)),
+                );
+            }
+        }
+        // Only what is deleted before it is made again can contradict: without that, deletes come after applies.
+        let contradictable = self.tasks.iter().any(|task| matches!(task, Task::DeleteOld(_)));
+        for (task, after) in wishes {
+            if !(contradictable && self.reaches(after, task)) {
+                self.edges.push((task, after));
+            }
+        }
+    }
+
+    /// Whether a task waits for another already, directly or not.
+    fn reaches(&self, from: u32, to: u32) -> bool {
+        let graph = Graph::new(self.tasks.len(), self.edges.clone());
+        let mut seen = vec![false; self.tasks.len()];
+        let mut reached = vec![from as usize];
+        while let Some(task) = reached.pop() {
+            if task == to as usize {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[task], true) {
+                reached.extend(graph.dependencies(task));
+            }
+        }
+        false
     }
 
     /// Where a cycle was opened, who refers to what is made later waits for its stub.

@@ -38,15 +38,20 @@ pub(super) async fn collect(
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
     };
+    let expected = sources.program.resources.len().max(records.len()) + sources.program.data.len();
+    draft.nodes.reserve_exact(expected);
+    draft.attributes.reserve_exact(expected);
     if !sources.destroy {
         for declared in &sources.program.resources {
-            let record = records.shift_remove(&declared.address);
+            // Moving the last one into the gap keeps this linear; what is left is sorted below.
+            let record = records.swap_remove(&declared.address);
             draft.add_resource(sources, Some(declared), record, &declared.address, &mut diagnostics).await;
         }
         for declared in &sources.program.data {
             draft.add_data(sources, declared, &mut diagnostics).await;
         }
     }
+    records.sort_unstable_keys();
     for (address, record) in records {
         draft.add_resource(sources, None, Some(record), &address, &mut diagnostics).await;
     }

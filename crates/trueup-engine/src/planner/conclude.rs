@@ -20,7 +20,8 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
     actions.retain(|action| {
         action.address.mode() == trueup_core::Mode::Resource || action.action == Action::Read
     });
-    actions.sort_by(|left, right| left.address.cmp(&right.address));
+    // Addresses differ, so nothing hangs on the sort being stable.
+    actions.sort_unstable_by(|left, right| left.address.cmp(&right.address));
     let mut read_set: Vec<_> = draft
         .nodes
         .iter()

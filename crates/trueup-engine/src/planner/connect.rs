@@ -13,10 +13,16 @@ pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Di
         let mut resolve = |dependencies: Vec<Address>, edges: &mut Vec<(u32, u32)>| {
             for dependency in dependencies {
                 match draft.index.get(&dependency) {
-                    Some(other) => edges.push((at as u32, *other as u32)),
-                    // What is recorded may refer to what is long gone; what is declared may not (PLAN-12).
+                    // What is declared may not refer to what is recorded alone: that goes (PLAN-10, PLAN-12).
+                    Some(other) if !node.is_declared() || draft.nodes[*other].is_declared() => {
+                        edges.push((at as u32, *other as u32));
+                    }
+                    // What is recorded may refer to what is long gone.
                     None if !node.is_declared() => {}
-                    None => diagnostics.push(dangling(node, &dependency, draft.index.keys())),
+                    _ => {
+                        let declared = draft.nodes.iter().filter(|node| node.is_declared());
+                        diagnostics.push(dangling(node, &dependency, declared.map(|node| &node.address)));
+                    }
                 }
             }
         };

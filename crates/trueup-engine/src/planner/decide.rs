@@ -195,7 +195,7 @@ impl Case<'_> {
         if let Some(state) = self.imported().await? {
             return self.decide_found(state, 0, 0, Reason::Adopted).await;
         }
-        match self.look().await? {
+        match self.look(self.desired).await? {
             Looked::Nothing => self.create(Start::Record, vec![Reason::New]).await,
             Looked::Later => self.create(Start::LookFirst, vec![Reason::New]).await,
             Looked::Found(sighting, number, slot) => {
@@ -233,12 +233,9 @@ impl Case<'_> {
 
     /// A create whose outcome nobody knows (CRASH-1).
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
-        // A stub was begun before all its inputs were known; then the ones to come tell as much.
-        let attempted =
-            current.inputs().map(|inputs| &inputs.effective).filter(|inputs| inputs.is_wholly_known());
-        let attempted = attempted.unwrap_or(&self.desired.effective);
-        match self.handler.recovery(attempted) {
-            Recovery::Lookup => match self.look().await? {
+        let attempted = attempted_inputs(current, self.desired);
+        match self.handler.recovery(&attempted.effective) {
+            Recovery::Lookup => match self.look(attempted).await? {
                 Looked::Found(sighting, number, slot) => {
                     self.decide_found(sighting.state, number, slot, Reason::Recovered).await
                 }
@@ -394,15 +391,15 @@ impl Case<'_> {
     }
 
     /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6).
-    async fn look(&self) -> Result<Looked, Failure> {
+    async fn look(&self, inputs: &InputValues) -> Result<Looked, Failure> {
         let node = &self.draft.nodes[self.at];
         let Some(config) = &node.config else { return Ok(Looked::Later) };
-        if !self.desired.effective.is_wholly_known() {
+        if !inputs.effective.is_wholly_known() {
             return Ok(Looked::Later);
         }
         let record = node.record.as_ref().map(|(record, _)| record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
-        let request = LookupRequest { config, desired: self.desired, context: &context };
+        let request = LookupRequest { config, desired: inputs, context: &context };
         let found = self.sources.retrying(&context, || self.handler.lookup(request)).await?;
         let sightings = found.unwrap_or_default();
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
@@ -418,6 +415,12 @@ impl Case<'_> {
             }
         }
     }
+}
+
+/// The inputs of the create that was interrupted, by which its object is found. A stub was begun before all its inputs
+/// were known; then the ones to come tell as much.
+fn attempted_inputs<'a>(current: &'a Generation, desired: &'a InputValues) -> &'a InputValues {
+    current.inputs().filter(|inputs| inputs.effective.is_wholly_known()).unwrap_or(desired)
 }
 
 /// What looking came to.

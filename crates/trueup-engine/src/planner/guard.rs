@@ -1,5 +1,4 @@
-//! What must not happen: deleting what is protected (REPLACE-9) or still referred to (PLAN-10), two resources with one
-//! identity (REPLACE-10).
+//! What must not happen: deleting what is protected (REPLACE-9), two resources with one identity (REPLACE-10).
 
 use std::collections::BTreeMap;
 
@@ -11,9 +10,8 @@ use crate::plan::Action;
 
 pub(super) fn guard(draft: &Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    for (at, node) in draft.nodes.iter().enumerate() {
+    for node in &draft.nodes {
         diagnostics.extend(protection(node));
-        diagnostics.extend(lost_dependency(draft, at));
     }
     diagnostics.extend(shared_identities(draft));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
@@ -38,25 +36,6 @@ fn protection(node: &Node) -> Option<Diagnostic> {
         let summary = format!("{} is protected and would be {doomed}", node.address);
         Diagnostic::error(summary).about(node.address.to_string()).hint(hint)
     })
-}
-
-/// A resource that goes while one that stays as it is still refers to it.
-fn lost_dependency(draft: &Draft, at: usize) -> Vec<Diagnostic> {
-    let node = &draft.nodes[at];
-    if node.decision.action != Action::Delete {
-        return Vec::new();
-    }
-    let dependents = draft.graph.dependents(at).map(|dependent| &draft.nodes[dependent]);
-    let left =
-        dependents.filter(|dependent| !matches!(dependent.decision.action, Action::Delete | Action::Forget));
-    left.map(|dependent| {
-        let summary =
-            format!("{} would be deleted, and {} still depends on it", node.address, dependent.address);
-        Diagnostic::error(summary)
-            .about(node.address.to_string())
-            .hint("declare it, or remove the dependency")
-    })
-    .collect()
 }
 
 /// Two resources that would be one object: declared ones, or one that goes and one that comes.

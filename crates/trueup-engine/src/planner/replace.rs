@@ -57,15 +57,19 @@ fn keeps_identity(node: &Node) -> bool {
     matches!((new, old), (Some(new), Some(old)) if new.same(&old))
 }
 
-/// What depends on an object that is deleted first, and must or may be replaced itself, goes with it.
+/// What depends on an object that is deleted first, or did when it was recorded, and must or may be replaced itself,
+/// goes with it.
 fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    for at in draft.order.clone() {
-        if draft.nodes[at].decision.order != Some(ReplaceOrder::DeleteFirst) {
-            continue;
-        }
-        for dependent in draft.graph.dependents(at).collect::<Vec<_>>() {
+    let deleted_first =
+        |draft: &Draft, at: usize| draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
+    let mut spreading: Vec<usize> = (0..draft.nodes.len()).filter(|at| deleted_first(draft, *at)).collect();
+    while let Some(at) = spreading.pop() {
+        let recorded = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten().copied();
+        let dependents: Vec<usize> = recorded.chain(draft.graph.dependents(at)).collect();
+        for dependent in dependents {
             let upstream = draft.nodes[at].address.to_string();
+            let before = deleted_first(draft, dependent);
             let node = &mut draft.nodes[dependent];
             if !matches!(node.decision.action, Action::Replace | Action::MayReplace) {
                 continue;
@@ -86,6 +90,9 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
             node.decision.order = Some(ReplaceOrder::DeleteFirst);
             if !node.decision.reasons.contains(&Reason::UpstreamReplaced) {
                 node.decision.reasons.push(Reason::UpstreamReplaced);
+            }
+            if !before {
+                spreading.push(dependent);
             }
         }
     }

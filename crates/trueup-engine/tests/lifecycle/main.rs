@@ -14,6 +14,7 @@ mod delete;
 mod drift;
 mod event;
 mod failing;
+mod mixed_orders;
 mod moves;
 mod plan;
 mod replace;

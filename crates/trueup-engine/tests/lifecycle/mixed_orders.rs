@@ -1,0 +1,140 @@
+//! Replacements in both orders, removals and re-wirings, mixed: what the laws over random programs once found (INV-10).
+
+use trueup_program::{Program, ResourceDeclaration};
+
+use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from};
+
+fn coloured(of: &str, colour: &str) -> ResourceDeclaration {
+    resource(of, [("colour", lit(colour))])
+}
+
+fn painted(of: &str, by: &str) -> ResourceDeclaration {
+    resource(of, [("colour", output(by, "url"))])
+}
+
+fn delete_first(mut declared: ResourceDeclaration) -> ResourceDeclaration {
+    declared.options.delete_first = Some(true);
+    declared
+}
+
+fn position(calls: &[String], call: &str) -> usize {
+    calls.iter().position(|own| own == call).unwrap_or_else(|| panic!("{call}: {calls:?}"))
+}
+
+fn calls(before: &Program, after: &Program) -> Vec<String> {
+    let bench = Bench::new();
+    bench.deployed(before);
+    bench.world.calls();
+    bench.deployed(after);
+    bench.world.calls()
+}
+
+/// REPLACE-2
+#[test]
+fn a_dependent_that_is_only_updated_between_two_that_are_deleted_first() {
+    let with = |colour: &str| {
+        let mut c = painted("w_thing.c", "w_thing.a");
+        c.depends_on = vec![address("w_thing.b")];
+        program([delete_first(coloured("w_thing.a", colour)), thing_from("b", "a"), c])
+    };
+    calls(&with("red"), &with("blue"));
+}
+
+/// INV-10
+#[test]
+fn a_dependency_turned_round_while_both_are_replaced() {
+    let red = |name: &str| ("colour", lit(name));
+    let from = |name: &str| ("from", output(&format!("w_thing.{name}"), "url"));
+    let before =
+        program([resource("w_thing.a", [red("red")]), resource("w_thing.b", [red("red"), from("a")])]);
+    let after =
+        program([resource("w_thing.a", [red("blue"), from("b")]), resource("w_thing.b", [red("blue")])]);
+    calls(&before, &after);
+}
+
+/// APPLY-9, REPLACE-2
+#[test]
+fn the_middle_of_a_chain_is_removed_while_its_end_is_deleted_first() {
+    let e = |colour: &str| delete_first(coloured("w_thing.e", colour));
+    calls(
+        &program([e("red"), thing_from("x", "e"), thing_from("d", "x")]),
+        &program([e("blue"), thing_from("d", "e")]),
+    );
+}
+
+/// REPLACE-2
+#[test]
+fn delete_first_holds_for_what_was_only_perhaps_replaced() {
+    let with = |size| program([thing("a", size), delete_first(painted("w_thing.b", "w_thing.a"))]);
+    let calls = calls(&with(1), &with(2));
+    assert!(position(&calls, "delete b") < position(&calls, "create b"), "{calls:?}");
+}
+
+/// INV-10, DELETE-1
+#[test]
+fn an_old_generation_goes_before_what_it_used() {
+    let before = program([thing("a", 1), painted("w_thing.b", "w_thing.a")]);
+    let calls = calls(&before, &program([coloured("w_thing.b", "red")]));
+    assert!(position(&calls, "delete b") < position(&calls, "delete a"), "{calls:?}");
+}
+
+/// CRASH-1, CRASH-7
+#[test]
+fn a_cut_off_create_whose_replace_field_changed_takes_one_run() {
+    for waits in 0.. {
+        let bench = Bench::new();
+        let finished = bench.deploy_cut_off(&program([coloured("w_token.a", "red")]), waits);
+        bench.deployed(&program([coloured("w_token.a", "blue")]));
+        if finished {
+            break;
+        }
+    }
+}
+
+/// CRASH-1
+#[test]
+fn a_cut_off_create_is_looked_for_with_its_own_inputs() {
+    let with = |size, colour: &str| {
+        let b = resource("w_thing.b", [("colour", lit(colour)), ("from", output("w_thing.a", "url"))]);
+        program([thing("a", size), b])
+    };
+    for waits in 0.. {
+        let bench = Bench::new();
+        bench.deployed(&program([thing("a", 1)]));
+        let finished = bench.deploy_cut_off(&with(1, "red"), waits);
+        bench.deployed(&with(2, "blue"));
+        if finished {
+            break;
+        }
+    }
+}
+
+/// INV-10, APPLY-9
+#[test]
+fn what_is_moved_off_is_moved_before_the_old_one_is_deleted_first() {
+    let a = |colour: &str| delete_first(coloured("w_thing.a", colour));
+    let calls = calls(&program([a("red"), thing_from("b", "a")]), &program([a("blue"), thing("b", 1)]));
+    assert!(position(&calls, "update b") < position(&calls, "delete a"), "{calls:?}");
+}
+
+/// INV-10, DELETE-1
+#[test]
+fn an_old_generation_goes_before_what_it_used_is_deleted_first() {
+    let a = |colour: &str| delete_first(coloured("w_thing.a", colour));
+    let calls = calls(
+        &program([a("red"), painted("w_thing.b", "w_thing.a")]),
+        &program([a("blue"), coloured("w_thing.b", "red")]),
+    );
+    assert!(position(&calls, "delete b") < position(&calls, "delete a"), "{calls:?}");
+}
+
+/// PLAN-12
+#[test]
+fn what_is_retained_and_undeclared_cannot_be_depended_on() {
+    let bench = Bench::new();
+    let mut retained = thing("a", 1);
+    retained.options.retain = true;
+    bench.deployed(&program([retained, thing_from("b", "a")]));
+    let refused = bench.refused(&program([thing_from("b", "a")]));
+    assert!(refused.contains("not declared"), "{refused}");
+}
