@@ -7,6 +7,7 @@ use trueup_core::Value;
 
 /// The inputs of a resource, both as the program wrote them and with defaults filled in (PLAN-9).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "Separate")]
 pub struct InputValues {
     /// As written: checked, without defaults.
     #[serde(with = "trueup_core::recorded")]
@@ -14,6 +15,23 @@ pub struct InputValues {
     /// As it counts: with defaults.
     #[serde(with = "trueup_core::recorded")]
     pub effective: Value,
+}
+
+/// Inputs as they are read, each by itself.
+#[derive(Deserialize)]
+struct Separate {
+    #[serde(with = "trueup_core::recorded")]
+    written: Value,
+    #[serde(with = "trueup_core::recorded")]
+    effective: Value,
+}
+
+impl From<Separate> for InputValues {
+    /// Where no default stands in, the two share their storage: a stack has many inputs.
+    fn from(Separate { written, effective }: Separate) -> Self {
+        let effective = if effective == written { written.clone() } else { effective };
+        InputValues { written, effective }
+    }
 }
 
 /// What is known of one object.

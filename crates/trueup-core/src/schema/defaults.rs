@@ -29,7 +29,9 @@ impl Block {
             };
             entries.extend(filled.map(|value| (name.clone(), value)));
         }
-        value.with_kind(Value::object(entries).kind().clone())
+        let filled = value.with_kind(Value::object(entries).kind().clone());
+        // Most values need no default: then they share their storage with what was written.
+        if filled == *value { value.clone() } else { filled }
     }
 }
 

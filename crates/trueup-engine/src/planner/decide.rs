@@ -113,6 +113,11 @@ fn keep(draft: &mut Draft, at: usize) {
 /// Records a decision and what dependents may know of it.
 fn settle(draft: &mut Draft, at: usize, decision: Decision) {
     let node = &mut draft.nodes[at];
+    let recorded = node.object().and_then(|object| object.inputs.clone());
+    if recorded.is_some() && recorded == node.desired {
+        // What is as it was shares its storage with the record.
+        node.desired = recorded;
+    }
     let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
     draft.attributes[at] = Some(Attributes { inputs, outputs: decision.outputs.clone() });
     node.decision = decision;

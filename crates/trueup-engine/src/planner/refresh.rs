@@ -126,6 +126,8 @@ async fn read(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Sight, 
     let context = sources.context(&draft.scope, &node.address, record);
     let request = ReadRequest { config, inputs: &inputs.effective, state, context: &context };
     Ok(match sources.retrying(&context, || handler.read(request)).await? {
+        // What is as it was shares its storage with the record.
+        Observed::Present(observed) if *observed == *state => Sight::Present(Box::new(state.clone())),
         Observed::Present(observed) => Sight::Present(observed),
         Observed::Absent => Sight::Gone,
         Observed::Unreadable => Sight::Unreadable,
