@@ -1,237 +1,41 @@
 //! Bringing one declared resource to where it should be.
 //!
-//! `prepare` evaluates its inputs, now that all they refer to is known; `run` asks the type once more what to do on
-//! real values, stays within what was granted, and makes each step durable before and after the call.
-
-use std::sync::Arc;
+//! The type is asked once more what to do, on real values; the answer must be within what was granted; each step is
+//! durable before and after the call. What comes first depends on how the plan found the resource: adoption, the repeat
+//! of an interrupted create, the end of an interrupted delete.
 
 use trueup_core::{Address, Failure, FailureClass, Value};
-use trueup_program::ResourceOptions;
 use trueup_provider::{
-    ApplyFailure, ApplyRequest, Binding, CallContext, CheckRequest, Configured, DataHandler, DataRequest,
-    IdempotencyToken, InputValues, LookupRequest, Observed, Ownership, PlanRequest, PrecreateRequest,
-    PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
+    ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
+    LookupRequest, Observed, Ownership, PlanRequest, PrivateBytes, ReadRequest, Recovery, Sighting, State,
 };
-use trueup_state::{Attempt, Metadata, Record, Status, Step};
+use trueup_state::{Attempt, Record, Status, Step};
 
 use super::Run;
 use super::call::CallPolicy;
 use super::delete::remove_generation;
+use super::prepare::Resource;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
-use super::tasks::refreshes;
 use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Grant, ReplaceOrder};
-use crate::planner::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
-use crate::planner::{Draft, Holders, action_of, chosen, with_ignored};
+use crate::planner::node::{Attributes, Start};
+use crate::planner::{action_of, chosen, with_ignored};
 use crate::retry::Attempts;
 
-/// A resource or data source with its inputs resolved.
-pub(crate) struct Prepared {
-    address: Address,
-    config: Configured,
-    desired: InputValues,
-    work: Work,
-}
-
-enum Work {
-    Data(Arc<dyn DataHandler>),
-    Resource(Box<Resource>),
-}
-
-struct Resource {
-    handler: Arc<dyn ResourceHandler>,
-    bindings: Vec<Binding>,
-    decision: Decision,
-    observed: Option<State>,
-    meta: Metadata,
-    options: ResourceOptions,
-    adopt: bool,
-    refresh: bool,
-    holders: Holders,
-}
-
-/// What the program says of a node besides its inputs.
-pub(crate) fn metadata(draft: &Draft, at: usize) -> Metadata {
-    let node = &draft.nodes[at];
-    let mut dependencies: Vec<Address> =
-        draft.graph.dependencies(at).map(|other| draft.nodes[other].address.clone()).collect();
-    dependencies.retain(|address| address.mode() == trueup_core::Mode::Resource);
-    dependencies.sort();
-    let options = node.declared().map(|declared| &declared.options);
-    Metadata {
-        provider: node.provider.clone(),
-        dependencies,
-        protect: options.is_some_and(|options| options.protect),
-        retain: options.is_some_and(|options| options.retain),
-    }
-}
-
-/// Evaluates the inputs of a node on real values.
-pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepared, Trouble> {
-    let node = &draft.nodes[at];
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
-    let (inputs, block) = match &node.kind {
-        NodeKind::Resource { declared: Some(declared), handler } => {
-            (&declared.inputs, &handler.schema().inputs)
-        }
-        NodeKind::Data { declared, handler } => (&declared.inputs, handler.inputs()),
-        NodeKind::Resource { declared: None, .. } => unreachable!("only what is declared is applied"),
-    };
-    let evaluated = inputs.evaluate(&scope);
-    if evaluated.diagnostics.has_errors() {
-        return Err(invalid(evaluated.diagnostics).into());
-    }
-    let checked = block.check(&evaluated.value, &node.address.to_string());
-    if checked.diagnostics.has_errors() {
-        return Err(invalid(checked.diagnostics).into());
-    }
-    let desired = InputValues { effective: block.with_defaults(&checked.value), written: checked.value };
-    let Some(config) = node.config.clone() else {
-        let message =
-            format!("the configuration of provider `{}` was not known when this was planned", node.provider);
-        return Err(Failure::new(FailureClass::Invalid, message)
-            .hint("deploy what it depends on first")
-            .into());
-    };
-    let work = match &node.kind {
-        NodeKind::Data { handler, .. } => Work::Data(handler.clone()),
-        NodeKind::Resource { declared, handler } => {
-            let declared_bindings = declared.iter().flat_map(|declared| &declared.bindings);
-            let bindings =
-                declared_bindings.map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
-            let options = declared.as_ref().map(|declared| declared.options.clone()).unwrap_or_default();
-            let adopt = options.adopt.unwrap_or(run.options.plan.adopt);
-            Work::Resource(Box::new(Resource {
-                handler: handler.clone(),
-                bindings: Binding::resolved(bindings),
-                decision: node.decision.clone(),
-                observed: match &node.sight {
-                    Sight::Present(seen) => Some((**seen).clone()),
-                    Sight::Unseen | Sight::Gone | Sight::Unreadable => None,
-                },
-                meta: metadata(draft, at),
-                options,
-                adopt,
-                refresh: refreshes(node),
-                holders: draft.holders.clone(),
-            }))
-        }
-    };
-    Ok(Prepared { address: node.address.clone(), config, desired, work })
-}
-
-/// The inputs and bindings a node would be applied with now; `None` if they cannot be resolved.
-pub(crate) fn resolved(draft: &Draft, at: usize) -> Option<(Value, Vec<Binding>)> {
-    let node = &draft.nodes[at];
-    let (declared, handler) = (node.declared()?, node.handler()?);
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
-    let block = &handler.schema().inputs;
-    let checked = block.check(&declared.inputs.evaluate(&scope).value, &node.address.to_string());
-    let bindings =
-        declared.bindings.iter().map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
-    let inputs = block.with_defaults(&checked.value);
-    (!checked.diagnostics.has_errors()).then(|| (inputs, Binding::resolved(bindings)))
-}
-
-/// A resource of which a stub is to be made.
-pub(crate) struct PreparedStub {
-    address: Address,
-    handler: Arc<dyn ResourceHandler>,
-    config: Configured,
-    desired: InputValues,
-    meta: Metadata,
-}
-
-/// Gathers what a stub needs: inputs as far as they are known.
-pub(crate) fn prepare_stub(draft: &Draft, at: usize) -> Result<PreparedStub, Trouble> {
-    let node = &draft.nodes[at];
-    match (node.handler(), &node.config, &node.desired) {
-        (Some(handler), Some(config), Some(desired)) => Ok(PreparedStub {
-            address: node.address.clone(),
-            handler: handler.clone(),
-            config: config.clone(),
-            desired: desired.clone(),
-            meta: metadata(draft, at),
-        }),
-        _ => {
-            Err(Failure::new(FailureClass::Invalid, "no stub can be made before its provider is configured")
-                .into())
-        }
-    }
-}
-
-impl PreparedStub {
-    /// Makes the stub, journalled as the beginning of the create that will finish it.
-    pub(crate) async fn precreate(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
-        let PreparedStub { address, handler, config, desired, meta } = self;
-        let number = held.next_number();
-        let slot = held.record().map_or(0, |record| record.free_slot());
-        let token = run.fresh_token();
-        let attempt = Attempt { inputs: desired.clone(), bindings: Vec::new(), token, pending: None };
-        let origin = held.origin().clone();
-        let begun = Step::CreateBegun { address: address.clone(), origin, meta, number, slot, attempt };
-        held.step(run, begun).await?;
-        run.emit(Some(&address), EventKind::Started(Operation::Create));
-        let context = run.context(&address, held.origin(), number, slot, token);
-        let request = PrecreateRequest { config: &config, desired: &desired, context: &context };
-        let made = run.bounded(run.policy(None).timeout, handler.precreate(request)).await;
-        let stub = match made {
-            Ok(Some(stub)) => stub,
-            Ok(None) => {
-                return Err(
-                    Failure::new(FailureClass::Fatal, "the type made no stub though it says it can").into()
-                );
-            }
-            Err(ApplyFailure { failure, .. }) => return Err(failure.into()),
-        };
-        held.step(run, Step::Answered { number, object: stub.clone() }).await?;
-        let attributes = Attributes { inputs: desired.effective, outputs: stub.outputs };
-        Ok(Finished { action: Action::Create, attributes: Some(attributes), bindings: Vec::new() })
-    }
-}
-
-fn invalid(diagnostics: trueup_core::Diagnostics) -> Failure {
-    let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
-    let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
-    failure.diagnostics = diagnostics;
-    failure
-}
-
-impl Prepared {
-    pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
-        let Prepared { address, config, desired, work } = self;
-        match work {
-            Work::Data(handler) => {
-                let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
-                let request = DataRequest { config: &config, inputs: &desired, context: &context };
-                let outputs = run
-                    .retrying(&address, Operation::Read, run.policy(None), || handler.read(request))
-                    .await?;
-                let attributes = Attributes { inputs: desired.effective.clone(), outputs };
-                Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
-            }
-            Work::Resource(resource) => {
-                let policy = run.policy(Some(&resource.options));
-                Applying { run, held, address, config, desired, resource: *resource, policy }.apply().await
-            }
-        }
-    }
-}
-
 /// One resource being applied.
-struct Applying<'a> {
-    run: &'a Run<'a>,
-    held: &'a Held,
-    address: Address,
-    config: Configured,
-    desired: InputValues,
-    resource: Resource,
-    policy: CallPolicy,
+pub(super) struct Applying<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) held: &'a Held,
+    pub(super) address: Address,
+    pub(super) config: Configured,
+    pub(super) desired: InputValues,
+    pub(super) resource: Resource,
+    pub(super) policy: CallPolicy,
 }
 
 impl Applying<'_> {
-    async fn apply(mut self) -> Result<Finished, Trouble> {
+    pub(super) async fn apply(mut self) -> Result<Finished, Trouble> {
         let prior = self.start().await?;
         self.keep_ignored(prior.as_ref());
         let (action, private, planned) = self.decide(prior.as_ref()).await?;
@@ -291,25 +95,26 @@ impl Applying<'_> {
 
     /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6).
     async fn look(&self) -> Result<Option<State>, Trouble> {
+        let Some(sighting) = self.sighted().await? else { return Ok(None) };
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
-        let (config, desired) = (&self.config, &self.desired);
-        let request = LookupRequest { config, desired, context: &context };
-        let handler = &self.resource.handler;
-        let found = self
-            .run
-            .retrying(&self.address, Operation::Read, self.policy, || handler.lookup(request))
-            .await?;
-        match chosen(found.unwrap_or_default(), self.resource.adopt, &self.address.to_string())? {
-            None => Ok(None),
-            Some(sighting) => {
-                self.resource.holders.refuse_held(&self.address, &sighting.state)?;
-                let number = match sighting.ownership {
-                    Ownership::Owned { generation: Some(number) } => number,
-                    _ => context.generation,
-                };
-                self.adopt(sighting.state, number, context.slot).await.map(Some)
-            }
+        let number = match sighting.ownership {
+            Ownership::Owned { generation: Some(number) } => number,
+            _ => context.generation,
+        };
+        self.adopt(sighting.state, number, context.slot).await.map(Some)
+    }
+
+    /// The object of this identity, if there is one that may become ours.
+    async fn sighted(&self) -> Result<Option<Sighting>, Failure> {
+        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let request = LookupRequest { config: &self.config, desired: &self.desired, context: &context };
+        let lookup = || self.resource.handler.lookup(request);
+        let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
+        let found = chosen(found.unwrap_or_default(), self.resource.adopt, &self.address.to_string())?;
+        if let Some(sighting) = &found {
+            self.resource.holders.refuse_held(&self.address, &sighting.state)?;
         }
+        Ok(found)
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
@@ -482,21 +287,7 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
-        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
-        let request = LookupRequest { config: &self.config, desired: &self.desired, context: &context };
-        let handler = &self.resource.handler;
-        let looked = self
-            .run
-            .retrying(&self.address, Operation::Read, self.policy, || handler.lookup(request))
-            .await?;
-        let chosen = chosen(looked.unwrap_or_default(), self.resource.adopt, &self.address.to_string());
-        let free = chosen.and_then(|found| match found {
-            Some(found) => {
-                self.resource.holders.refuse_held(&self.address, &found.state).map(|()| Some(found))
-            }
-            None => Ok(None),
-        });
-        match free {
+        match self.sighted().await {
             Ok(Some(found)) => {
                 let adopted = self.adopt(found.state, number, slot).await?;
                 Box::pin(self.update(Some(adopted), planned, private)).await

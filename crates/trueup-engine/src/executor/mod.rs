@@ -1,7 +1,7 @@
 //! Carrying a plan out.
 //!
-//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready, `apply` and `delete` are
-//! what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
+//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready, `prepare`, `apply`, `stub`
+//! and `delete` are what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
 //! `journal`. When all is applied, older generations are cleaned up by the same means.
 
 mod apply;
@@ -9,9 +9,11 @@ mod call;
 mod delete;
 mod journal;
 mod limits;
+mod prepare;
 mod report;
 mod schedule;
 mod step;
+mod stub;
 mod tasks;
 
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use super::limits::provider;
 use super::report::{Outcome, RunReport};
 use super::step::Held;
 use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
-use super::{Run, apply, delete};
+use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Grant};
 use crate::planner::node::{Attributes, NodeScope, Start};
@@ -161,7 +161,8 @@ impl Progress<'_> {
         }
         for at in self.outdated(draft) {
             let before = self.used[at].as_ref().map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
-            let after = apply::resolved(draft, at).map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
+            let after =
+                prepare::resolved(draft, at).map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
             let message = format!("it does not settle: its inputs alternate between {before} and {after}");
             let failure =
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
@@ -173,7 +174,7 @@ impl Progress<'_> {
     /// The nodes that were applied with other inputs or bindings than they would be now.
     fn outdated(&self, draft: &Draft) -> Vec<usize> {
         let stale = |at: &usize| match (&self.used[*at], &self.outcomes[*at]) {
-            (Some((inputs, bindings)), Some(Outcome::Done(_))) => apply::resolved(draft, *at)
+            (Some((inputs, bindings)), Some(Outcome::Done(_))) => prepare::resolved(draft, *at)
                 .is_some_and(|(now, bound)| !now.same(inputs) || bound != *bindings),
             _ => false,
         };
@@ -392,8 +393,8 @@ fn begin<'a>(
     task: Task,
 ) -> impl Future<Output = Result<Finished, Trouble>> + use<'a> {
     let prepared = match task {
-        Task::Precreate(at) => Prepared::Stub(apply::prepare_stub(draft, at)),
-        Task::Apply(at) => Prepared::Apply(apply::prepare(run, draft, at)),
+        Task::Precreate(at) => Prepared::Stub(stub::prepare_stub(draft, at)),
+        Task::Apply(at) => Prepared::Apply(prepare::prepare(run, draft, at)),
         Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
             Prepared::Delete(delete::prepare(draft, task))
         }
@@ -408,8 +409,8 @@ fn begin<'a>(
 }
 
 enum Prepared {
-    Stub(Result<apply::PreparedStub, Trouble>),
-    Apply(Result<apply::Prepared, Trouble>),
+    Stub(Result<stub::PreparedStub, Trouble>),
+    Apply(Result<prepare::Prepared, Trouble>),
     Delete(delete::Prepared),
 }
 

@@ -1,0 +1,157 @@
+//! Getting a node ready to be applied: its inputs are evaluated when all they refer to is known.
+
+use std::sync::Arc;
+
+use trueup_core::{Address, Failure, FailureClass, Value};
+use trueup_program::ResourceOptions;
+use trueup_provider::{
+    Binding, Configured, DataHandler, DataRequest, IdempotencyToken, InputValues, ResourceHandler, State,
+};
+use trueup_state::Metadata;
+
+use super::Run;
+use super::apply::Applying;
+use super::schedule::{Finished, Trouble};
+use super::step::Held;
+use super::tasks::refreshes;
+use crate::events::Operation;
+use crate::plan::Action;
+use crate::planner::node::{Attributes, Decision, NodeKind, NodeScope, Sight};
+use crate::planner::{Draft, Holders};
+
+/// A resource or data source with its inputs resolved.
+pub(crate) struct Prepared {
+    address: Address,
+    config: Configured,
+    desired: InputValues,
+    work: Work,
+}
+
+enum Work {
+    Data(Arc<dyn DataHandler>),
+    Resource(Box<Resource>),
+}
+
+/// All that is known of a resource before it is applied.
+pub(super) struct Resource {
+    pub(super) handler: Arc<dyn ResourceHandler>,
+    pub(super) bindings: Vec<Binding>,
+    pub(super) decision: Decision,
+    pub(super) observed: Option<State>,
+    pub(super) meta: Metadata,
+    pub(super) options: ResourceOptions,
+    pub(super) adopt: bool,
+    pub(super) refresh: bool,
+    pub(super) holders: Holders,
+}
+
+/// What the program says of a node besides its inputs.
+pub(crate) fn metadata(draft: &Draft, at: usize) -> Metadata {
+    let node = &draft.nodes[at];
+    let mut dependencies: Vec<Address> =
+        draft.graph.dependencies(at).map(|other| draft.nodes[other].address.clone()).collect();
+    dependencies.retain(|address| address.mode() == trueup_core::Mode::Resource);
+    dependencies.sort();
+    let options = node.declared().map(|declared| &declared.options);
+    Metadata {
+        provider: node.provider.clone(),
+        dependencies,
+        protect: options.is_some_and(|options| options.protect),
+        retain: options.is_some_and(|options| options.retain),
+    }
+}
+
+/// Evaluates the inputs of a node on real values.
+pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepared, Trouble> {
+    let node = &draft.nodes[at];
+    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let (inputs, block) = match &node.kind {
+        NodeKind::Resource { declared: Some(declared), handler } => {
+            (&declared.inputs, &handler.schema().inputs)
+        }
+        NodeKind::Data { declared, handler } => (&declared.inputs, handler.inputs()),
+        NodeKind::Resource { declared: None, .. } => unreachable!("only what is declared is applied"),
+    };
+    let evaluated = inputs.evaluate(&scope);
+    if evaluated.diagnostics.has_errors() {
+        return Err(invalid(evaluated.diagnostics).into());
+    }
+    let checked = block.check(&evaluated.value, &node.address.to_string());
+    if checked.diagnostics.has_errors() {
+        return Err(invalid(checked.diagnostics).into());
+    }
+    let desired = InputValues { effective: block.with_defaults(&checked.value), written: checked.value };
+    let Some(config) = node.config.clone() else {
+        let message =
+            format!("the configuration of provider `{}` was not known when this was planned", node.provider);
+        return Err(Failure::new(FailureClass::Invalid, message)
+            .hint("deploy what it depends on first")
+            .into());
+    };
+    let work = match &node.kind {
+        NodeKind::Data { handler, .. } => Work::Data(handler.clone()),
+        NodeKind::Resource { declared, handler } => {
+            let declared_bindings = declared.iter().flat_map(|declared| &declared.bindings);
+            let bindings =
+                declared_bindings.map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
+            let options = declared.as_ref().map(|declared| declared.options.clone()).unwrap_or_default();
+            let adopt = options.adopt.unwrap_or(run.options.plan.adopt);
+            Work::Resource(Box::new(Resource {
+                handler: handler.clone(),
+                bindings: Binding::resolved(bindings),
+                decision: node.decision.clone(),
+                observed: match &node.sight {
+                    Sight::Present(seen) => Some((**seen).clone()),
+                    Sight::Unseen | Sight::Gone | Sight::Unreadable => None,
+                },
+                meta: metadata(draft, at),
+                options,
+                adopt,
+                refresh: refreshes(node),
+                holders: draft.holders.clone(),
+            }))
+        }
+    };
+    Ok(Prepared { address: node.address.clone(), config, desired, work })
+}
+
+/// The inputs and bindings a node would be applied with now; `None` if they cannot be resolved.
+pub(crate) fn resolved(draft: &Draft, at: usize) -> Option<(Value, Vec<Binding>)> {
+    let node = &draft.nodes[at];
+    let (declared, handler) = (node.declared()?, node.handler()?);
+    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let block = &handler.schema().inputs;
+    let checked = block.check(&declared.inputs.evaluate(&scope).value, &node.address.to_string());
+    let bindings =
+        declared.bindings.iter().map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
+    let inputs = block.with_defaults(&checked.value);
+    (!checked.diagnostics.has_errors()).then(|| (inputs, Binding::resolved(bindings)))
+}
+
+fn invalid(diagnostics: trueup_core::Diagnostics) -> Failure {
+    let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
+    let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
+    failure.diagnostics = diagnostics;
+    failure
+}
+
+impl Prepared {
+    pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
+        let Prepared { address, config, desired, work } = self;
+        match work {
+            Work::Data(handler) => {
+                let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+                let request = DataRequest { config: &config, inputs: &desired, context: &context };
+                let outputs = run
+                    .retrying(&address, Operation::Read, run.policy(None), || handler.read(request))
+                    .await?;
+                let attributes = Attributes { inputs: desired.effective.clone(), outputs };
+                Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
+            }
+            Work::Resource(resource) => {
+                let policy = run.policy(Some(&resource.options));
+                Applying { run, held, address, config, desired, resource: *resource, policy }.apply().await
+            }
+        }
+    }
+}
