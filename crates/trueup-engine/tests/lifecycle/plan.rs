@@ -87,6 +87,14 @@ fn force_turns_a_no_op_into_an_update_and_leaves_the_rest() {
     ");
 }
 
+/// PLAN-10
+#[test]
+fn what_is_still_referred_to_cannot_be_removed() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
+    insta::assert_snapshot!(bench.refused(&program([thing_from("b", "a")])), @"error: w_thing.b depends on w_thing.a, which is not declared (declare it, or remove the reference)");
+}
+
 /// PLAN-11
 #[test]
 fn a_type_that_nobody_has_is_an_error_for_orphans_too() {
