@@ -126,7 +126,8 @@ fn unopenable(draft: &Draft, cycle: &[usize]) -> Diagnostic {
 }
 
 fn dangling<'a>(node: &Node, dependency: &Address, known: impl Iterator<Item = &'a Address>) -> Diagnostic {
-    let known: Vec<String> = known.map(ToString::to_string).collect();
+    // A resource is never what it should have referred to.
+    let known: Vec<String> = known.filter(|known| **known != node.address).map(ToString::to_string).collect();
     let meant =
         trueup_core::nearest(&dependency.to_string(), known.iter().map(String::as_str)).map(str::to_owned);
     let diagnostic =
