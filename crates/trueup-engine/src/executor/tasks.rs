@@ -186,15 +186,15 @@ impl Builder {
         }
     }
 
-    /// The orders that are kept unless they contradict those that must hold.
+    /// The orders that are kept unless they contradict those that must hold, or one that matters more.
     fn wish(&mut self, draft: &Draft) {
-        let mut wishes = Vec::new();
+        let (mut gone_first, mut moved_off_first, mut upstream_first) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..draft.nodes.len() {
             let may_delete = draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
             if let (Some(apply), None, true) = (self.apply[at], self.delete[at], may_delete) {
                 // It may turn out to delete first: then its dependents that go must be gone.
                 let going = recorded_dependents(draft, at).filter_map(|other| self.delete[other]);
-                wishes.extend(going.map(|other| (apply, other)));
+                gone_first.extend(going.map(|other| (apply, other)));
             }
             let Some(delete) = self.delete[at] else { continue };
             let replaced = matches!(self.tasks[delete as usize], Task::DeleteOld(_));
@@ -202,19 +202,19 @@ impl Builder {
                 let still_uses = draft.graph.dependencies(consumer).any(|other| other == at);
                 if self.delete[consumer].is_none() && !(replaced && still_uses) {
                     // A consumer is moved off before what it used goes (APPLY-9).
-                    wishes.extend(self.apply[consumer].map(|other| (delete, other)));
+                    moved_off_first.extend(self.apply[consumer].map(|other| (delete, other)));
                 }
             }
             if replaced {
                 // Nothing is torn down before its own upstream is known to be there.
-                wishes.extend(
-                    draft.graph.dependencies(at).filter_map(|other| self.apply[other]).map(|it| (delete, it)),
-                );
+                let upstream = draft.graph.dependencies(at).filter_map(|other| self.apply[other]);
+                upstream_first.extend(upstream.map(|other| (delete, other)));
             }
         }
         // Only what is deleted before it is made again can contradict: without that, deletes come after applies.
-        let contradictable = self.tasks.iter().any(|task| matches!(task, Task::DeleteOld(_)));
-        for (task, after) in wishes {
+        let contradictable =
+            draft.nodes.iter().any(|node| node.decision.order == Some(ReplaceOrder::DeleteFirst));
+        for (task, after) in [gone_first, moved_off_first, upstream_first].concat() {
             if !(contradictable && self.reaches(after, task)) {
                 self.edges.push((task, after));
             }
