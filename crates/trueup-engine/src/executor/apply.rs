@@ -9,7 +9,7 @@ use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
     LookupRequest, Observed, Ownership, PlanRequest, PrivateBytes, ReadRequest, Recovery, Sighting, State,
 };
-use trueup_state::{Attempt, Record, Status, Step};
+use trueup_state::{Attempt, Generation, Record, Status, Step};
 
 use super::Run;
 use super::call::CallPolicy;
@@ -64,22 +64,18 @@ impl Applying<'_> {
             Start::RepeatCreate => self.repeat_create().await.map(Some),
             Start::FinishDelete => {
                 if let Some(current) = self.record().and_then(|record| record.current) {
-                    let handler = self.resource.handler.clone();
-                    remove_generation(
-                        self.run,
-                        self.held,
-                        &self.address,
-                        &*handler,
-                        &self.config,
-                        &current,
-                        self.policy,
-                    )
-                    .await?;
+                    self.remove(&current).await?;
                 }
                 Ok(None)
             }
             Start::LookFirst => self.look().await,
         }
+    }
+
+    /// Deletes a generation.
+    async fn remove(&self, generation: &Generation) -> Result<(), Trouble> {
+        let Applying { run, held, address, config, resource, policy, .. } = self;
+        remove_generation(run, held, address, &*resource.handler, config, generation, *policy).await
     }
 
     /// Takes an object that was found into state (ADOPT-2).
@@ -225,17 +221,7 @@ impl Applying<'_> {
             if self.resource.options.retain {
                 self.held.step(self.run, Step::Dropped { number: current.number }).await?;
             } else {
-                let handler = self.resource.handler.clone();
-                remove_generation(
-                    self.run,
-                    self.held,
-                    &self.address,
-                    &*handler,
-                    &self.config,
-                    &current,
-                    self.policy,
-                )
-                .await?;
+                self.remove(&current).await?;
             }
         }
         self.begin_and_create(self.held.next_number(), self.free_slot(), planned, private).await

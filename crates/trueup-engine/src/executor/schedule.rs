@@ -11,7 +11,7 @@ use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
-use trueup_provider::Binding;
+use trueup_provider::{Binding, CheckRequest, IdempotencyToken};
 use trueup_state::{RecordId, Step, StoreError};
 
 use super::limits::provider;
@@ -20,7 +20,7 @@ use super::step::Held;
 use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
 use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
-use crate::plan::{Action, Grant};
+use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, NodeScope, Start};
 use crate::planner::{Draft, Planned};
 
@@ -65,6 +65,8 @@ struct Progress<'a> {
     clean_up_failures: Vec<(Address, Failure)>,
     store_failed: Option<StoreError>,
     failed: bool,
+    /// Why nothing may be deleted first: what would replace it is not valid.
+    refused: Option<(usize, Failure)>,
     /// What each node was applied with: its inputs and bindings.
     used: Vec<Option<(Value, Vec<Binding>)>>,
 }
@@ -95,6 +97,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn()
         clean_up_failures: Vec::new(),
         store_failed: None,
         failed: false,
+        refused: validate_delete_first(run, &draft).await,
         used: vec![None; draft.nodes.len()],
     };
     progress.relocate(&draft).await;
@@ -210,7 +213,16 @@ impl Progress<'_> {
                 }
                 *of_provider += 1;
                 let at = tasks.tasks[task].node();
+                let refused =
+                    self.refused.as_ref().filter(|_| matches!(tasks.tasks[task], Task::DeleteOld(_)));
+                let refusal = refused.map(|(invalid, failure)| refusal(draft, at, *invalid, failure));
                 let future = begin(self.run, self.held[at].clone(), draft, tasks.tasks[task]);
+                let future = async move {
+                    match refusal {
+                        Some(failure) => Err(Trouble::Failed(failure)),
+                        None => future.await,
+                    }
+                };
                 running.push(async move { (task, future.await) });
             }
             let finished = {
@@ -406,6 +418,37 @@ fn begin<'a>(
             Prepared::Delete(prepared) => prepared.run(run, &held).await,
         }
     }
+}
+
+/// Judges the known inputs of all that is to be deleted first, before any of it is (REPLACE-2, CRUD-7).
+async fn validate_delete_first(run: &Run<'_>, draft: &Draft) -> Option<(usize, Failure)> {
+    for (at, node) in draft.nodes.iter().enumerate() {
+        let replaced = node.decision.order == Some(ReplaceOrder::DeleteFirst) && draft.selection.contains(at);
+        let (true, Some(handler), Some(config), Some(desired)) =
+            (replaced, node.handler(), &node.config, &node.desired)
+        else {
+            continue;
+        };
+        if !desired.effective.is_wholly_known() {
+            continue;
+        }
+        let context = run.context(&node.address, &node.address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+        let request = CheckRequest { config, desired, context: &context };
+        if let Err(failure) = run.bounded(run.options.plan.timeout, handler.check(request)).await {
+            return Some((at, failure));
+        }
+    }
+    None
+}
+
+/// What is told of a resource that is not deleted because its own replacement, or another one's, is not valid.
+fn refusal(draft: &Draft, at: usize, invalid: usize, failure: &Failure) -> Failure {
+    if at == invalid {
+        return failure.clone();
+    }
+    let message =
+        format!("it is not deleted, because {} could not be made: {failure}", draft.nodes[invalid].address);
+    Failure::new(FailureClass::Conflict, message)
 }
 
 enum Prepared {

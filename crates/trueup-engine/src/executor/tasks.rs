@@ -214,27 +214,21 @@ impl Builder {
         // Only what is deleted before it is made again can contradict: without that, deletes come after applies.
         let contradictable =
             draft.nodes.iter().any(|node| node.decision.order == Some(ReplaceOrder::DeleteFirst));
-        for (task, after) in [gone_first, moved_off_first, upstream_first].concat() {
-            if !(contradictable && self.reaches(after, task)) {
+        let wishes = [gone_first, moved_off_first, upstream_first].concat();
+        if !contradictable {
+            self.edges.extend(wishes);
+            return;
+        }
+        let mut waits_for: Vec<Vec<u32>> = vec![Vec::new(); self.tasks.len()];
+        for (task, after) in &self.edges {
+            waits_for[*task as usize].push(*after);
+        }
+        for (task, after) in wishes {
+            if !reaches(&waits_for, after, task) {
+                waits_for[task as usize].push(after);
                 self.edges.push((task, after));
             }
         }
-    }
-
-    /// Whether a task waits for another already, directly or not.
-    fn reaches(&self, from: u32, to: u32) -> bool {
-        let graph = Graph::new(self.tasks.len(), self.edges.clone());
-        let mut seen = vec![false; self.tasks.len()];
-        let mut reached = vec![from as usize];
-        while let Some(task) = reached.pop() {
-            if task == to as usize {
-                return true;
-            }
-            if !std::mem::replace(&mut seen[task], true) {
-                reached.extend(graph.dependencies(task));
-            }
-        }
-        false
     }
 
     /// Where a cycle was opened, who refers to what is made later waits for its stub.
@@ -257,4 +251,19 @@ impl Builder {
     fn finish(self) -> Tasks {
         Tasks { graph: Graph::new(self.tasks.len(), self.edges), tasks: self.tasks }
     }
+}
+
+/// Whether a task waits for another already, directly or not.
+fn reaches(waits_for: &[Vec<u32>], from: u32, to: u32) -> bool {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut reached = vec![from];
+    while let Some(task) = reached.pop() {
+        if task == to {
+            return true;
+        }
+        if seen.insert(task) {
+            reached.extend(&waits_for[task as usize]);
+        }
+    }
+    false
 }

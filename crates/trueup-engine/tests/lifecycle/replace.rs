@@ -48,6 +48,30 @@ fn delete_first_deletes_before_it_creates() {
     assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 1);
 }
 
+/// REPLACE-2, CRUD-7: nothing is deleted for the sake of something that cannot be made.
+#[test]
+fn inputs_are_validated_before_anything_is_deleted_first() {
+    let bench = Bench::new();
+    let declared = |of: &str, colour: &str, size: u64| {
+        let mut declared = resource(of, [("colour", lit(colour)), ("size", lit(size))]);
+        declared.options.delete_first = Some(true);
+        declared
+    };
+    bench.deployed(&program([declared("w_thing.a", "red", 1), declared("w_thing.b", "red", 1)]));
+    let before = bench.records();
+    bench.world.calls();
+    let report =
+        bench.deploy(&program([declared("w_thing.a", "blue", 1), declared("w_thing.b", "blue", 13)]));
+    assert!(
+        matches!(report.outcome("w_thing.b"), Some(Outcome::Failed(it)) if it.message == "thirteen is unlucky")
+    );
+    assert!(
+        matches!(report.outcome("w_thing.a"), Some(Outcome::Failed(it)) if it.message.contains("w_thing.b"))
+    );
+    assert!(!bench.world.calls().iter().any(|call| call.starts_with("delete")));
+    assert_eq!(bench.records(), before);
+}
+
 /// REPLACE-5
 #[test]
 fn a_failed_dependent_keeps_the_old_generation_until_a_later_run() {
