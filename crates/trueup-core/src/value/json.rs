@@ -16,9 +16,10 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
-use super::{Kind, Number, Value};
+use super::written::Written;
+use super::{Number, Value};
 use crate::path::{Path, Step};
 use crate::source::Origin;
 use crate::types::Type;
@@ -79,53 +80,21 @@ pub enum JsonError {
     TooDeep,
 }
 
+/// Why writing cannot fail.
+const WRITABLE: &str = "values have texts for keys";
+
 /// A wrapping object may stand around each level of a value, and a few levels of a document around the value.
 const JSON_DEPTH_MAX: usize = 2 * Value::DEPTH_MAX + 20;
 
 impl Value {
     /// Writes the value as JSON text.
     pub fn to_json(&self, form: JsonForm) -> String {
-        self.to_json_tree(form).to_string()
+        serde_json::to_string(&Written { value: self, form }).expect(WRITABLE)
     }
 
     /// Writes the value as a JSON tree.
     pub fn to_json_tree(&self, form: JsonForm) -> Json {
-        let origin = self.origin.filter(|_| form.origins == Origins::Keep);
-        if self.secret && form.secrets == Secrets::Redact {
-            return json!({ "$secret": true });
-        }
-        let (wrapper, content) = self.json_content(form);
-        if wrapper == "$value" && !self.secret && origin.is_none() {
-            return content;
-        }
-        let mut object = Map::new();
-        object.insert(wrapper.to_owned(), content);
-        if self.secret {
-            object.insert("$secret".to_owned(), Json::Bool(true));
-        }
-        if let Some(origin) = origin {
-            object.insert("$at".to_owned(), json!(origin));
-        }
-        Json::Object(object)
-    }
-
-    /// The content, and the key under which it would stand in a wrapping object; `$value` needs no wrapping.
-    fn json_content(&self, form: JsonForm) -> (&'static str, Json) {
-        let array = |items: &[Value]| items.iter().map(|item| item.to_json_tree(form)).collect();
-        let object = |entries: &super::Entries| {
-            entries.iter().map(|(key, value)| (escaped(key), value.to_json_tree(form))).collect()
-        };
-        match &self.kind {
-            Kind::Null => ("$value", Json::Null),
-            Kind::Bool(truth) => ("$value", Json::Bool(*truth)),
-            Kind::Number(number) => ("$value", json_number(number)),
-            Kind::String(text) => ("$value", Json::String(text.to_string())),
-            Kind::List(items) => ("$value", Json::Array(array(items))),
-            Kind::Set(items) => ("$set", Json::Array(array(items))),
-            Kind::Map(entries) => ("$map", Json::Object(object(entries))),
-            Kind::Object(entries) => ("$value", Json::Object(object(entries))),
-            Kind::Unknown(ty) => ("$unknown", json!(ty)),
-        }
+        serde_json::to_value(Written { value: self, form }).expect(WRITABLE)
     }
 
     /// Reads JSON text that [`Value::to_json`] wrote.
@@ -182,17 +151,6 @@ fn nesting(text: &str) -> usize {
         }
     }
     deepest
-}
-
-fn json_number(number: &Number) -> Json {
-    // The text of a number is always valid JSON, so the fallback is never taken; a string would still lose nothing.
-    let text = number.to_string();
-    serde_json::from_str(&text).unwrap_or(Json::String(text))
-}
-
-/// A key as it is written.
-fn escaped(key: &str) -> String {
-    if key.starts_with('$') { format!("${key}") } else { key.to_owned() }
 }
 
 /// Whether a written key is one of ours rather than an escaped one of the value.
@@ -289,7 +247,7 @@ impl Reader {
 impl Serialize for Value {
     /// Writes [`JsonForm::PUBLIC`], so that nothing is told by accident; records say otherwise with [`recorded`].
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_json_tree(JsonForm::PUBLIC).serialize(serializer)
+        Written { value: self, form: JsonForm::PUBLIC }.serialize(serializer)
     }
 }
 
@@ -306,15 +264,15 @@ pub mod recorded {
 
     /// What can be written in [`JsonForm::RECORD`].
     pub trait Recorded: Sized {
-        /// The JSON of it.
-        fn to_recorded(&self) -> Json;
+        /// Writes it.
+        fn write_recorded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
         /// Reads it back.
         fn from_recorded(tree: &Json) -> Result<Self, JsonError>;
     }
 
     impl Recorded for Value {
-        fn to_recorded(&self) -> Json {
-            self.to_json_tree(JsonForm::RECORD)
+        fn write_recorded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            Written { value: self, form: JsonForm::RECORD }.serialize(serializer)
         }
 
         fn from_recorded(tree: &Json) -> Result<Self, JsonError> {
@@ -324,8 +282,11 @@ pub mod recorded {
 
     /// `None` is null, so the value itself must not be.
     impl Recorded for Option<Value> {
-        fn to_recorded(&self) -> Json {
-            self.as_ref().map_or(Json::Null, Value::to_recorded)
+        fn write_recorded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            match self {
+                Some(value) => value.write_recorded(serializer),
+                None => serializer.serialize_unit(),
+            }
         }
 
         fn from_recorded(tree: &Json) -> Result<Self, JsonError> {
@@ -335,7 +296,7 @@ pub mod recorded {
 
     /// Writes with secrets.
     pub fn serialize<T: Recorded, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        value.to_recorded().serialize(serializer)
+        value.write_recorded(serializer)
     }
 
     /// Reads what [`serialize`] wrote.

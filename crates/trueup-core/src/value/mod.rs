@@ -15,6 +15,7 @@ mod json;
 mod macros;
 mod number;
 mod text;
+mod written;
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
 //! Events: what happens during a run, as one typed stream for console, JSON, history and users' own subscribers.
 
 mod console;
+mod line;
 mod sink;
 
 use std::time::SystemTime;
 
-use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
-use trueup_core::{Address, Change, Failure, JsonForm, Value};
+use trueup_core::{Address, Change, Failure, Value};
 use trueup_state::Scope;
 
 pub use console::ConsoleLines;
@@ -138,55 +138,11 @@ impl EventKind {
             EventKind::Progress { .. } => "reconciler.operation.progress".to_owned(),
         }
     }
-
-    fn data(&self) -> Json {
-        let changes = |changes: &[Change]| -> Json {
-            let side =
-                |value: &Option<Value>| value.as_ref().map(|value| value.to_json_tree(JsonForm::PUBLIC));
-            let change = |it: &Change| json!({ "path": it.path, "before": side(&it.before), "after": side(&it.after) });
-            changes.iter().map(change).collect()
-        };
-        match self {
-            EventKind::RunStarted { reason } => json!({ "reason": reason }),
-            EventKind::RunFinished { succeeded } => json!({ "succeeded": succeeded }),
-            EventKind::Decision { decision, changes: changed, inputs } => {
-                let inputs = inputs.to_json_tree(JsonForm::PUBLIC);
-                json!({ "decision": decision, "diff": changes(changed), "params": inputs })
-            }
-            EventKind::DriftDetected { changes: changed } => json!({ "diff": changes(changed) }),
-            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Adopted => json!({}),
-            EventKind::Failed { operation, failure } => {
-                json!({ "operation": operation.name(), "error": error(failure) })
-            }
-            EventKind::Retry { operation, attempts, wait_ms, failure } => json!({
-                "operation": operation.name(), "attempts": attempts, "wait_ms": wait_ms, "error": error(failure),
-            }),
-            EventKind::Skipped { cause } => json!({ "cause": cause }),
-            EventKind::Progress { doing } => json!({ "doing": doing }),
-        }
-    }
-}
-
-fn error(failure: &Failure) -> Json {
-    json!({ "class": failure.class.name(), "message": failure.message, "path": failure.path, "hints": failure.hints })
 }
 
 impl Event {
     /// The event as one line of JSON. Secrets are left out.
     pub fn to_json(&self) -> String {
-        let at = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let resource = self.resource.as_ref().map(|it| json!({ "address": it, "type": it.type_name() }));
-        json!({
-            "version": EVENT_VERSION,
-            "sequence": self.sequence,
-            "time_ms": at.as_millis() as u64,
-            "event": self.kind.name(),
-            "stack": self.scope.stack,
-            "stage": self.scope.stage,
-            "run": self.run,
-            "resource": resource,
-            "data": self.kind.data(),
-        })
-        .to_string()
+        line::written(self)
     }
 }

@@ -29,10 +29,17 @@ impl IdempotencyToken {
     }
 }
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 impl fmt::Display for IdempotencyToken {
     /// Thirty-two hexadecimal digits, which every API accepts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // At once, because each record and each entry of a journal writes some.
+        let mut text = [0; 32];
+        for (pair, byte) in text.chunks_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xf)]]);
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

@@ -1,0 +1,106 @@
+//! An event as one line of JSON, written piece by piece: each step of a run has some. Keys stand in the order of their
+//! texts, and values in their public form, without secrets.
+
+use std::time::SystemTime;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use trueup_core::{Address, Change, Failure, Path, Value};
+
+use super::{EVENT_VERSION, Event, EventKind};
+
+/// The line of an event.
+pub(super) fn written(event: &Event) -> String {
+    let at = event.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let resource = event.resource.as_ref();
+    let line = Line {
+        data: Data(&event.kind),
+        event: &event.kind.name(),
+        resource: resource.map(|address| Resource { address, r#type: address.type_name() }),
+        run: &event.run,
+        sequence: event.sequence,
+        stack: &event.scope.stack,
+        stage: &event.scope.stage,
+        time_ms: at.as_millis() as u64,
+        version: EVENT_VERSION,
+    };
+    serde_json::to_string(&line).expect("events have texts for keys")
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    data: Data<'a>,
+    event: &'a str,
+    resource: Option<Resource<'a>>,
+    run: &'a str,
+    sequence: u64,
+    stack: &'a str,
+    stage: &'a str,
+    time_ms: u64,
+    version: u32,
+}
+
+#[derive(Serialize)]
+struct Resource<'a> {
+    address: &'a Address,
+    r#type: &'a str,
+}
+
+/// What an event of this kind says.
+struct Data<'a>(&'a EventKind);
+
+impl Serialize for Data<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut data = serializer.serialize_map(None)?;
+        match self.0 {
+            EventKind::RunStarted { reason } => data.serialize_entry("reason", reason)?,
+            EventKind::RunFinished { succeeded } => data.serialize_entry("succeeded", succeeded)?,
+            EventKind::Decision { decision, changes, inputs } => {
+                data.serialize_entry("decision", decision)?;
+                data.serialize_entry("diff", &diff(changes))?;
+                data.serialize_entry("params", inputs)?;
+            }
+            EventKind::DriftDetected { changes } => data.serialize_entry("diff", &diff(changes))?,
+            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Adopted => {}
+            EventKind::Failed { operation, failure } => {
+                data.serialize_entry("error", &Error::of(failure))?;
+                data.serialize_entry("operation", operation.name())?;
+            }
+            EventKind::Retry { operation, attempts, wait_ms, failure } => {
+                data.serialize_entry("attempts", attempts)?;
+                data.serialize_entry("error", &Error::of(failure))?;
+                data.serialize_entry("operation", operation.name())?;
+                data.serialize_entry("wait_ms", wait_ms)?;
+            }
+            EventKind::Skipped { cause } => data.serialize_entry("cause", cause)?,
+            EventKind::Progress { doing } => data.serialize_entry("doing", doing)?,
+        }
+        data.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Difference<'a> {
+    after: &'a Option<Value>,
+    before: &'a Option<Value>,
+    path: &'a Path,
+}
+
+fn diff(changes: &[Change]) -> Vec<Difference<'_>> {
+    changes.iter().map(|it| Difference { after: &it.after, before: &it.before, path: &it.path }).collect()
+}
+
+#[derive(Serialize)]
+struct Error<'a> {
+    class: &'a str,
+    hints: &'a [String],
+    message: &'a str,
+    path: &'a Option<Path>,
+}
+
+impl<'a> Error<'a> {
+    fn of(failure: &'a Failure) -> Self {
+        let Failure { message, path, hints, .. } = failure;
+        Error { class: failure.class.name(), hints, message, path }
+    }
+}
