@@ -1,5 +1,6 @@
 //! Stores that hold so many resources already, without a deploy that would leave its own traces in memory.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_core::Value;
@@ -53,7 +54,7 @@ pub(crate) fn write(at: usize, id: RecordId) -> Write {
         object: object(at),
     };
     let entry = Entry { id, step };
-    let record = transition(None, &entry).expect("it begins a record");
+    let record = transition(None, &entry).expect("it begins a record").map(Arc::new);
     Write { expected: None, entry, record }
 }
 
@@ -75,7 +76,10 @@ pub(crate) async fn assert_as_deployed(deployed: &dyn Store, made: &dyn Store) {
 
 async fn records(store: &dyn Store) -> Vec<Record> {
     let snapshot = store.load(&trivial::scope()).await.expect("the store can be read");
-    let anonymous = |(record, _)| Record { id: RecordId::from_bytes([0; 16]), ..record };
+    let anonymous = |(record, _): (Arc<Record>, _)| Record {
+        id: RecordId::from_bytes([0; 16]),
+        ..Arc::unwrap_or_clone(record)
+    };
     let mut records: Vec<Record> = snapshot.records.into_iter().map(anonymous).collect();
     records.sort_by(|left, right| left.address.cmp(&right.address));
     records

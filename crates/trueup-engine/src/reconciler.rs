@@ -129,12 +129,12 @@ impl Reconciler {
         self.run(program, options, cancellation, "destroy", approve).await
     }
 
-    async fn planned(
-        &self,
-        program: &Program,
-        options: &PlanOptions,
+    async fn planned<'p>(
+        &'p self,
+        program: &'p Program,
+        options: &'p PlanOptions,
         destroy: bool,
-    ) -> Result<Planned, EngineError> {
+    ) -> Result<Planned<'p>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
         let snapshot = self.store.load(&scope).await?;
         let sources =
@@ -194,7 +194,7 @@ impl Reconciler {
         scope: &Scope,
         run: SmolStr,
         reason: &'static str,
-        planned: Planned,
+        planned: Planned<'_>,
     ) -> Result<Deployed, EngineError> {
         let run = Run {
             program,

@@ -93,16 +93,16 @@ pub struct Generation {
     pub status: Status,
 }
 
-/// What is under way with a generation.
+/// What is under way with a generation. Attempts are boxed because most records have none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Status {
     /// Nothing.
     Ready,
     /// It is being created; with an object, as far as that came.
-    Creating(Attempt),
+    Creating(Box<Attempt>),
     /// It is being brought to other inputs in place.
-    Updating(Attempt),
+    Updating(Box<Attempt>),
     /// It is being deleted.
     Deleting,
 }

@@ -5,6 +5,7 @@
 //! the cost of a commit does not grow with the number of records (STATE-6). **Assumptions** it makes: one process
 //! commits at a time for each scope, and holds the lease while it does.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -40,8 +41,9 @@ pub struct Version(pub u64);
 /// All that is recorded in a scope.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Snapshot {
-    /// The records with their versions, in the order of their ids.
-    pub records: Vec<(Record, Version)>,
+    /// The records with their versions, in the order of their ids. They are shared, because stacks have many and most
+    /// stay as they are.
+    pub records: Vec<(Arc<Record>, Version)>,
     /// The stack's outputs, as the last successful run left them.
     pub outputs: Option<Value>,
 }
@@ -66,7 +68,7 @@ pub struct Write {
     /// What happened.
     pub entry: Entry,
     /// The record afterwards, as [`transition`](crate::transition) gives it; `None` if nothing is left.
-    pub record: Option<Record>,
+    pub record: Option<Arc<Record>>,
 }
 
 /// A line in the history of a run: an event, as it went to subscribers (STATE-8). A line of the same run and sequence

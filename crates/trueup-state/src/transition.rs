@@ -31,7 +31,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 slot: *slot,
                 object: None,
                 bindings: Vec::new(),
-                status: Status::Creating(attempt.clone()),
+                status: Status::Creating(Box::new(attempt.clone())),
             };
             begin_generation(entry.id, record, address, origin, meta, generation).map_err(illegal)?
         }
@@ -207,8 +207,8 @@ fn begin_update(current: &mut Generation, attempt: &Attempt) -> Result<(), &'sta
         (Status::Deleting, _) => return Err("a delete is under way"),
         (_, None) => return Err("nothing is known of the object"),
         // A half-made object is finished by the same contract that begins one.
-        (Status::Creating(_), Some(_)) => Status::Creating(attempt.clone()),
-        (Status::Ready | Status::Updating(_), Some(_)) => Status::Updating(attempt.clone()),
+        (Status::Creating(_), Some(_)) => Status::Creating(Box::new(attempt.clone())),
+        (Status::Ready | Status::Updating(_), Some(_)) => Status::Updating(Box::new(attempt.clone())),
     };
     current.status = next;
     Ok(())

@@ -41,7 +41,7 @@ impl Rows {
         }
         let change = |(first, last): (&Write, &Write)| {
             let row = |record: &Record| Ok((record.address.to_string(), serde_json::to_string(record)?));
-            let after = last.record.as_ref().map(row).transpose()?;
+            let after = last.record.as_deref().map(row).transpose()?;
             Ok(Change { expected: first.expected, subject: first.subject(), after })
         };
         let records = ends.into_iter().map(|(id, ends)| Ok((id, change(ends)?))).collect::<Result<_, _>>();

@@ -1,7 +1,10 @@
 //! What is read back, and what is forgotten.
 
+use std::sync::Arc;
+
+use indexmap::IndexSet;
 use rusqlite::{OptionalExtension, Transaction, params};
-use trueup_core::{Value, read_json};
+use trueup_core::{Address, Value, read_json};
 use trueup_state::{Entry, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, Version};
 
 use crate::columns::{Count, Time};
@@ -14,20 +17,39 @@ pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snaps
         .prepare_cached("SELECT address, version, body FROM records WHERE scope = ?1 ORDER BY id")?;
     let mut rows = query.query([scope])?;
     let mut records = Vec::new();
+    let mut addresses = Addresses::default();
     while let Some(row) = rows.next()? {
         let Count(version) = row.get("version")?;
-        let record: Record = read_json(row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?)
+        let mut record: Record = read_json(row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?)
             .map_err(|error| {
                 let address = row.get::<_, String>("address").unwrap_or_default();
                 Fault::unreadable(&format!("the record of {address}"), &error)
             })?;
-        records.push((record, Version(version)));
+        addresses.share(&mut record);
+        records.push((Arc::new(record), Version(version)));
     }
     let mut query = transaction.prepare_cached("SELECT body FROM outputs WHERE scope = ?1")?;
     let outputs: Option<String> = query.query_row([scope], |row| row.get(0)).optional()?;
     let outputs = outputs.map(|body| Value::from_json(&body)).transpose();
     let outputs = outputs.map_err(|error| Fault::unreadable("the stack's outputs", &error))?;
     Ok(Snapshot { records, outputs })
+}
+
+/// The addresses that were read: each is kept once, however many records name it.
+#[derive(Default)]
+struct Addresses(IndexSet<Address>);
+
+impl Addresses {
+    fn share(&mut self, record: &mut Record) {
+        let dependencies = &mut record.meta.dependencies;
+        dependencies.shrink_to_fit();
+        for address in [&mut record.address, &mut record.origin].into_iter().chain(dependencies) {
+            match self.0.get(address) {
+                Some(known) => *address = known.clone(),
+                None => drop(self.0.insert(address.clone())),
+            }
+        }
+    }
 }
 
 pub(crate) fn journal(

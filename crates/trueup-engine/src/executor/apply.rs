@@ -4,6 +4,8 @@
 //! durable before and after the call. What comes first depends on how the plan found the resource: adoption, the repeat
 //! of an interrupted create, the end of an interrupted delete.
 
+use std::sync::Arc;
+
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
@@ -50,20 +52,25 @@ impl Applying<'_> {
         Ok(Finished { action, attributes: Some(attributes), bindings: self.resource.bindings.clone() })
     }
 
-    fn record(&self) -> Option<Record> {
+    fn record(&self) -> Option<Arc<Record>> {
         self.held.record()
+    }
+
+    /// The newest generation as it is recorded now.
+    fn current(&self) -> Option<Generation> {
+        self.record().and_then(|record| record.current.clone())
     }
 
     /// Does what has to come first, and gives the object to start from.
     async fn start(&mut self) -> Result<Option<State>, Trouble> {
-        let recorded = || self.record().and_then(|record| record.current).and_then(|current| current.object);
+        let recorded = || self.record().and_then(|record| record.current.as_ref()?.object.clone());
         match self.resource.decision.start.clone() {
             Start::Record => Ok(recorded()),
             Start::Recreate => Ok(None),
             Start::Adopt { state, number, slot } => self.adopt(*state, number, slot).await.map(Some),
             Start::RepeatCreate => self.repeat_create().await.map(Some),
             Start::FinishDelete => {
-                if let Some(current) = self.record().and_then(|record| record.current) {
+                if let Some(current) = self.current() {
                     self.remove(&current).await?;
                 }
                 Ok(None)
@@ -115,9 +122,8 @@ impl Applying<'_> {
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
     async fn repeat_create(&self) -> Result<State, Trouble> {
-        let current = self.record().and_then(|record| record.current);
         let Some((current, attempt)) =
-            current.and_then(|it| it.attempt().cloned().map(|attempt| (it, attempt)))
+            self.current().and_then(|it| it.attempt().cloned().map(|attempt| (it, attempt)))
         else {
             return Err(Failure::new(FailureClass::Fatal, "there is no create to repeat").into());
         };
@@ -145,8 +151,9 @@ impl Applying<'_> {
     /// Asks the type again, on real values, and checks that the answer is within what was granted (UNKNOWN-10).
     async fn decide(&self, prior: Option<&State>) -> Result<(Action, PrivateBytes, Value), Trouble> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
-        let current = self.record().and_then(|record| record.current);
-        let prior_bindings = current.as_ref().map_or(&[][..], |current| &current.bindings);
+        let record = self.record();
+        let current = record.as_ref().and_then(|record| record.current.as_ref());
+        let prior_bindings = current.map_or(&[][..], |current| &current.bindings);
         let observed = self.resource.observed.as_ref().filter(|_| prior.is_some());
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
         let request = PlanRequest {
@@ -195,7 +202,9 @@ impl Applying<'_> {
             self.held.step(self.run, Step::MetaChanged { meta: self.resource.meta.clone() }).await?;
         }
         let seen = self.resource.observed.as_ref().filter(|_| self.resource.refresh);
-        if let (Some(seen), Some(current)) = (seen, record.and_then(|record| record.current)) {
+        if let (Some(seen), Some(current)) =
+            (seen, record.as_ref().and_then(|record| record.current.as_ref()))
+        {
             let step = Step::Refreshed { number: current.number, object: seen.clone() };
             self.held.step(self.run, step).await?;
         }
@@ -205,8 +214,8 @@ impl Applying<'_> {
 
     async fn create(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
         // A create that begins again is of the same generation, under the same name.
-        let current = self.record().and_then(|record| record.current);
-        let (number, slot) = match current {
+        let record = self.record();
+        let (number, slot) = match record.as_ref().and_then(|record| record.current.as_ref()) {
             Some(current) if current.status != Status::Deleting => (current.number, current.slot),
             _ => (self.held.next_number(), self.free_slot()),
         };
@@ -214,8 +223,9 @@ impl Applying<'_> {
     }
 
     async fn replace(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
-        let current = self.record().and_then(|record| record.current);
-        if let (Some(current), Some(ReplaceOrder::DeleteFirst)) = (current, self.resource.decision.order) {
+        if let (Some(current), Some(ReplaceOrder::DeleteFirst)) =
+            (self.current(), self.resource.decision.order)
+        {
             // Only now is it certain that it is replaced (UNKNOWN-8); what was certain before is gone already.
             self.check().await?;
             if self.resource.options.retain {
@@ -289,7 +299,7 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
-        let (Some(prior), Some(current)) = (prior, self.record().and_then(|record| record.current)) else {
+        let (Some(prior), Some(current)) = (prior, self.current()) else {
             return Err(Failure::new(FailureClass::Fatal, "there is nothing to update").into());
         };
         self.check().await?;
@@ -307,8 +317,7 @@ impl Applying<'_> {
 
     /// What becomes of the intent of a create that failed: it is kept as long as something may have come of it.
     async fn failed_create(&self, number: u64, failure: Failure) -> Trouble {
-        let known =
-            self.record().and_then(|record| record.current).is_some_and(|current| current.object.is_some());
+        let known = self.current().is_some_and(|current| current.object.is_some());
         let undecided = match failure.class {
             FailureClass::Indeterminate => true,
             FailureClass::Retryable | FailureClass::Throttled { .. } | FailureClass::Pending { .. } => {
@@ -438,7 +447,8 @@ impl Applying<'_> {
     }
 
     fn context(&self, token: IdempotencyToken) -> CallContext {
-        let current = self.record().and_then(|record| record.current);
+        let record = self.record();
+        let current = record.as_ref().and_then(|record| record.current.as_ref());
         let (number, slot) = current.map_or((0, 0), |current| (current.number, current.slot));
         self.run.context(&self.address, self.held.origin(), number, slot, token)
     }

@@ -47,8 +47,8 @@ impl Prepared {
             return Ok(Finished { action: Action::Delete, attributes: None, bindings: Vec::new() });
         };
         let generations: Vec<Generation> = match self.task {
-            Task::CleanUp(_) => record.deposed,
-            Task::DeleteOld(_) => record.current.into_iter().collect(),
+            Task::CleanUp(_) => record.deposed.clone(),
+            Task::DeleteOld(_) => record.current.iter().cloned().collect(),
             Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => record.generations().cloned().collect(),
         };
         for generation in generations {

@@ -16,7 +16,7 @@ use super::step::Held;
 use super::tasks::refreshes;
 use crate::events::Operation;
 use crate::plan::Action;
-use crate::planner::node::{Attributes, Decision, NodeKind, NodeScope, Sight};
+use crate::planner::node::{Attributes, Decision, NodeKind, NodeScope};
 use crate::planner::{Draft, Holders};
 
 /// A resource or data source with its inputs resolved.
@@ -100,10 +100,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
                 handler: handler.clone(),
                 bindings: Binding::resolved(bindings),
                 decision: node.decision.clone(),
-                observed: match &node.sight {
-                    Sight::Present(seen) => Some((**seen).clone()),
-                    Sight::Unseen | Sight::Gone | Sight::Unreadable => None,
-                },
+                observed: node.seen().cloned(),
                 meta: metadata(draft, at),
                 options,
                 adopt,

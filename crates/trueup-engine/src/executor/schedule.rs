@@ -4,6 +4,7 @@
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
 use std::collections::{BTreeMap, BinaryHeap};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -72,7 +73,11 @@ struct Progress<'a> {
 }
 
 /// Carries a plan out.
-pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn() -> RecordId) -> RunReport {
+pub(crate) async fn execute(
+    run: &Run<'_>,
+    planned: Planned<'_>,
+    fresh_id: impl Fn() -> RecordId,
+) -> RunReport {
     let Planned { plan, mut draft } = planned;
     for action in &plan.actions {
         let kind = EventKind::Decision {
@@ -121,7 +126,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned, fresh_id: impl Fn()
 
 impl Progress<'_> {
     /// Makes moves durable before anything else happens (MOVE-1).
-    async fn relocate(&mut self, draft: &Draft) {
+    async fn relocate(&mut self, draft: &Draft<'_>) {
         for (node, held) in draft.nodes.iter().zip(&self.held) {
             let Some((record, _)) = &node.record else { continue };
             let Some(original) = draft.relocation.originals.get(&record.id) else { continue };
@@ -144,7 +149,7 @@ impl Progress<'_> {
 
     /// The second pass (BIND-6): what was applied with values that have changed since is reconciled once more, in
     /// place, until nothing changes.
-    async fn converge(&mut self, draft: &mut Draft) {
+    async fn converge(&mut self, draft: &mut Draft<'_>) {
         if draft.loose.is_empty() {
             return;
         }
@@ -184,7 +189,7 @@ impl Progress<'_> {
         draft.order.iter().copied().filter(stale).collect()
     }
 
-    async fn run_tasks(&mut self, draft: &mut Draft, tasks: &Tasks) {
+    async fn run_tasks(&mut self, draft: &mut Draft<'_>, tasks: &Tasks) {
         let order = match tasks.graph.order() {
             Ok(order) => order,
             // Dependencies of the program have no cycle, so only a mistake in building tasks could make one.
@@ -331,8 +336,8 @@ impl Progress<'_> {
         let late = late_deletes(draft);
         // In the order of dependencies, users come before what they use.
         for at in draft.order.iter().rev().copied().filter(|at| late[*at]) {
-            let users = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten();
-            let undone = users.copied().find(|user| match &self.outcomes[*user] {
+            let mut users = draft.recorded_graph.dependents(at);
+            let undone = users.find(|user| match &self.outcomes[*user] {
                 None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
                 Some(outcome) => !matches!(outcome, Outcome::Done(_)),
             });
@@ -360,7 +365,7 @@ impl Progress<'_> {
             && !self.stopping()
     }
 
-    async fn conclude(mut self, draft: &Draft, plan: crate::plan::Plan) -> RunReport {
+    async fn conclude(mut self, draft: &Draft<'_>, plan: crate::plan::Plan) -> RunReport {
         let run = self.run;
         let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
         for (at, node) in draft.nodes.iter().enumerate() {
@@ -398,30 +403,29 @@ impl Progress<'_> {
 }
 
 /// What a task does. Inputs are evaluated now, when all they refer to is known.
-fn begin<'a>(
-    run: &'a Run<'a>,
-    held: Arc<Held>,
-    draft: &Draft,
-    task: Task,
-) -> impl Future<Output = Result<Finished, Trouble>> + use<'a> {
-    let prepared = match task {
-        Task::Precreate(at) => Prepared::Stub(stub::prepare_stub(draft, at)),
-        Task::Apply(at) => Prepared::Apply(prepare::prepare(run, draft, at)),
-        Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
-            Prepared::Delete(delete::prepare(draft, task))
+///
+/// Each kind has a box of its own: these futures take many kilobytes, and whatever moves them moves all of that.
+fn begin<'a>(run: &'a Run<'a>, held: Arc<Held>, draft: &Draft, task: Task) -> Doing<'a> {
+    match task {
+        Task::Precreate(at) => {
+            let prepared = stub::prepare_stub(draft, at);
+            Box::pin(async move { prepared?.precreate(run, &held).await })
         }
-    };
-    async move {
-        match prepared {
-            Prepared::Stub(prepared) => prepared?.precreate(run, &held).await,
-            Prepared::Apply(prepared) => prepared?.run(run, &held).await,
-            Prepared::Delete(prepared) => prepared.run(run, &held).await,
+        Task::Apply(at) => {
+            let prepared = prepare::prepare(run, draft, at);
+            Box::pin(async move { prepared?.run(run, &held).await })
+        }
+        Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
+            let prepared = delete::prepare(draft, task);
+            Box::pin(async move { prepared.run(run, &held).await })
         }
     }
 }
 
+type Doing<'a> = Pin<Box<dyn Future<Output = Result<Finished, Trouble>> + 'a>>;
+
 /// Judges the known inputs of all that is to be deleted first, before any of it is (REPLACE-2, CRUD-7).
-async fn validate_delete_first(run: &Run<'_>, draft: &Draft) -> Option<(usize, Failure)> {
+async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> Option<(usize, Failure)> {
     for (at, node) in draft.nodes.iter().enumerate() {
         let replaced = node.decision.order == Some(ReplaceOrder::DeleteFirst) && draft.selection.contains(at);
         let (true, Some(handler), Some(config), Some(desired)) =
@@ -449,12 +453,6 @@ fn refusal(draft: &Draft, at: usize, invalid: usize, failure: &Failure) -> Failu
     let message =
         format!("it is not deleted, because {} could not be made: {failure}", draft.nodes[invalid].address);
     Failure::new(FailureClass::Conflict, message)
-}
-
-enum Prepared {
-    Stub(Result<stub::PreparedStub, Trouble>),
-    Apply(Result<prepare::Prepared, Trouble>),
-    Delete(delete::Prepared),
 }
 
 /// What a failed task was about.

@@ -1,6 +1,6 @@
 //! Changing a record, durably.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use trueup_core::Address;
 use trueup_state::{Entry, Record, RecordId, Step, StoreError, Version, Write, transition};
@@ -14,12 +14,12 @@ pub(crate) struct Held {
     origin: Address,
     /// The next generation's number, kept likewise.
     next_number: u64,
-    state: Mutex<(Option<Record>, Option<Version>)>,
+    state: Mutex<(Option<Arc<Record>>, Option<Version>)>,
 }
 
 impl Held {
     /// The record of a resource, or the place for one.
-    pub(crate) fn new(address: &Address, record: Option<(Record, Version)>, fresh_id: RecordId) -> Self {
+    pub(crate) fn new(address: &Address, record: Option<(Arc<Record>, Version)>, fresh_id: RecordId) -> Self {
         let id = record.as_ref().map_or(fresh_id, |(record, _)| record.id);
         let origin = record.as_ref().map_or(address, |(record, _)| &record.origin).clone();
         let next_number = record.as_ref().map_or(0, |(record, _)| record.next_number());
@@ -29,7 +29,7 @@ impl Held {
     }
 
     /// The record as it is now.
-    pub(crate) fn record(&self) -> Option<Record> {
+    pub(crate) fn record(&self) -> Option<Arc<Record>> {
         self.state.lock().ok().and_then(|state| state.0.clone())
     }
 
@@ -47,10 +47,10 @@ impl Held {
     pub(crate) async fn step(&self, run: &Run<'_>, step: Step) -> Result<(), StoreError> {
         let entry = Entry { id: self.id, step };
         let (record, version) = self.state.lock().map(|state| state.clone()).unwrap_or_default();
-        let next = transition(record, &entry).map_err(|illegal| StoreError::Damaged {
-            location: self.origin.to_string(),
-            what: illegal.to_string(),
+        let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
+            StoreError::Damaged { location: self.origin.to_string(), what: illegal.to_string() }
         })?;
+        let next = next.map(Arc::new);
         let write = Write { expected: version, entry, record: next.clone() };
         let version = run.journal.commit(vec![write]).await?;
         if let Ok(mut state) = self.state.lock() {

@@ -149,8 +149,7 @@ pub(super) fn refreshes(node: &Node) -> bool {
 
 /// The nodes whose records depend on a node.
 fn recorded_dependents(draft: &Draft, at: usize) -> impl Iterator<Item = usize> {
-    let recorded = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten().copied();
-    recorded.filter(move |other| *other != at)
+    draft.recorded_graph.dependents(at).filter(move |other| *other != at)
 }
 
 struct Builder {

@@ -1,5 +1,7 @@
 //! The first pass: a node for each resource that is declared or recorded, and for each data source.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Value};
@@ -11,13 +13,13 @@ use super::relocate::Relocation;
 use super::{Draft, Sources};
 use crate::graph::Graph;
 
-pub(super) async fn collect(
-    sources: &Sources<'_>,
+pub(super) async fn collect<'p>(
+    sources: &Sources<'p>,
     snapshot: Snapshot,
     relocation: Relocation,
-) -> Result<Draft, Diagnostics> {
+) -> Result<Draft<'p>, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    let mut records: IndexMap<Address, (Record, Version)> = snapshot
+    let mut records: IndexMap<Address, (Arc<Record>, Version)> = snapshot
         .records
         .into_iter()
         .map(|(record, version)| (record.address.clone(), (record, version)))
@@ -29,7 +31,7 @@ pub(super) async fn collect(
         graph: Graph::new(0, Vec::new()),
         order: Vec::new(),
         attributes: Vec::new(),
-        recorded_dependents: IndexMap::new(),
+        recorded_graph: Graph::new(0, Vec::new()),
         configs: IndexMap::new(),
         relocation,
         selection: super::select::Selection::default(),
@@ -58,12 +60,12 @@ pub(super) async fn collect(
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(draft) }
 }
 
-impl Draft {
+impl<'p> Draft<'p> {
     async fn add_resource(
         &mut self,
-        sources: &Sources<'_>,
-        declared: Option<&ResourceDeclaration>,
-        record: Option<(Record, Version)>,
+        sources: &Sources<'p>,
+        declared: Option<&'p ResourceDeclaration>,
+        record: Option<(Arc<Record>, Version)>,
         address: &Address,
         diagnostics: &mut Diagnostics,
     ) {
@@ -78,14 +80,14 @@ impl Draft {
             .filter(|name| !name.is_empty())
             .or_else(|| sources.registry.provider_of(address.type_name()).map(|it| SmolStr::new(it.name())))
             .unwrap_or_default();
-        let kind = NodeKind::Resource { declared: declared.cloned(), handler };
+        let kind = NodeKind::Resource { declared, handler };
         self.add(address, kind, provider, record, diagnostics);
     }
 
     async fn add_data(
         &mut self,
-        sources: &Sources<'_>,
-        declared: &DataDeclaration,
+        sources: &Sources<'p>,
+        declared: &'p DataDeclaration,
         diagnostics: &mut Diagnostics,
     ) {
         let type_name = declared.address.type_name();
@@ -94,7 +96,7 @@ impl Draft {
                 let own =
                     sources.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));
                 let name = declared.provider.clone().or(own).unwrap_or_default();
-                let kind = NodeKind::Data { declared: declared.clone(), handler };
+                let kind = NodeKind::Data { declared, handler };
                 self.add(&declared.address, kind, name, None, diagnostics);
             }
             Err(diagnostic) => diagnostics.push(diagnostic.about(declared.address.to_string())),
@@ -104,9 +106,9 @@ impl Draft {
     fn add(
         &mut self,
         address: &Address,
-        kind: NodeKind,
+        kind: NodeKind<'p>,
         provider: SmolStr,
-        record: Option<(Record, Version)>,
+        record: Option<(Arc<Record>, Version)>,
         diagnostics: &mut Diagnostics,
     ) {
         if self.index.insert(address.clone(), self.nodes.len()).is_some() {

@@ -3,25 +3,25 @@
 use trueup_core::{Address, Diagnostic, Diagnostics, Value};
 use trueup_program::DriftPolicy;
 
-use super::node::{Node, NodeScope, Sight};
+use super::node::{NodeScope, Sight};
 use super::{Draft, Sources, connect};
 use crate::plan::{Action, Plan, PlannedAction, Reason};
 
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = outputs(sources, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
-    let (about, left_out): (Vec<usize>, Vec<usize>) =
-        (0..draft.nodes.len()).partition(|at| draft.selection.contains(*at));
-    let mut left_out: Vec<Address> = left_out.iter().map(|at| draft.nodes[*at].address.clone()).collect();
-    left_out.sort();
-    let mut actions: Vec<PlannedAction> =
-        about.iter().map(|at| action(sources, draft, &draft.nodes[*at])).collect();
+    let mut nodes: Vec<(&Address, usize)> =
+        draft.nodes.iter().enumerate().map(|(at, node)| (&node.address, at)).collect();
+    // Addresses are sorted before anything is made of them, because actions are large to move.
+    nodes.sort_unstable();
+    let left_out = nodes.iter().filter(|(_, at)| !draft.selection.contains(*at));
+    let left_out: Vec<Address> = left_out.map(|(address, _)| (*address).clone()).collect();
     // Data sources that were read already are no part of what would be done.
-    actions.retain(|action| {
-        action.address.mode() == trueup_core::Mode::Resource || action.action == Action::Read
-    });
-    // Addresses differ, so nothing hangs on the sort being stable.
-    actions.sort_unstable_by(|left, right| left.address.cmp(&right.address));
+    let is_told = |address: &Address, at: usize| {
+        address.mode() == trueup_core::Mode::Resource || draft.nodes[at].decision.action == Action::Read
+    };
+    nodes.retain(|(address, at)| draft.selection.contains(*at) && is_told(address, *at));
+    let actions = nodes.iter().map(|(_, at)| action(draft, *at)).collect();
     let mut read_set: Vec<_> = draft
         .nodes
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
 fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
     let told = draft.nodes.iter().filter_map(|node| {
         let tolerant = node.declared()?.options.drift == DriftPolicy::Warn;
-        let (Sight::Present(seen), Some(recorded), true) = (&node.sight, node.object(), tolerant) else {
+        let (Some(seen), Some(recorded), true) = (node.seen(), node.object(), tolerant) else {
             return None;
         };
         let paths: Vec<String> =
@@ -74,14 +74,15 @@ fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
 }
 
-fn action(sources: &Sources<'_>, draft: &Draft, node: &Node) -> PlannedAction {
+fn action(draft: &Draft, at: usize) -> PlannedAction {
+    let node = &draft.nodes[at];
     let decision = &node.decision;
     let object = node.object();
     let recorded = object.and_then(|object| object.inputs.as_ref());
     let deposed = node.record.iter().flat_map(|(record, _)| &record.deposed);
     let deposed: Vec<u64> = deposed.map(|generation| generation.number).collect();
     let mut reasons = decision.reasons.clone();
-    if draft.relocation.moves.iter().any(|moved| moved.to == node.address) {
+    if draft.relocation.moves.binary_search_by(|moved| moved.to.cmp(&node.address)).is_ok() {
         reasons.push(Reason::Moved);
     }
     if !deposed.is_empty() {
@@ -99,7 +100,7 @@ fn action(sources: &Sources<'_>, draft: &Draft, node: &Node) -> PlannedAction {
         outputs: decision.outputs.clone(),
         prior_inputs: recorded.map(|inputs| inputs.effective.clone()).unwrap_or_default(),
         prior_outputs: object.map(|object| object.outputs.clone()).unwrap_or_default(),
-        dependencies: connect::dependencies(sources, node),
+        dependencies: connect::dependencies(draft, at),
         deposed,
         unreadable: node.sight == Sight::Unreadable,
     }

@@ -32,19 +32,24 @@ pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Di
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    for (at, node) in draft.nodes.iter().enumerate() {
-        if let Some((record, _)) = &node.record {
-            for dependency in &record.meta.dependencies {
-                draft.recorded_dependents.entry(dependency.clone()).or_default().push(at);
-            }
-        }
-    }
+    draft.recorded_graph = recorded_graph(draft);
     if !by_binding.is_empty()
         && let Err(cycle) = Graph::new(draft.nodes.len(), by_input.clone()).order()
     {
         return Err(circular(draft, &cycle).into());
     }
     order(draft, by_input, by_binding)
+}
+
+/// What nodes depend on as their records say.
+fn recorded_graph(draft: &Draft) -> Graph {
+    let mut edges = Vec::new();
+    for (at, node) in draft.nodes.iter().enumerate() {
+        let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
+        let known = recorded.filter_map(|dependency| draft.index.get(dependency));
+        edges.extend(known.map(|other| (at as u32, *other as u32)));
+    }
+    Graph::new(draft.nodes.len(), edges)
 }
 
 /// Orders the nodes; cycles through bindings are opened where a stub or a recorded object can stand in (BIND-3, BIND-4).
@@ -84,9 +89,22 @@ fn order(
     }
 }
 
-/// What a node depends on, as its program or record says.
-pub(super) fn dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
-    let mut found = [input_dependencies(sources, node), binding_dependencies(node)].concat();
+/// What a node depends on, as its program or record says, sorted.
+pub(super) fn dependencies(draft: &Draft, at: usize) -> Vec<Address> {
+    let node = &draft.nodes[at];
+    let mut found: Vec<Address> = match node.is_declared() {
+        // All that is declared was found when nodes were connected.
+        true => {
+            let loose = draft.loose.iter().filter(|(from, _)| *from == at).map(|(_, target)| *target);
+            let all = draft.graph.dependencies(at).chain(loose);
+            all.map(|other| draft.nodes[other].address.clone()).collect()
+        }
+        // What is recorded may refer to what is long gone.
+        false => {
+            let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
+            recorded.cloned().collect()
+        }
+    };
     found.sort();
     found.dedup();
     found

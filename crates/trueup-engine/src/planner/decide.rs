@@ -15,7 +15,7 @@ use super::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
 use super::{Draft, Sources, failed};
 use crate::plan::{Action, Reason};
 
-pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     // Where a cycle was opened, what is recorded stands in until more is known.
     for (_, target) in draft.loose.clone() {
         keep(draft, target);
@@ -33,7 +33,7 @@ pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft) -> Result<(
     Ok(())
 }
 
-async fn decide_all(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     for level in draft.graph.levels(&draft.order) {
         let (declared, left_out): (Vec<usize>, Vec<usize>) = level
@@ -123,7 +123,11 @@ fn settle(draft: &mut Draft, at: usize, decision: Decision) {
     node.decision = decision;
 }
 
-async fn decide_one(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Decision, Box<Diagnostic>> {
+async fn decide_one(
+    sources: &Sources<'_>,
+    draft: &Draft<'_>,
+    at: usize,
+) -> Result<Decision, Box<Diagnostic>> {
     let node = &draft.nodes[at];
     let Some(desired) = &node.desired else { return Ok(Decision::default()) };
     let decided = match &node.kind {
@@ -139,7 +143,7 @@ async fn decide_one(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<D
 /// A data source is read now if it can be (UNKNOWN-12).
 async fn decide_data(
     sources: &Sources<'_>,
-    draft: &Draft,
+    draft: &Draft<'_>,
     at: usize,
     handler: &dyn trueup_provider::DataHandler,
     inputs: &InputValues,
@@ -170,7 +174,7 @@ async fn decide_data(
 /// One resource to decide on.
 struct Case<'a> {
     sources: &'a Sources<'a>,
-    draft: &'a Draft,
+    draft: &'a Draft<'a>,
     at: usize,
     handler: &'a dyn ResourceHandler,
     desired: &'a InputValues,
@@ -309,10 +313,7 @@ impl Case<'_> {
             return self.create(Start::Recreate, vec![Reason::Gone]).await;
         }
         let drift_counts = node.declared().is_none_or(|declared| declared.options.drift == DriftPolicy::Fix);
-        let seen = match &node.sight {
-            Sight::Present(seen) if drift_counts => Some(&**seen),
-            _ => None,
-        };
+        let seen = node.seen().filter(|_| drift_counts);
         let answer = self.ask(Some(object), seen, &current.bindings).await?;
         let mut reasons = unfinished.to_vec();
         if answer.verdict != Verdict::NoOp || !answer.drift.is_empty() {
@@ -379,7 +380,7 @@ impl Case<'_> {
             written: with_ignored(&self.desired.written, &recorded.written, ignored),
             effective: with_ignored(&self.desired.effective, &recorded.effective, ignored),
         });
-        let record = node.record.as_ref().map(|(record, _)| record);
+        let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
         let request = PlanRequest {
@@ -402,7 +403,7 @@ impl Case<'_> {
         if !inputs.effective.is_wholly_known() {
             return Ok(Looked::Later);
         }
-        let record = node.record.as_ref().map(|(record, _)| record);
+        let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
         let request = LookupRequest { config, desired: inputs, context: &context };
         let found = self.sources.retrying(&context, || self.handler.lookup(request)).await?;

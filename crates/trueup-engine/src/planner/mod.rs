@@ -43,9 +43,9 @@ use relocate::Relocation;
 use select::Selection;
 
 /// What is planned: the plan, and what the executor needs to carry it out.
-pub(crate) struct Planned {
+pub(crate) struct Planned<'p> {
     pub(crate) plan: Plan,
-    pub(crate) draft: Draft,
+    pub(crate) draft: Draft<'p>,
 }
 
 /// What a plan is made from.
@@ -58,18 +58,18 @@ pub(crate) struct Sources<'a> {
     pub(crate) destroy: bool,
 }
 
-/// A plan in the making.
-pub(crate) struct Draft {
+/// A plan in the making, of a program.
+pub(crate) struct Draft<'p> {
     pub(crate) scope: Scope,
     pub(crate) index: IndexMap<Address, usize>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node<'p>>,
     /// What each node depends on: its references and explicit dependencies, or what is recorded if it is undeclared.
     pub(crate) graph: Graph,
     /// The nodes, each after all it depends on.
     pub(crate) order: Vec<usize>,
     pub(crate) attributes: Vec<Option<Attributes>>,
-    /// The nodes whose records depend on an address, declared or not.
-    pub(crate) recorded_dependents: IndexMap<Address, Vec<usize>>,
+    /// What each node depends on as its record says, declared or not, as far as that is there.
+    pub(crate) recorded_graph: Graph,
     pub(crate) configs: IndexMap<SmolStr, Option<Configured>>,
     pub(crate) relocation: Relocation,
     pub(crate) selection: Selection,
@@ -82,7 +82,10 @@ pub(crate) struct Draft {
 }
 
 /// Makes the plan, or says all that is in its way.
-pub(crate) async fn plan(sources: &Sources<'_>, mut snapshot: Snapshot) -> Result<Planned, Diagnostics> {
+pub(crate) async fn plan<'p>(
+    sources: &Sources<'p>,
+    mut snapshot: Snapshot,
+) -> Result<Planned<'p>, Diagnostics> {
     let relocation = relocate::relocate(sources, &mut snapshot)?;
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
     connect::connect(sources, &mut draft)?;

@@ -13,15 +13,15 @@ use trueup_state::{Record, Version};
 use crate::plan::{Action, Reason, ReplaceOrder};
 
 /// One resource or data source.
-pub(crate) struct Node {
+pub(crate) struct Node<'p> {
     pub(crate) address: Address,
-    pub(crate) kind: NodeKind,
+    pub(crate) kind: NodeKind<'p>,
     /// The name of the provider that manages it.
     pub(crate) provider: SmolStr,
     /// The provider's configuration; `None` while it is unknown.
     pub(crate) config: Option<Configured>,
-    /// What the record depends on, as it was recorded.
-    pub(crate) record: Option<(Record, Version)>,
+    /// What is recorded, shared with whoever loaded it.
+    pub(crate) record: Option<(Arc<Record>, Version)>,
     /// What was seen of it.
     pub(crate) sight: Sight,
     /// What it should become; `None` for what is not declared.
@@ -32,12 +32,12 @@ pub(crate) struct Node {
     pub(crate) decision: Decision,
 }
 
-/// What a node stands for.
-pub(crate) enum NodeKind {
+/// What a node stands for. Declarations stay in the program: there are many, and nobody changes them.
+pub(crate) enum NodeKind<'p> {
     /// A resource, declared, recorded or both.
-    Resource { declared: Option<ResourceDeclaration>, handler: Arc<dyn ResourceHandler> },
+    Resource { declared: Option<&'p ResourceDeclaration>, handler: Arc<dyn ResourceHandler> },
     /// A data source.
-    Data { declared: DataDeclaration, handler: Arc<dyn DataHandler> },
+    Data { declared: &'p DataDeclaration, handler: Arc<dyn DataHandler> },
 }
 
 /// What was seen of a recorded object.
@@ -46,7 +46,9 @@ pub(crate) enum Sight {
     /// It was not looked at.
     #[default]
     Unseen,
-    /// It is there.
+    /// It is there, as it is recorded.
+    AsRecorded,
+    /// It is there, and differs from its record.
     Present(Box<State>),
     /// It is gone.
     Gone,
@@ -101,7 +103,7 @@ impl Default for Decision {
     }
 }
 
-impl Node {
+impl<'p> Node<'p> {
     /// The handler, if it is a resource.
     pub(crate) fn handler(&self) -> Option<&Arc<dyn ResourceHandler>> {
         match &self.kind {
@@ -111,9 +113,9 @@ impl Node {
     }
 
     /// The declaration, if it is a resource that has one.
-    pub(crate) fn declared(&self) -> Option<&ResourceDeclaration> {
+    pub(crate) fn declared(&self) -> Option<&'p ResourceDeclaration> {
         match &self.kind {
-            NodeKind::Resource { declared, .. } => declared.as_ref(),
+            NodeKind::Resource { declared, .. } => *declared,
             NodeKind::Data { .. } => None,
         }
     }
@@ -129,6 +131,15 @@ impl Node {
     /// The recorded object of the current generation, as far as it is known.
     pub(crate) fn object(&self) -> Option<&State> {
         self.record.as_ref()?.0.current.as_ref()?.object.as_ref()
+    }
+
+    /// The object as it was seen, if it was looked at and is there.
+    pub(crate) fn seen(&self) -> Option<&State> {
+        match &self.sight {
+            Sight::AsRecorded => self.object(),
+            Sight::Present(seen) => Some(seen),
+            Sight::Unseen | Sight::Gone | Sight::Unreadable => None,
+        }
     }
 
     fn attribute_names(&self) -> [Option<&Block>; 2] {
@@ -152,7 +163,7 @@ pub(crate) struct Attributes {
 /// The outputs of nodes, as far as they are known.
 pub(crate) struct NodeScope<'a> {
     pub(crate) index: &'a IndexMap<Address, usize>,
-    pub(crate) nodes: &'a [Node],
+    pub(crate) nodes: &'a [Node<'a>],
     pub(crate) attributes: &'a [Option<Attributes>],
 }
 

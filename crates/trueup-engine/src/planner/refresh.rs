@@ -1,5 +1,7 @@
 //! Looking at recorded objects, all at once, before anything is compared (DRIFT-1).
 
+use std::sync::Arc;
+
 use futures_util::StreamExt;
 use trueup_core::{Diagnostics, Value};
 use trueup_program::DriftPolicy;
@@ -9,7 +11,7 @@ use trueup_state::Status;
 use super::node::{NodeScope, Sight};
 use super::{Draft, Sources, failed};
 
-pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     configure(sources, draft).await?;
     migrate(sources, draft).await?;
     if sources.destroy || !sources.options.drift {
@@ -33,7 +35,7 @@ pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft) -> Result<
 }
 
 /// Makes the providers ready whose configuration is known.
-async fn configure(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut names: Vec<_> = draft.nodes.iter().map(|node| node.provider.clone()).collect();
     names.sort();
@@ -87,19 +89,30 @@ async fn configure(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagn
 }
 
 /// Brings recorded objects of older schema versions along, in memory (CRUD-10).
-async fn migrate(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let scope = draft.scope.clone();
     for node in &mut draft.nodes {
         let Some(handler) = node.handler().cloned() else { continue };
         let Some((record, _)) = &mut node.record else { continue };
         let context = sources.context(&scope, &node.address, Some(record));
-        for generation in record.deposed.iter_mut().chain(&mut record.current) {
-            let Some(state) = generation.object.take() else { continue };
-            let request = MigrateRequest { config: node.config.as_ref(), state, context: &context };
+        let mut migrated = Vec::new();
+        for (at, generation) in record.generations().enumerate() {
+            let Some(state) = &generation.object else { continue };
+            let config = node.config.as_ref();
+            let request = MigrateRequest { config, state: state.clone(), context: &context };
             match handler.migrate(request).await {
-                Ok(migrated) => generation.object = Some(migrated),
+                Ok(after) if after == *state => {}
+                Ok(after) => migrated.push((at, after)),
                 Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
+            }
+        }
+        for (at, after) in migrated {
+            // Only what changes takes storage of its own.
+            let record = Arc::make_mut(record);
+            let mut generations = record.deposed.iter_mut().chain(&mut record.current);
+            if let Some(generation) = generations.nth(at) {
+                generation.object = Some(after);
             }
         }
     }
@@ -115,9 +128,9 @@ fn wants_reading(draft: &Draft, at: usize) -> bool {
     wanted && there && node.config.is_some() && draft.selection.contains(at)
 }
 
-async fn read(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Sight, trueup_core::Failure> {
+async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sight, trueup_core::Failure> {
     let node = &draft.nodes[at];
-    let record = node.record.as_ref().map(|(record, _)| record);
+    let record = node.record.as_ref().map(|(record, _)| &**record);
     let current = record.and_then(|record| record.current.as_ref());
     let (Some(handler), Some(config), Some(current)) = (node.handler(), &node.config, current) else {
         return Ok(Sight::Unseen);
@@ -126,8 +139,7 @@ async fn read(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Sight, 
     let context = sources.context(&draft.scope, &node.address, record);
     let request = ReadRequest { config, inputs: &inputs.effective, state, context: &context };
     Ok(match sources.retrying(&context, || handler.read(request)).await? {
-        // What is as it was shares its storage with the record.
-        Observed::Present(observed) if *observed == *state => Sight::Present(Box::new(state.clone())),
+        Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
         Observed::Present(observed) => Sight::Present(observed),
         Observed::Absent => Sight::Gone,
         Observed::Unreadable => Sight::Unreadable,

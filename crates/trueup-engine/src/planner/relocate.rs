@@ -3,6 +3,8 @@
 //! Records take their new addresses before anything else looks at them, and so do the dependencies that other records
 //! name. What they were before is kept, so that the executor can make the change durable.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use trueup_core::{Address, Diagnostic, Diagnostics};
 use trueup_state::{Metadata, Record, RecordId, Snapshot};
@@ -26,8 +28,9 @@ pub(crate) struct Original {
 
 impl Relocation {
     /// A record as it stands in the store.
-    pub(crate) fn as_stored(&self, mut record: Record) -> Record {
+    pub(crate) fn as_stored(&self, mut record: Arc<Record>) -> Arc<Record> {
         if let Some(original) = self.originals.get(&record.id) {
+            let record = Arc::make_mut(&mut record);
             record.address = original.address.clone();
             record.meta = original.meta.clone();
         }
@@ -47,8 +50,9 @@ pub(super) fn relocate(sources: &Sources<'_>, snapshot: &mut Snapshot) -> Result
     let targets = targets(&declared, snapshot)?;
     let mut relocation = Relocation::default();
     for (record, _) in &mut snapshot.records {
-        let original = Original { address: record.address.clone(), meta: record.meta.clone() };
-        if rewrite(record, &targets) {
+        if names_any(record, &targets) {
+            let original = Original { address: record.address.clone(), meta: record.meta.clone() };
+            rewrite(Arc::make_mut(record), &targets);
             if record.address != original.address {
                 let (from, to) = (original.address.clone(), record.address.clone());
                 relocation.moves.push(PlannedMove { id: record.id, from, to });
@@ -60,17 +64,20 @@ pub(super) fn relocate(sources: &Sources<'_>, snapshot: &mut Snapshot) -> Result
     Ok(relocation)
 }
 
-/// Puts new addresses into a record. Whether anything changed.
-fn rewrite(record: &mut Record, targets: &IndexMap<Address, Address>) -> bool {
-    let mut changed = false;
+/// Whether a record names an address that changes.
+fn names_any(record: &Record, targets: &IndexMap<Address, Address>) -> bool {
+    let mut named = std::iter::once(&record.address).chain(&record.meta.dependencies);
+    named.any(|address| targets.contains_key(address))
+}
+
+/// Puts new addresses into a record.
+fn rewrite(record: &mut Record, targets: &IndexMap<Address, Address>) {
     for address in std::iter::once(&mut record.address).chain(&mut record.meta.dependencies) {
         if let Some(target) = targets.get(address) {
             *address = target.clone();
-            changed = true;
         }
     }
     record.meta.dependencies.sort();
-    changed
 }
 
 /// All moves that the program declares, by where they come from.

@@ -65,7 +65,7 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
         |draft: &Draft, at: usize| draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
     let mut spreading: Vec<usize> = (0..draft.nodes.len()).filter(|at| deleted_first(draft, *at)).collect();
     while let Some(at) = spreading.pop() {
-        let recorded = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten().copied();
+        let recorded = draft.recorded_graph.dependents(at);
         let dependents: Vec<usize> = recorded.chain(draft.graph.dependents(at)).collect();
         for dependent in dependents {
             let upstream = draft.nodes[at].address.to_string();

@@ -34,6 +34,6 @@ pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
 
 /// A node that is left out of the run and whose record depends on this one (TARGET-2).
 pub(super) fn dependent_left_out(draft: &Draft, at: usize) -> Option<usize> {
-    let recorded = draft.recorded_dependents.get(&draft.nodes[at].address).into_iter().flatten().copied();
+    let recorded = draft.recorded_graph.dependents(at);
     recorded.chain(draft.graph.dependents(at)).find(|other| !draft.selection.contains(*other))
 }

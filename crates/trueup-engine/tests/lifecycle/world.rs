@@ -499,7 +499,8 @@ impl Bench {
     pub(crate) fn records(&self) -> BTreeMap<String, Record> {
         let scope = Scope::new("stack", "test");
         let snapshot = self.run(self.store.load(&scope)).expect("the store is in memory");
-        snapshot.records.into_iter().map(|(record, _)| (record.address.name().to_owned(), record)).collect()
+        let records = snapshot.records.into_iter().map(|(record, _)| Arc::unwrap_or_clone(record));
+        records.map(|record| (record.address.name().to_owned(), record)).collect()
     }
 
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
@@ -610,7 +611,7 @@ impl Bench {
         let (address, origin) = (address(of), address(of));
         let step = trueup_state::Step::Adopted { address, origin, meta, number: 0, slot: 0, object };
         let entry = trueup_state::Entry { id, step };
-        let record = trueup_state::transition(None, &entry).expect("it is a legal step");
+        let record = trueup_state::transition(None, &entry).expect("it is a legal step").map(Arc::new);
         let batch = trueup_state::Batch {
             writes: vec![trueup_state::Write { expected: None, entry, record }],
             ..trueup_state::Batch::default()

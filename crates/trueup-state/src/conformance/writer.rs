@@ -19,7 +19,7 @@ pub(super) struct Writer {
     pub(super) store: Arc<dyn Store>,
     pub(super) scope: Scope,
     pub(super) lease: Lease,
-    known: BTreeMap<RecordId, (Record, Version)>,
+    known: BTreeMap<RecordId, (Arc<Record>, Version)>,
 }
 
 impl Writer {
@@ -43,12 +43,13 @@ impl Writer {
 
     /// The writes for some steps, one after the other.
     pub(super) fn writes(&self, steps: impl IntoIterator<Item = (RecordId, Step)>) -> Vec<Write> {
-        let mut records: BTreeMap<RecordId, Option<Record>> = BTreeMap::new();
+        let mut records: BTreeMap<RecordId, Option<Arc<Record>>> = BTreeMap::new();
         let write = |(id, step)| {
             let known = self.known.get(&id);
             let before = records.remove(&id).unwrap_or_else(|| known.map(|(record, _)| record.clone()));
             let entry = Entry { id, step };
-            let record = transition(before, &entry).expect("the suite takes legal steps");
+            let after = transition(before.map(Arc::unwrap_or_clone), &entry);
+            let record = after.expect("the suite takes legal steps").map(Arc::new);
             records.insert(id, record.clone());
             Write { expected: known.map(|(_, version)| *version), entry, record }
         };
@@ -87,7 +88,7 @@ impl Writer {
     }
 
     /// What should be recorded, by all that this writer knows.
-    pub(super) fn expected(&self) -> Vec<(Record, Version)> {
+    pub(super) fn expected(&self) -> Vec<(Arc<Record>, Version)> {
         self.known.values().cloned().collect()
     }
 

@@ -1,6 +1,7 @@
 //! What the memory store keeps of one scope.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use trueup_core::Value;
@@ -18,7 +19,7 @@ pub(super) const LOCATION: &str = "memory";
 pub(super) struct Contents {
     /// The version of the last commit.
     version: Version,
-    records: BTreeMap<RecordId, (Record, Version)>,
+    records: BTreeMap<RecordId, (Arc<Record>, Version)>,
     journal: BTreeMap<RecordId, Vec<Entry>>,
     outputs: Option<Value>,
     /// In the order in which their first lines came.
@@ -63,7 +64,9 @@ impl Contents {
             };
         }
         for write in &batch.writes {
-            self.journal.entry(write.entry.id).or_default().push(write.entry.clone());
+            // Most records have few entries, and room for more would weigh more than they do.
+            let entries = self.journal.entry(write.entry.id).or_insert_with(|| Vec::with_capacity(1));
+            entries.push(write.entry.clone());
         }
         for line in &batch.history {
             self.run(line).lines.insert(line.sequence, line.clone());
@@ -75,8 +78,8 @@ impl Contents {
     }
 
     /// The records that the writes leave, if all of them may be written.
-    fn changed(&self, writes: &[Write]) -> Result<BTreeMap<RecordId, Option<Record>>, StoreError> {
-        let mut changed: BTreeMap<RecordId, Option<Record>> = BTreeMap::new();
+    fn changed(&self, writes: &[Write]) -> Result<BTreeMap<RecordId, Option<Arc<Record>>>, StoreError> {
+        let mut changed: BTreeMap<RecordId, Option<Arc<Record>>> = BTreeMap::new();
         for write in writes {
             let id = write.entry.id;
             let before = match changed.get(&id) {
@@ -164,9 +167,9 @@ fn after(now: SystemTime, term: Duration) -> SystemTime {
 }
 
 /// Refuses a write whose record is not what its entry makes of the one before.
-fn check_follows(before: Option<Record>, write: &Write) -> Result<(), StoreError> {
-    let why = match transition(before, &write.entry) {
-        Ok(after) if after == write.record => return Ok(()),
+fn check_follows(before: Option<Arc<Record>>, write: &Write) -> Result<(), StoreError> {
+    let why = match transition(before.map(Arc::unwrap_or_clone), &write.entry) {
+        Ok(after) if after.as_ref() == write.record.as_deref() => return Ok(()),
         Ok(_) => "the record written with it is another than it leads to".to_owned(),
         Err(illegal) => illegal.to_string(),
     };

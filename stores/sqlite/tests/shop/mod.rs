@@ -45,7 +45,7 @@ pub(crate) fn adopted(number: u64) -> Write {
     let id = RecordId::from_bytes(u128::from(number).to_be_bytes());
     let step = Step::Adopted { origin: address.clone(), address, meta, number: 0, slot: 0, object };
     let entry = Entry { id, step };
-    Write { expected: None, record: transition(None, &entry).unwrap(), entry }
+    Write { expected: None, record: transition(None, &entry).unwrap().map(Arc::new), entry }
 }
 
 pub(crate) async fn commit(
