@@ -86,6 +86,13 @@ impl Store for Traced {
         self.store.load(scope)
     }
 
+    fn versions<'a>(
+        &'a self,
+        scope: &'a Scope,
+    ) -> BoxFuture<'a, Result<Vec<(RecordId, Version)>, StoreError>> {
+        self.store.versions(scope)
+    }
+
     fn acquire<'a>(
         &'a self,
         scope: &'a Scope,

@@ -3,14 +3,13 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::SystemTime;
 
 use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
-use trueup_state::{Acquired, HeldLease, Holder as LeaseHolder, Lease, RecordId, Scope, Store, StoreError};
+use trueup_state::{Acquired, HeldLease, Holder as LeaseHolder, Lease, Scope, Store, StoreError};
 
 use crate::events::{EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
@@ -158,8 +157,8 @@ impl Reconciler {
                 return Ok(Deployed::Planned(planned.plan));
             }
             let lease = self.acquire(&scope, options, &run, reason).await?;
-            let outcome = match self.store.load(&scope).await {
-                Ok(snapshot) if !planned.plan.follows_from(&snapshot) => Ok(None),
+            let outcome = match self.store.versions(&scope).await {
+                Ok(recorded) if !planned.plan.follows_from(&recorded) => Ok(None),
                 Ok(_) => {
                     let executed = self.run_under(
                         &lease,
@@ -208,18 +207,11 @@ impl Reconciler {
             cancellation: cancellation.clone(),
             sequence: AtomicU64::new(0),
             limits: Limits::new(options.plan.parallelism),
+            started: self.clock.now(),
+            records: AtomicU64::new(0),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
-        let started = self.clock.now();
-        let numbers = AtomicU64::new(0);
-        let fresh_id = || {
-            ordered_id(
-                started,
-                numbers.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
-                self.random.bytes(),
-            )
-        };
-        let executing = pin!(execute(&run, planned, fresh_id));
+        let executing = pin!(execute(&run, planned));
         let keeping = pin!(self.keep_lease(scope, lease));
         match select(executing, keeping).await {
             Either::Left((report, _)) => Ok(Deployed::Ran(Box::new(report))),
@@ -260,16 +252,6 @@ impl Reconciler {
             }
         }
     }
-}
-
-/// An id that sorts by when it was given out, so that new records lie side by side in an index: time in milliseconds,
-/// number within the run, randomness.
-fn ordered_id(started: SystemTime, number: u64, random: [u8; 16]) -> RecordId {
-    let at = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
-    let mut bytes = random;
-    bytes[..6].copy_from_slice(&at.to_be_bytes()[2..]);
-    bytes[6..10].copy_from_slice(&(number as u32).to_be_bytes());
-    RecordId::from_bytes(bytes)
 }
 
 /// How often a waiting run asks again.

@@ -104,6 +104,18 @@ pub trait Store: Send + Sync {
     /// All that is recorded in a scope. Takes no lease and blocks nobody (STATE-5).
     fn load<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Snapshot, StoreError>>;
 
+    /// The versions of all records of a scope, in the order of their ids: whether anything changed since it was loaded.
+    /// A store that can tell without reading the records should.
+    fn versions<'a>(
+        &'a self,
+        scope: &'a Scope,
+    ) -> BoxFuture<'a, Result<Vec<(RecordId, Version)>, StoreError>> {
+        Box::pin(async move {
+            let Snapshot { records, .. } = self.load(scope).await?;
+            Ok(records.iter().map(|(record, version)| (record.id, *version)).collect())
+        })
+    }
+
     /// Takes the lease of a scope if nobody holds it, or if it has expired by the store's clock.
     fn acquire<'a>(
         &'a self,

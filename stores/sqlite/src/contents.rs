@@ -35,6 +35,24 @@ pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snaps
     Ok(Snapshot { records, outputs })
 }
 
+pub(crate) fn versions(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+) -> Result<Vec<(RecordId, Version)>, Fault> {
+    let Some(scope) = scope::number(transaction, scope)? else { return Ok(Vec::new()) };
+    let mut query =
+        transaction.prepare_cached("SELECT id, version FROM records WHERE scope = ?1 ORDER BY id")?;
+    let mut rows = query.query([scope])?;
+    let mut versions = Vec::new();
+    while let Some(row) = rows.next()? {
+        let Count(version) = row.get("version")?;
+        let id = row.get_ref("id")?.as_str().map_err(rusqlite::Error::from)?;
+        let id = id.parse().map_err(|error| Fault::Garbled(format!("the id of a record: {error}")))?;
+        versions.push((id, Version(version)));
+    }
+    Ok(versions)
+}
+
 /// The addresses that were read: each is kept once, however many records name it.
 #[derive(Default)]
 struct Addresses(IndexSet<Address>);

@@ -58,6 +58,14 @@ impl Store for SqliteStore {
         Box::pin(self.worker.read(move |transaction| contents::load(transaction, &scope)))
     }
 
+    fn versions<'a>(
+        &'a self,
+        scope: &'a Scope,
+    ) -> BoxFuture<'a, Result<Vec<(RecordId, Version)>, StoreError>> {
+        let scope = scope.clone();
+        Box::pin(self.worker.read(move |transaction| contents::versions(transaction, &scope)))
+    }
+
     fn acquire<'a>(
         &'a self,
         scope: &'a Scope,

@@ -18,12 +18,13 @@ mod tasks;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken};
-use trueup_state::Scope;
+use trueup_state::{RecordId, Scope};
 
 use crate::events::{Event, EventKind, EventSink};
 use crate::options::DeployOptions;
@@ -68,12 +69,28 @@ pub(crate) struct Run<'a> {
     pub(crate) cancellation: Cancellation,
     pub(crate) sequence: AtomicU64,
     pub(crate) limits: Limits,
+    /// When the run began.
+    pub(crate) started: SystemTime,
+    /// How many records were begun.
+    pub(crate) records: AtomicU64,
 }
 
 impl Run<'_> {
     /// A token for another intent.
     pub(crate) fn fresh_token(&self) -> IdempotencyToken {
         IdempotencyToken::from_bytes(self.random.bytes())
+    }
+
+    /// An id for another record. It sorts by when it is given out, so that new records lie side by side in an index: time
+    /// in milliseconds, number within the run, randomness.
+    pub(crate) fn fresh_record_id(&self) -> RecordId {
+        let started =
+            self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
+        let number = self.records.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let mut bytes = self.random.bytes();
+        bytes[..6].copy_from_slice(&started.to_be_bytes()[2..]);
+        bytes[6..10].copy_from_slice(&(number as u32).to_be_bytes());
+        RecordId::from_bytes(bytes)
     }
 
     /// Tells subscribers and history.

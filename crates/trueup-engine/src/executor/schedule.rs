@@ -13,7 +13,7 @@ use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{Binding, CheckRequest, IdempotencyToken};
-use trueup_state::{RecordId, Step, StoreError};
+use trueup_state::{Step, StoreError};
 
 use super::limits::provider;
 use super::report::{Outcome, RunReport};
@@ -73,11 +73,7 @@ struct Progress<'a> {
 }
 
 /// Carries a plan out.
-pub(crate) async fn execute(
-    run: &Run<'_>,
-    planned: Planned<'_>,
-    fresh_id: impl Fn() -> RecordId,
-) -> RunReport {
+pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     let Planned { plan, mut draft } = planned;
     for action in &plan.actions {
         let kind = EventKind::Decision {
@@ -93,7 +89,7 @@ pub(crate) async fn execute(
     let held = draft.nodes.iter().map(|node| {
         let stored =
             node.record.clone().map(|(record, version)| (draft.relocation.as_stored(record), version));
-        Arc::new(Held::new(&node.address, stored, fresh_id()))
+        Arc::new(Held::new(&node.address, stored))
     });
     let mut progress = Progress {
         run,

@@ -1,6 +1,6 @@
 //! Changing a record, durably.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use trueup_core::Address;
 use trueup_state::{Entry, Record, RecordId, Step, StoreError, Version, Write, transition};
@@ -9,7 +9,8 @@ use super::Run;
 
 /// A record as the run knows it.
 pub(crate) struct Held {
-    id: RecordId,
+    /// Given to a new record by its first step, so that records which are made together have ids side by side.
+    id: OnceLock<RecordId>,
     /// The address of first creation, kept over a replacement that deletes first.
     origin: Address,
     /// The next generation's number, kept likewise.
@@ -19,8 +20,8 @@ pub(crate) struct Held {
 
 impl Held {
     /// The record of a resource, or the place for one.
-    pub(crate) fn new(address: &Address, record: Option<(Arc<Record>, Version)>, fresh_id: RecordId) -> Self {
-        let id = record.as_ref().map_or(fresh_id, |(record, _)| record.id);
+    pub(crate) fn new(address: &Address, record: Option<(Arc<Record>, Version)>) -> Self {
+        let id = record.as_ref().map_or_else(OnceLock::new, |(record, _)| record.id.into());
         let origin = record.as_ref().map_or(address, |(record, _)| &record.origin).clone();
         let next_number = record.as_ref().map_or(0, |(record, _)| record.next_number());
         let (record, version) =
@@ -45,7 +46,8 @@ impl Held {
 
     /// Makes a step durable.
     pub(crate) async fn step(&self, run: &Run<'_>, step: Step) -> Result<(), StoreError> {
-        let entry = Entry { id: self.id, step };
+        let id = *self.id.get_or_init(|| run.fresh_record_id());
+        let entry = Entry { id, step };
         let (record, version) = self.state.lock().map(|state| state.clone()).unwrap_or_default();
         let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
             StoreError::Damaged { location: self.origin.to_string(), what: illegal.to_string() }

@@ -5,7 +5,7 @@ mod text;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::{Address, Change, Diagnostics, Path, Value};
-use trueup_state::{RecordId, Scope, Snapshot, Version};
+use trueup_state::{RecordId, Scope, Version};
 
 /// A plan for one scope.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Plan {
     pub outputs: Value,
     /// What to tell the user, short of an error.
     pub warnings: Diagnostics,
-    /// The records the plan follows from.
+    /// The records the plan follows from, in the order of their ids.
     pub read_set: Vec<(RecordId, Version)>,
 }
 
@@ -179,11 +179,8 @@ impl Plan {
             && self.actions.iter().all(|it| it.action == Action::NoOp && it.deposed.is_empty())
     }
 
-    /// Whether the records are still those the plan was made from.
-    pub fn follows_from(&self, snapshot: &Snapshot) -> bool {
-        let mut recorded: Vec<_> =
-            snapshot.records.iter().map(|(record, version)| (record.id, *version)).collect();
-        recorded.sort_unstable();
+    /// Whether the records, in the order of their ids, are still those the plan was made from.
+    pub fn follows_from(&self, recorded: &[(RecordId, Version)]) -> bool {
         recorded == self.read_set
     }
 

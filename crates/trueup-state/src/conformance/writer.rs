@@ -96,6 +96,9 @@ impl Writer {
     pub(super) async fn check_stored(&self, when: &str) {
         let stored = load(&self.store, &self.scope).await.records;
         assert_eq!(stored, self.expected(), "{when}, the records should be as they were written");
+        let versions = self.store.versions(&self.scope).await;
+        let expected = stored.iter().map(|(record, version)| (record.id, *version)).collect();
+        assert_eq!(versions, Ok(expected), "{when}, the versions should be those of the records");
     }
 }
 
