@@ -66,7 +66,9 @@ impl Path {
     /// One step further.
     #[must_use]
     pub fn join(&self, step: Step) -> Path {
-        let mut longer = self.clone();
+        // Programs hold many paths, and room for more steps would weigh more than they do.
+        let mut longer = Path(Vec::with_capacity(self.0.len() + 1));
+        longer.0.extend(self.0.iter().cloned());
         longer.push(step);
         longer
     }
@@ -152,6 +154,7 @@ impl FromStr for Path {
                 return Err(error(start, "`.` or `[`"));
             }
         }
+        path.0.shrink_to_fit();
         Ok(path)
     }
 }

@@ -57,9 +57,12 @@ pub trait Provider: Send + Sync {
     }
 }
 
-/// A provider's configuration, ready for use: a client, or the settings themselves.
+/// A provider's configuration, ready for use: a client, or the settings themselves. A clone shares it, and is small:
+/// each resource has one.
 #[derive(Clone)]
-pub struct Configured {
+pub struct Configured(Arc<Configuration>);
+
+struct Configuration {
     provider: SmolStr,
     content: Arc<dyn Any + Send + Sync>,
 }
@@ -67,24 +70,24 @@ pub struct Configured {
 impl Configured {
     /// Wraps what the provider's types expect.
     pub fn new(provider: impl Into<SmolStr>, content: Arc<dyn Any + Send + Sync>) -> Self {
-        Configured { provider: provider.into(), content }
+        Configured(Arc::new(Configuration { provider: provider.into(), content }))
     }
 
     /// The content, if it is of this type.
     pub fn get<C: 'static>(&self) -> Option<&C> {
-        self.content.downcast_ref()
+        self.0.content.downcast_ref()
     }
 
     /// The content to keep, if it is of this type.
     pub fn shared<C: Send + Sync + 'static>(&self) -> Option<Arc<C>> {
-        self.content.clone().downcast().ok()
+        self.0.content.clone().downcast().ok()
     }
 }
 
 impl fmt::Debug for Configured {
     /// Only whose it is: it may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "configuration of `{}`", self.provider)
+        write!(f, "configuration of `{}`", self.0.provider)
     }
 }
 
@@ -240,7 +243,7 @@ impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
     fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>> {
         Box::pin(async move {
             let content = (self.configure)(config).await.map_err(|error| error.into_parts().0)?;
-            Ok(Configured { provider: self.name.clone(), content })
+            Ok(Configured::new(self.name.clone(), content))
         })
     }
 

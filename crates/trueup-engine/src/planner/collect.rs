@@ -42,6 +42,7 @@ pub(super) async fn collect<'p>(
     };
     let expected = sources.program.resources.len().max(records.len()) + sources.program.data.len();
     draft.nodes.reserve_exact(expected);
+    draft.index.reserve_exact(expected);
     draft.attributes.reserve_exact(expected);
     if !sources.destroy {
         for declared in &sources.program.resources {

@@ -9,10 +9,10 @@ use trueup_provider::State;
 
 /// The objects that records hold, by type and identity. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Holders(Arc<Mutex<IndexMap<Object, Holding>>>);
+pub(crate) struct Holders(Arc<Mutex<IndexMap<SmolStr, OfType>>>);
 
-/// A type and an identity.
-type Object = (SmolStr, Value);
+/// The objects of one type, by identity.
+type OfType = IndexMap<Value, Holding>;
 
 /// Who holds an object: nearly always one alone.
 struct Holding {
@@ -26,30 +26,27 @@ impl Holding {
     }
 }
 
-/// The object of this identity that a resource would be.
-fn object_of(address: &Address, identity: &Value) -> Object {
-    (address.type_name().into(), identity.clone())
-}
-
 impl Holders {
     /// Notes that a resource holds an object.
     pub(crate) fn note(&self, address: &Address, object: &State) {
-        if let (Some(identity), Ok(mut held)) = (&object.identity, self.0.lock()) {
-            let holding = held
-                .entry(object_of(address, identity))
-                .or_insert_with(|| Holding { first: address.clone(), others: Vec::new() });
-            if !holding.all().any(|holder| holder == address) {
-                holding.others.push(address.clone());
-            }
+        let (Some(identity), Ok(mut held)) = (&object.identity, self.0.lock()) else { return };
+        // Looked up before it is entered: there are few types, and their names need not be copied.
+        let of_type = match held.get_mut(address.type_name()) {
+            Some(of_type) => of_type,
+            None => held.entry(address.type_name().into()).or_default(),
+        };
+        let holding = of_type
+            .entry(identity.clone())
+            .or_insert_with(|| Holding { first: address.clone(), others: Vec::new() });
+        if !holding.all().any(|holder| holder == address) {
+            holding.others.push(address.clone());
         }
     }
 
     /// Refuses an object that another resource, or an older generation of any, holds already.
     pub(crate) fn refuse_held(&self, address: &Address, object: &State) -> Result<(), Failure> {
         let Some(identity) = &object.identity else { return Ok(()) };
-        let key = object_of(address, identity);
-        let holder = self.0.lock().ok().and_then(|held| held.get(&key).map(|holding| holding.first.clone()));
-        match holder {
+        match self.of(address, identity, |holding| holding.first.clone()) {
             None => Ok(()),
             Some(holder) => {
                 let message = format!("the object that would be {address} is held by {holder}: {identity}");
@@ -63,10 +60,13 @@ impl Holders {
     /// Whether a resource other than this one holds the object.
     pub(crate) fn is_held_by_another(&self, address: &Address, object: &State) -> bool {
         let Some(identity) = &object.identity else { return false };
-        let key = object_of(address, identity);
-        let held = self.0.lock();
-        held.is_ok_and(|held| {
-            held.get(&key).is_some_and(|holding| holding.all().any(|holder| holder != address))
-        })
+        let others = |holding: &Holding| holding.all().any(|holder| holder != address);
+        self.of(address, identity, others).unwrap_or(false)
+    }
+
+    /// What there is to say of who holds the object of this identity that a resource would be.
+    fn of<T>(&self, address: &Address, identity: &Value, tell: impl FnOnce(&Holding) -> T) -> Option<T> {
+        let held = self.0.lock().ok()?;
+        held.get(address.type_name())?.get(identity).map(tell)
     }
 }
