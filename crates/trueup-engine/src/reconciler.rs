@@ -208,6 +208,8 @@ impl Reconciler {
             cancellation: cancellation.clone(),
             sequence: AtomicU64::new(0),
             limits: Limits::new(options.plan.parallelism),
+            registry: &self.registry,
+            late_configs: tokio::sync::Mutex::default(),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
         let started = self.clock.now();

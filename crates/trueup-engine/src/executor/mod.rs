@@ -16,13 +16,14 @@ mod step;
 mod stub;
 mod tasks;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_program::Program;
-use trueup_provider::{Clock, IdempotencyToken};
+use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::Scope;
 
 use crate::events::{Event, EventKind, EventSink};
@@ -68,6 +69,9 @@ pub(crate) struct Run<'a> {
     pub(crate) cancellation: Cancellation,
     pub(crate) sequence: AtomicU64,
     pub(crate) limits: Limits,
+    pub(crate) registry: &'a Registry,
+    /// Providers whose configuration became known during the run.
+    pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
 }
 
 impl Run<'_> {

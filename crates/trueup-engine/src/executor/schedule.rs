@@ -408,7 +408,7 @@ fn begin<'a>(
         Task::Precreate(at) => Prepared::Stub(stub::prepare_stub(draft, at)),
         Task::Apply(at) => Prepared::Apply(prepare::prepare(run, draft, at)),
         Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
-            Prepared::Delete(delete::prepare(draft, task))
+            Prepared::Delete(delete::prepare(run, draft, task))
         }
     };
     async move {

@@ -10,9 +10,10 @@ use trueup_provider::{
 };
 use trueup_state::{Generation, Status};
 
+use super::configure::configure_late;
 use super::ignore::with_ignored;
 use super::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
-use super::{Draft, Sources, failed};
+use super::{Draft, Sources, failed, refresh};
 use crate::plan::{Action, Reason};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
@@ -42,6 +43,14 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diag
             .partition(|at| draft.selection.contains(*at));
         for at in left_out {
             keep(draft, at);
+        }
+        match configure_late(sources, draft, &declared).await {
+            Ok(late) => {
+                if let Err(wrong) = refresh::look(sources, draft, late).await {
+                    diagnostics.extend(wrong);
+                }
+            }
+            Err(wrong) => diagnostics.extend(wrong),
         }
         for &at in &declared {
             diagnostics.extend(prepare(draft, at));
@@ -103,7 +112,7 @@ fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
 }
 
 /// What is left out stays as it is recorded, and that is what others see of it.
-fn keep(draft: &mut Draft, at: usize) {
+pub(super) fn keep(draft: &mut Draft, at: usize) {
     if let Some(object) = draft.nodes[at].object() {
         let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
         draft.attributes[at] = Some(Attributes { inputs, outputs: object.outputs.clone() });

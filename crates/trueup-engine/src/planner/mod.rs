@@ -1,12 +1,13 @@
 //! Planning: from a program and what is recorded to a plan, in named passes.
 //!
 //! Each pass is a file: `relocate` gives records their new addresses, `collect` makes a node for each resource, `connect` finds their dependencies and cycles, `select` what the run is about,
-//! `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
+//! `configure` makes providers ready, `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
 //! do, `retire` adds what is no longer declared, `replace` settles the order of replacements, `guard` refuses what must
 //! not happen, `conclude` writes the plan down. Planning changes nothing: neither records nor objects.
 
 mod collect;
 mod conclude;
+pub(crate) mod configure;
 mod connect;
 mod decide;
 mod guard;

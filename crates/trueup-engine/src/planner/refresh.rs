@@ -1,21 +1,34 @@
 //! Looking at recorded objects, all at once, before anything is compared (DRIFT-1).
 
 use futures_util::StreamExt;
-use trueup_core::{Diagnostics, Value};
+use trueup_core::Diagnostics;
 use trueup_program::DriftPolicy;
 use trueup_provider::{MigrateRequest, Observed, ReadRequest};
 use trueup_state::Status;
 
-use super::node::{NodeScope, Sight};
-use super::{Draft, Sources, failed};
+use super::node::Sight;
+use super::{Draft, Sources, configure, failed};
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
-    configure(sources, draft).await?;
+    if sources.destroy {
+        // Nothing changes before it goes, so what is recorded is what providers were configured with.
+        (0..draft.nodes.len()).for_each(|at| super::decide::keep(draft, at));
+    }
+    configure::configure(sources, draft).await?;
     migrate(sources, draft).await?;
+    look(sources, draft, 0..draft.nodes.len()).await
+}
+
+/// Looks at some of the recorded objects, all at once.
+pub(super) async fn look(
+    sources: &Sources<'_>,
+    draft: &mut Draft,
+    nodes: impl IntoIterator<Item = usize>,
+) -> Result<(), Diagnostics> {
     if sources.destroy || !sources.options.drift {
         return Ok(());
     }
-    let reads = (0..draft.nodes.len()).filter(|at| wants_reading(draft, *at)).collect::<Vec<_>>();
+    let reads = nodes.into_iter().filter(|at| wants_reading(draft, *at)).collect::<Vec<_>>();
     let seen: &Draft = draft;
     let reads =
         futures_util::stream::iter(reads).map(|at| async move { (at, read(sources, seen, at).await) });
@@ -28,60 +41,6 @@ pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft) -> Result<
             Ok(sight) => draft.nodes[at].sight = sight,
             Err(failure) => diagnostics.push(failed(&draft.nodes[at].address, "read", &failure)),
         }
-    }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
-}
-
-/// Makes the providers ready whose configuration is known.
-async fn configure(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
-    let mut diagnostics = Diagnostics::new();
-    let mut names: Vec<_> = draft.nodes.iter().map(|node| node.provider.clone()).collect();
-    names.sort();
-    names.dedup();
-    for name in names {
-        let Some(provider) = sources.registry.provider(name.split('.').next().unwrap_or(&name)) else {
-            continue;
-        };
-        let declared = sources.program.providers.iter().find(|provider| provider.name == name);
-        let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
-        let written = match declared {
-            Some(declared) => declared.config.evaluate(&scope),
-            None => trueup_program::Evaluated {
-                value: Value::object::<&str>([]),
-                diagnostics: Diagnostics::new(),
-            },
-        };
-        diagnostics.extend(written.diagnostics);
-        let schema = match provider.config_schema().await {
-            Ok(schema) => schema,
-            Err(failure) => {
-                diagnostics.push(trueup_core::Diagnostic::error(format!("load provider {name}: {failure}")));
-                continue;
-            }
-        };
-        let checked = schema.check(&written.value, &format!("provider {name}"));
-        let failed_check = checked.diagnostics.has_errors();
-        diagnostics.extend(checked.diagnostics);
-        if failed_check {
-            continue;
-        }
-        let config = schema.with_defaults(&checked.value);
-        let configured = if config.is_wholly_known() {
-            match provider.configure(&config).await {
-                Ok(configured) => Some(configured),
-                Err(failure) => {
-                    let summary = format!("configure provider {name}: {failure}");
-                    diagnostics.push(trueup_core::Diagnostic::error(summary));
-                    continue;
-                }
-            }
-        } else {
-            None
-        };
-        draft.configs.insert(name, configured);
-    }
-    for node in &mut draft.nodes {
-        node.config = draft.configs.get(&node.provider).cloned().flatten();
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }

@@ -14,6 +14,7 @@ mod delete;
 mod drift;
 mod event;
 mod failing;
+mod foreign;
 mod mixed_orders;
 mod moves;
 mod plan;

@@ -101,7 +101,7 @@ fn a_type_that_nobody_has_is_an_error_for_orphans_too() {
     let bench = Bench::new();
     insta::assert_snapshot!(bench.refused(&program([resource("w_thig.a", []), resource("q_x.a", [])])), @r"
     error: the provider `w` has no resource type `w_thig` (did you mean `w_thing`?)
-    error: no provider has the resource type `q_x` (the providers here are `w`)
+    error: no provider has the resource type `q_x` (the providers here are `w`, `x`)
     ");
 }
 

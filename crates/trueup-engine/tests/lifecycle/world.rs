@@ -419,7 +419,7 @@ impl Bench {
             .data::<Length>("length");
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
-        let registry = Registry::new().with(provider);
+        let registry = Registry::new().with(provider).with(crate::foreign::Foreign);
         Reconciler::new(store, registry, sink).with(self.clock.clone(), random)
     }
 
