@@ -26,6 +26,7 @@ pub use events::{
 pub use executor::{Cancellation, Outcome, RunReport};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
+pub use planner::PassDump;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
 pub use stack::{Declared, Stack};

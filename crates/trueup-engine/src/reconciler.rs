@@ -16,7 +16,7 @@ use crate::events::{EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
 use crate::options::{DeployOptions, PlanOptions};
 use crate::plan::Plan;
-use crate::planner::{self, Planned, Sources};
+use crate::planner::{self, PassDump, Planned, Sources, Trace};
 use crate::random::{Random, SystemRandom};
 
 /// Plans and deploys programs.
@@ -78,12 +78,12 @@ impl Reconciler {
 
     /// What a deploy of the program would do. Changes nothing and takes no lease.
     pub async fn plan(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, false).await?.plan)
+        Ok(self.planned(program, options, false, &mut Trace::default()).await?.plan)
     }
 
     /// What a destroy would do.
     pub async fn plan_destroy(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, true).await?.plan)
+        Ok(self.planned(program, options, true, &mut Trace::default()).await?.plan)
     }
 
     /// Plans and carries the plan out.
@@ -129,17 +129,29 @@ impl Reconciler {
         self.run(program, options, cancellation, "destroy", approve).await
     }
 
+    /// A plan, and what each pass of the planner did on the way; the passes that were reached, if it is refused.
+    pub async fn plan_traced(
+        &self,
+        program: &Program,
+        options: &PlanOptions,
+    ) -> (Result<Plan, EngineError>, Vec<PassDump>) {
+        let mut trace = Trace::wanted();
+        let planned = self.planned(program, options, false, &mut trace).await;
+        (planned.map(|planned| planned.plan), trace.into_dumps())
+    }
+
     async fn planned(
         &self,
         program: &Program,
         options: &PlanOptions,
         destroy: bool,
+        trace: &mut Trace,
     ) -> Result<Planned, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
         let snapshot = self.store.load(&scope).await?;
         let sources =
             Sources { program, registry: &self.registry, options, clock: self.clock.clone(), destroy };
-        Ok(planner::plan(&sources, snapshot).await?)
+        Ok(planner::plan(&sources, snapshot, trace).await?)
     }
 
     async fn run(
@@ -153,7 +165,8 @@ impl Reconciler {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run: SmolStr = IdempotencyToken::from_bytes(self.random.bytes()).to_string().into();
         loop {
-            let planned = self.planned(program, &options.plan, reason == "destroy").await?;
+            let destroy = reason == "destroy";
+            let planned = self.planned(program, &options.plan, destroy, &mut Trace::default()).await?;
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(planned.plan));
             }

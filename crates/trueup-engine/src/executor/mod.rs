@@ -1,12 +1,14 @@
 //! Carrying a plan out.
 //!
-//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready, `prepare`, `apply`, `stub`
+//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready and `gate`
+//! lets them, `prepare`, `apply`, `stub`
 //! and `delete` are what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
 //! `journal`. When all is applied, older generations are cleaned up by the same means.
 
 mod apply;
 mod call;
 mod delete;
+mod gate;
 mod journal;
 mod limits;
 mod prepare;

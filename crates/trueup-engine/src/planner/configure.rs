@@ -103,3 +103,12 @@ pub(crate) fn unconfigured(name: &str, wrong: Option<Diagnostics>) -> Failure {
         }
     }
 }
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    let told = draft.configs.iter().map(|(name, configured)| {
+        let known = if configured.is_some() { "ready" } else { "not known yet" };
+        format!("{name}: {known}\n")
+    });
+    told.collect()
+}

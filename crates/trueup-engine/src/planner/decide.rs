@@ -13,6 +13,7 @@ use trueup_state::{Generation, Status};
 use super::configure::configure_late;
 use super::ignore::with_ignored;
 use super::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
+use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
 use crate::plan::{Action, Reason};
 
@@ -494,4 +495,19 @@ pub(crate) fn action_of(verdict: Verdict) -> Action {
         Verdict::Replace => Action::Replace,
         Verdict::Create => Action::Create,
     }
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |at, node| {
+        let Decision { action, reasons, .. } = &node.decision;
+        let decided = node.is_declared() && draft.selection.contains(at);
+        decided.then(|| match reasons.as_slice() {
+            [] => action.name().to_owned(),
+            reasons => {
+                let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+                format!("{}, because: {}", action.name(), reasons.join(", "))
+            }
+        })
+    })
 }

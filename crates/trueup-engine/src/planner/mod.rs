@@ -19,10 +19,13 @@ pub(crate) mod relocate;
 mod replace;
 mod retire;
 mod select;
+mod trace;
 
 pub(crate) use decide::{action_of, chosen, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
+pub use trace::PassDump;
+pub(crate) use trace::Trace;
 
 use std::sync::Arc;
 
@@ -82,18 +85,37 @@ pub(crate) struct Draft {
     pub(crate) warnings: Diagnostics,
 }
 
-/// Makes the plan, or says all that is in its way.
-pub(crate) async fn plan(sources: &Sources<'_>, mut snapshot: Snapshot) -> Result<Planned, Diagnostics> {
-    let relocation = relocate::relocate(sources, &mut snapshot)?;
+/// Makes the plan, or says all that is in its way. The trace, if one is asked for, tells what each pass did.
+pub(crate) async fn plan(
+    sources: &Sources<'_>,
+    mut snapshot: Snapshot,
+    trace: &mut Trace,
+) -> Result<Planned, Diagnostics> {
+    // First of all, so that no other pass ever sees an old address.
+    let relocation = relocate::relocate(sources, &mut snapshot).await?;
+    trace.note("relocate", || relocate::dump(&relocation));
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
+    trace.note("collect", || collect::dump(&draft));
+    // Before any call to a provider: a cycle or a dangling reference must cost nothing (PLAN-13).
     connect::connect(sources, &mut draft)?;
+    trace.note("connect", || connect::dump(&draft));
+    // Before anything is read: what is left out is not looked at.
     select::select(sources, &mut draft)?;
+    trace.note("select", || select::dump(&draft));
+    refresh::prepare(sources, &mut draft).await?;
+    trace.note("configure", || configure::dump(&draft));
     refresh::refresh(sources, &mut draft).await?;
+    trace.note("refresh", || refresh::dump(&draft));
     decide::decide(sources, &mut draft).await?;
+    trace.note("decide", || decide::dump(&draft));
     retire::retire(sources, &mut draft);
+    trace.note("retire", || retire::dump(&draft));
+    // After all actions are known: the order of one replacement may follow from another.
     replace::replace(&mut draft)?;
-    guard::guard(&draft)?;
+    trace.note("replace", || replace::dump(&draft));
+    guard::guard(sources, &draft)?;
     let plan = conclude::conclude(sources, &mut draft)?;
+    trace.note("conclude", || plan.to_string());
     Ok(Planned { plan, draft })
 }
 

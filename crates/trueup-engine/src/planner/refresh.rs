@@ -7,15 +7,20 @@ use trueup_provider::{MigrateRequest, Observed, ReadRequest};
 use trueup_state::Status;
 
 use super::node::Sight;
+use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
 
-pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+/// Makes all ready that looking needs: providers, and records of the current schema versions.
+pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     if sources.destroy {
         // Nothing changes before it goes, so what is recorded is what providers were configured with.
         (0..draft.nodes.len()).for_each(|at| super::decide::keep(draft, at));
     }
     configure::configure(sources, draft).await?;
-    migrate(sources, draft).await?;
+    migrate(sources, draft).await
+}
+
+pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     look(sources, draft, 0..draft.nodes.len()).await
 }
 
@@ -53,9 +58,11 @@ async fn migrate(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnos
         let Some(handler) = node.handler().cloned() else { continue };
         let Some((record, _)) = &mut node.record else { continue };
         let context = sources.context(&scope, &node.address, Some(record));
+        let from_type = draft.relocation.former_type(record);
         for generation in record.deposed.iter_mut().chain(&mut record.current) {
             let Some(state) = generation.object.take() else { continue };
-            let request = MigrateRequest { config: node.config.as_ref(), state, context: &context };
+            let request =
+                MigrateRequest { config: node.config.as_ref(), state, from_type, context: &context };
             match handler.migrate(request).await {
                 Ok(migrated) => generation.object = Some(migrated),
                 Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
@@ -90,5 +97,18 @@ async fn read(sources: &Sources<'_>, draft: &Draft, at: usize) -> Result<Sight, 
         Observed::Present(observed) => Sight::Present(observed),
         Observed::Absent => Sight::Gone,
         Observed::Unreadable => Sight::Unreadable,
+    })
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |_, node| match (&node.sight, node.object()) {
+        (Sight::Unseen, _) => None,
+        (Sight::Gone, _) => Some("gone".to_owned()),
+        (Sight::Unreadable, _) => Some("cannot be read".to_owned()),
+        (Sight::Present(seen), Some(recorded)) if seen.outputs == recorded.outputs => {
+            Some("as recorded".to_owned())
+        }
+        (Sight::Present(_), _) => Some("not as recorded".to_owned()),
     })
 }

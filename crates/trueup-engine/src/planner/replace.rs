@@ -5,6 +5,7 @@ use trueup_core::{Diagnostic, Diagnostics, Value};
 use super::Draft;
 use super::node::Node;
 use super::retire::dependent_left_out;
+use super::trace::lines;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
 pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
@@ -97,4 +98,15 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |_, node| {
+        let order = match node.decision.order? {
+            ReplaceOrder::CreateFirst => "create first",
+            ReplaceOrder::DeleteFirst => "delete first",
+        };
+        Some(format!("{}, {order}", node.decision.action.name()))
+    })
 }

@@ -3,6 +3,7 @@
 
 use trueup_core::{Address, Diagnostic, Diagnostics};
 
+use super::trace::lines;
 use super::{Draft, Sources};
 
 /// What a run is about.
@@ -94,4 +95,9 @@ fn rewritten(draft: &Draft, wanted: &[bool]) -> Vec<Diagnostic> {
             .hint("select it too, or move in a run of its own")
     });
     told.collect()
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |at, _| (!draft.selection.contains(at)).then(|| "left out".to_owned()))
 }

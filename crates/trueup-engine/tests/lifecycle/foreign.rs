@@ -9,8 +9,8 @@ use trueup_engine::Outcome;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CheckRequest, Configured, DataHandler, DeleteRequest,
     ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, NoConfig, Observed, PlanAnswer,
-    PlanRequest, PrivateBytes, Provider, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits,
-    Verdict,
+    PlanRequest, PrivateBytes, Provider, ReadRequest, Recovery, Registry, ResourceHandler, Sighting, State,
+    Traits, Verdict,
 };
 
 use crate::world::{Bench, lit, output, program, resource, thing, with_output};
@@ -171,6 +171,13 @@ impl ResourceHandler for Odd {
     }
 }
 
+/// A bench on which the provider is there too.
+fn bench() -> Bench {
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(Foreign);
+    bench
+}
+
 #[test]
 fn outputs_that_do_not_match_the_schema_are_a_clear_error_and_the_object_is_kept() {
     for (answer, told) in [
@@ -179,7 +186,7 @@ fn outputs_that_do_not_match_the_schema_are_a_clear_error_and_the_object_is_kept
         ("list", "expected an object, found"),
         ("unknown", "`size` is still unknown"),
     ] {
-        let bench = Bench::new();
+        let bench = bench();
         let odd = resource("x_odd.odd", [("answer", lit(answer))]);
         let report = bench.deploy(&program([odd, thing("beside", 1)]));
         let Some(Outcome::Failed(failure)) = report.outcome("x_odd.odd") else { panic!("{answer} passed") };
@@ -198,7 +205,7 @@ fn outputs_that_do_not_match_the_schema_are_a_clear_error_and_the_object_is_kept
 /// SECRET-1
 #[test]
 fn the_words_of_a_provider_are_told_without_the_secrets_it_was_given() {
-    let bench = Bench::new();
+    let bench = bench();
     let secret = lit(Value::from("hunter2-and-more").into_secret());
     let report =
         bench.deploy(&program([resource("x_odd.odd", [("answer", lit("refuse")), ("token", secret)])]));
@@ -209,7 +216,7 @@ fn the_words_of_a_provider_are_told_without_the_secrets_it_was_given() {
 /// A provider whose configuration comes from a resource of the same run.
 #[test]
 fn a_provider_is_configured_as_soon_as_its_configuration_is_known() {
-    let bench = Bench::new();
+    let bench = bench();
     let declared = |endpoint| {
         let odd = resource("x_odd.odd", [("answer", lit("number"))]);
         let mut program =

@@ -12,7 +12,7 @@ use trueup_engine::{
 use trueup_program::{Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration};
 use trueup_provider::{
     CallContext, Clock, Context, Converge, Crud, Current, DataSource, Error, Found, Inputs, NativeProvider,
-    NoConfig, Outputs, Prior, Recovery, Registry, Result, RuntimeClock, Sightings,
+    NoConfig, Outputs, Prior, RawState, Recovery, Registry, Result, RuntimeClock, Sightings,
 };
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
@@ -121,7 +121,7 @@ thread_local! {
 
 /// Defines a type of things that is recovered in one of the three ways.
 macro_rules! thing_type {
-    ($name:ident, $recovery:expr) => {
+    ($name:ident, $recovery:expr, takes over $others:expr) => {
         #[derive(Inputs)]
         pub(crate) struct $name {
             #[trueup(default = 1)]
@@ -148,6 +148,12 @@ macro_rules! thing_type {
         impl Crud for $name {
             type Output = ThingOutput;
             type Config = NoConfig;
+
+            const MOVES_FROM: &'static [&'static str] = $others;
+
+            fn move_state(_: &str, _: u64, state: RawState) -> Result<RawState> {
+                Ok(state)
+            }
 
             fn recovery(&self) -> Recovery {
                 $recovery
@@ -239,9 +245,9 @@ macro_rules! thing_type {
         }
     };
 }
-thing_type!(FoundThing, Recovery::Lookup);
-thing_type!(TokenThing, Recovery::Token);
-thing_type!(BlindThing, Recovery::Blind);
+thing_type!(FoundThing, Recovery::Lookup, takes over &[]);
+thing_type!(TokenThing, Recovery::Token, takes over &["w_thing"]);
+thing_type!(BlindThing, Recovery::Blind, takes over &[]);
 
 /// A convergent type that shows what is bound to it, and can be part of a cycle.
 #[derive(Inputs)]
@@ -378,6 +384,8 @@ pub(crate) struct Bench {
     pub(crate) events: Arc<Mutex<Vec<String>>>,
     pub(crate) cancellation: Cancellation,
     seed: Cell<u64>,
+    /// The providers beside `w`.
+    pub(crate) others: Registry,
 }
 
 impl Bench {
@@ -399,6 +407,7 @@ impl Bench {
             events: Arc::default(),
             cancellation: Cancellation::new(),
             seed: Cell::new(0),
+            others: Registry::new(),
         }
     }
 
@@ -419,12 +428,16 @@ impl Bench {
             .data::<Length>("length");
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
-        let registry = Registry::new().with(provider).with(crate::foreign::Foreign);
+        let registry = self.others.clone().with(provider);
         Reconciler::new(store, registry, sink).with(self.clock.clone(), random)
     }
 
     pub(crate) fn try_plan(&self, program: &Program) -> Result<Plan, EngineError> {
         self.run(self.reconciler(EventSink::new()).plan(program, &self.options.plan))
+    }
+
+    pub(crate) fn plan_traced(&self, program: &Program) -> Vec<trueup_engine::PassDump> {
+        self.run(self.reconciler(EventSink::new()).plan_traced(program, &self.options.plan)).1
     }
 
     pub(crate) fn plan(&self, program: &Program) -> String {

@@ -124,12 +124,16 @@ impl ResourceHandler for Guarded {
         })
     }
 
+    fn moves_from(&self, type_name: &str) -> bool {
+        self.0.moves_from(type_name)
+    }
+
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
         Box::pin(async move {
-            let before = request.state.schema_version;
+            let (before, same_type) = (request.state.schema_version, request.from_type.is_none());
             let migrated = self.0.migrate(request).await?;
             // What was recorded as it came, in the hope of better answers, is not held against the record.
-            if migrated.schema_version == before {
+            if migrated.schema_version == before && same_type {
                 return Ok(migrated);
             }
             self.accept(migrated).map_err(|refused| refused.failure)
