@@ -10,11 +10,12 @@ use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
-use trueup_state::{Acquired, HeldLease, Holder as LeaseHolder, Lease, RecordId, Scope, Store, StoreError};
+use trueup_state::{HeldLease, Holder as LeaseHolder, RecordId, Scope, Store, StoreError};
 
-use crate::events::{EventKind, EventSink};
+use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
-use crate::options::{DeployOptions, PlanOptions};
+use crate::lease::RunLease;
+use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, PassDump, Planned, Sources, Trace};
 use crate::random::{Random, SystemRandom};
@@ -74,6 +75,18 @@ impl Reconciler {
         self.clock = clock;
         self.random = random;
         self
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    pub(crate) fn random(&self) -> &dyn Random {
+        &*self.random
     }
 
     /// What a deploy of the program would do. Changes nothing and takes no lease.
@@ -170,7 +183,7 @@ impl Reconciler {
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(planned.plan));
             }
-            let lease = self.acquire(&scope, options, &run, reason).await?;
+            let lease = self.take_lease(&scope, options, &run, reason).await?;
             let outcome = match self.store.load(&scope).await {
                 Ok(snapshot) if !planned.plan.follows_from(&snapshot) => Ok(None),
                 Ok(_) => {
@@ -189,7 +202,7 @@ impl Reconciler {
                 Err(error) => Err(error.into()),
             };
             // What was lost to another run need not be given back; any other trouble outlasts the lease.
-            let released = self.store.release(&scope, &lease).await;
+            let released = lease.release().await;
             if let Some(deployed) = outcome? {
                 released?;
                 return Ok(deployed);
@@ -197,10 +210,37 @@ impl Reconciler {
         }
     }
 
+    async fn take_lease(
+        &self,
+        scope: &Scope,
+        options: &DeployOptions,
+        run: &SmolStr,
+        reason: &str,
+    ) -> Result<RunLease, EngineError> {
+        let Holder { user, host } = options.holder.clone();
+        let holder = LeaseHolder { run: run.to_string(), user, host, reason: reason.to_owned() };
+        let mut told = None;
+        let waiting = |held: &HeldLease| {
+            if options.wait && told.as_ref() != Some(&held.token) {
+                told = Some(held.token);
+                self.events.emit(Event {
+                    sequence: u64::MAX,
+                    at: self.clock.now(),
+                    scope: scope.clone(),
+                    run: run.clone(),
+                    resource: None,
+                    kind: EventKind::Waiting { holder: held.holder.clone(), since: held.since },
+                });
+            }
+            options.wait
+        };
+        RunLease::take(&self.store, &self.clock, scope, &holder, options.lease_term, waiting).await
+    }
+
     #[expect(clippy::too_many_arguments, reason = "all that a run is made of")]
     async fn run_under(
         &self,
-        lease: &Lease,
+        lease: &RunLease,
         program: &Program,
         options: &DeployOptions,
         cancellation: &Cancellation,
@@ -217,10 +257,11 @@ impl Reconciler {
             clock: self.clock.clone(),
             random: self.random.clone(),
             events: self.events.clone(),
-            journal: Journal::new(self.store.clone(), scope.clone(), lease.token),
+            journal: Journal::new(self.store.clone(), scope.clone(), lease.lease.token),
             cancellation: cancellation.clone(),
             sequence: AtomicU64::new(0),
             limits: Limits::new(options.plan.parallelism),
+            lease,
             registry: &self.registry,
             late_configs: tokio::sync::Mutex::default(),
         };
@@ -235,44 +276,11 @@ impl Reconciler {
             )
         };
         let executing = pin!(execute(&run, planned, fresh_id));
-        let keeping = pin!(self.keep_lease(scope, lease));
+        let keeping = pin!(lease.keep());
         match select(executing, keeping).await {
             Either::Left((report, _)) => Ok(Deployed::Ran(Box::new(report))),
             // Another run may be at it already: what is under way is dropped, and its intents say so (STATE-3).
             Either::Right((error, _)) => Err(error.into()),
-        }
-    }
-
-    /// Renews the lease for as long as the run lasts; ends only when that fails.
-    async fn keep_lease(&self, scope: &Scope, lease: &Lease) -> StoreError {
-        loop {
-            self.clock.sleep(lease.term / 3).await;
-            if let Err(error) = self.store.renew(scope, lease).await {
-                return error;
-            }
-        }
-    }
-
-    /// Takes the lease, waiting for it if that was asked for.
-    async fn acquire(
-        &self,
-        scope: &Scope,
-        options: &DeployOptions,
-        run: &SmolStr,
-        reason: &str,
-    ) -> Result<Lease, EngineError> {
-        let holder = LeaseHolder {
-            run: run.to_string(),
-            user: options.holder.user.clone(),
-            host: options.holder.host.clone(),
-            reason: reason.to_owned(),
-        };
-        loop {
-            match self.store.acquire(scope, &holder, options.lease_term).await? {
-                Acquired::Lease(lease) => return Ok(lease),
-                Acquired::Held(held) if !options.wait => return Err(EngineError::Held(Box::new(held))),
-                Acquired::Held(_) => self.clock.sleep(LEASE_POLL).await,
-            }
         }
     }
 }
@@ -286,6 +294,3 @@ fn ordered_id(started: SystemTime, number: u64, random: [u8; 16]) -> RecordId {
     bytes[6..10].copy_from_slice(&(number as u32).to_be_bytes());
     RecordId::from_bytes(bytes)
 }
-
-/// How often a waiting run asks again.
-const LEASE_POLL: std::time::Duration = std::time::Duration::from_secs(1);

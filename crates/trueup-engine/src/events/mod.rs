@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 use trueup_core::{Address, Change, Failure, JsonForm, Value};
-use trueup_state::Scope;
+use trueup_state::{Holder, Scope};
 
 pub use console::ConsoleLines;
 pub use sink::{EventSink, JsonLines, Subscriber};
@@ -45,6 +45,13 @@ pub enum EventKind {
     RunFinished {
         /// Whether all was done.
         succeeded: bool,
+    },
+    /// A run waits for someone else to end theirs (STATE-4).
+    Waiting {
+        /// Who that is.
+        holder: Holder,
+        /// Since when they have been at it.
+        since: SystemTime,
     },
     /// It was decided what to do with a resource.
     Decision {
@@ -127,6 +134,7 @@ impl EventKind {
         match self {
             EventKind::RunStarted { .. } => "reconciler.run.started".to_owned(),
             EventKind::RunFinished { .. } => "reconciler.run.finished".to_owned(),
+            EventKind::Waiting { .. } => "reconciler.run.waiting".to_owned(),
             EventKind::Decision { .. } => "reconciler.deploy.decision".to_owned(),
             EventKind::DriftDetected { .. } => "reconciler.drift.detected".to_owned(),
             EventKind::Started(operation) => format!("reconciler.{}.started", operation.name()),
@@ -149,6 +157,9 @@ impl EventKind {
         match self {
             EventKind::RunStarted { reason } => json!({ "reason": reason }),
             EventKind::RunFinished { succeeded } => json!({ "succeeded": succeeded }),
+            EventKind::Waiting { holder, since } => {
+                json!({ "holder": holder, "since_ms": milliseconds(*since) })
+            }
             EventKind::Decision { decision, changes: changed, inputs } => {
                 let inputs = inputs.to_json_tree(JsonForm::PUBLIC);
                 json!({ "decision": decision, "diff": changes(changed), "params": inputs })
@@ -167,6 +178,11 @@ impl EventKind {
     }
 }
 
+/// Since the epoch.
+fn milliseconds(at: SystemTime) -> u64 {
+    at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as u64
+}
+
 fn error(failure: &Failure) -> Json {
     json!({ "class": failure.class.name(), "message": failure.message, "path": failure.path, "hints": failure.hints })
 }
@@ -174,12 +190,11 @@ fn error(failure: &Failure) -> Json {
 impl Event {
     /// The event as one line of JSON. Secrets are left out.
     pub fn to_json(&self) -> String {
-        let at = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let resource = self.resource.as_ref().map(|it| json!({ "address": it, "type": it.type_name() }));
         json!({
             "version": EVENT_VERSION,
             "sequence": self.sequence,
-            "time_ms": at.as_millis() as u64,
+            "time_ms": milliseconds(self.at),
             "event": self.kind.name(),
             "stack": self.scope.stack,
             "stage": self.scope.stage,

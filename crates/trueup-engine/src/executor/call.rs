@@ -167,12 +167,13 @@ impl Run<'_> {
     }
 
     /// Makes one call: past its time its outcome is unknown (APPLY-13), and a panic is an error of that resource alone
-    /// (CRUD-12).
+    /// (CRUD-12). None starts on a lease that is about to end (STATE-3).
     pub(crate) async fn bounded<T, E: From<Failure>>(
         &self,
         timeout: Duration,
         call: impl Future<Output = Result<T, E>> + Send,
     ) -> Result<T, E> {
+        self.lease.ready().await;
         let call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
         match select(call, self.clock.sleep(timeout)).await {
             Either::Left((Ok(outcome), _)) => outcome,

@@ -29,6 +29,7 @@ use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::Scope;
 
 use crate::events::{Event, EventKind, EventSink};
+use crate::lease::RunLease;
 use crate::options::DeployOptions;
 use crate::random::Random;
 pub(crate) use journal::Journal;
@@ -71,6 +72,7 @@ pub(crate) struct Run<'a> {
     pub(crate) cancellation: Cancellation,
     pub(crate) sequence: AtomicU64,
     pub(crate) limits: Limits,
+    pub(crate) lease: &'a RunLease,
     pub(crate) registry: &'a Registry,
     /// Providers whose configuration became known during the run.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,

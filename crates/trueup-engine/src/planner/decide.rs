@@ -338,7 +338,7 @@ impl Case<'_> {
             decision.action = Action::Update;
             decision.reasons.push(Reason::Forced);
         }
-        if self.sources.options.replace.contains(&node.address) {
+        if self.sources.options.replace.iter().any(|range| range.covers(&node.address)) {
             decision = self.as_replacement(decision, Reason::Forced).await?;
         }
         Ok(decision)

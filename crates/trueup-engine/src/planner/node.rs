@@ -1,11 +1,12 @@
 //! What the planner knows of each resource and data source, filled in pass by pass.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
-use trueup_core::{Address, Change, Path, Value};
+use trueup_core::{Address, Change, Path, Step, Value};
 use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
 use trueup_provider::{Binding, Configured, DataHandler, InputValues, ResourceHandler, State};
 use trueup_state::{Record, Version};
@@ -149,6 +150,21 @@ pub(crate) struct Attributes {
     pub(crate) outputs: Value,
 }
 
+impl NodeScope<'_> {
+    /// A whole node: every attribute that its schema knows, null where nobody set it.
+    fn whole(&self, at: usize, inputs: &Value, outputs: &Value) -> Value {
+        let names = self.nodes[at].attribute_names().into_iter().flatten().flat_map(Block::names);
+        let attribute = |name: &str| {
+            let path = Path::ROOT.join(Step::Key(name.into()));
+            let found = outputs.at(&path).or_else(|| inputs.at(&path));
+            (SmolStr::new(name), found.unwrap_or_default())
+        };
+        // A name that is both an input and an output is one attribute.
+        let entries: BTreeMap<SmolStr, Value> = names.map(attribute).collect();
+        Value::object(entries)
+    }
+}
+
 /// The outputs of nodes, as far as they are known.
 pub(crate) struct NodeScope<'a> {
     pub(crate) index: &'a IndexMap<Address, usize>,
@@ -162,6 +178,9 @@ impl Scope for NodeScope<'_> {
         let Some(Attributes { inputs, outputs }) = &self.attributes[at] else {
             return Some(Value::unknown(trueup_core::Type::Any));
         };
+        if reference.path.steps().is_empty() {
+            return Some(self.whole(at, inputs, outputs));
+        }
         let found = outputs.at(&reference.path).or_else(|| inputs.at(&reference.path));
         found.or_else(|| {
             // An attribute that the schema knows and nobody set is null; any other is a mistake.

@@ -15,6 +15,7 @@ mod drift;
 mod event;
 mod failing;
 mod foreign;
+mod hand;
 mod mixed_orders;
 mod moves;
 mod plan;

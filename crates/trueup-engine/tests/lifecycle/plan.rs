@@ -209,11 +209,13 @@ fn mistakes_in_inputs_are_told_all_at_once() {
 fn a_replacement_can_be_asked_for() {
     let mut bench = Bench::new();
     bench.deployed(&program([thing("a", 1)]));
-    bench.options.plan.replace = vec![address("w_thing.a")];
+    bench.options.plan.replace = vec![address("w_thing.a").into()];
     insta::assert_snapshot!(bench.plan(&program([thing("a", 1)])), @r"
     ± w_thing.a create first (forced)
     Plan: 1 to replace
     ");
+    bench.options.plan.replace = vec![address("w_thing.b").into()];
+    assert!(bench.refused(&program([thing("a", 1)])).contains("did you mean `w_thing.a`?"));
 }
 
 #[test]
@@ -227,7 +229,7 @@ fn each_pass_can_tell_what_it_did() {
         bench.plan_traced(&changed).iter().map(|it| format!("{}\n{}", it.pass, it.text)).collect();
     insta::assert_snapshot!(told.join("\n"));
     // A plan that is refused tells how far it came.
-    bench.options.plan.targets = vec![address("w_thing.z")];
+    bench.options.plan.targets = vec![address("w_thing.z").into()];
     let passes: Vec<_> = bench.plan_traced(&changed).iter().map(|it| it.pass).collect();
     assert_eq!(passes, ["relocate", "collect", "connect"]);
 }

@@ -5,8 +5,8 @@ use trueup_program::MoveDeclaration;
 use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from, with_output};
 
 fn targeting(targets: &[&str], excludes: &[&str], bench: &mut Bench) {
-    bench.options.plan.targets = targets.iter().map(|it| address(it)).collect();
-    bench.options.plan.excludes = excludes.iter().map(|it| address(it)).collect();
+    bench.options.plan.targets = targets.iter().map(|it| it.parse().unwrap()).collect();
+    bench.options.plan.excludes = excludes.iter().map(|it| it.parse().unwrap()).collect();
 }
 
 /// TARGET-1, TARGET-5

@@ -581,6 +581,17 @@ impl Bench {
         sink.close();
     }
 
+    /// Changes state by hand. What was done, or why not.
+    pub(crate) fn by_hand(&self, change: &trueup_engine::HandChange) -> Result<Vec<String>, String> {
+        let reconciler = self.reconciler(EventSink::new());
+        let scope = Scope::new("stack", "test");
+        let previewed = self.run(reconciler.preview_by_hand(&scope, change));
+        let steps = self.run(reconciler.change_by_hand(&scope, change, &self.options));
+        assert_eq!(previewed.is_ok(), steps.is_ok(), "the preview says what comes");
+        let told = |step: &trueup_engine::HandStep| format!("{} {}", step.step.name(), step.address);
+        steps.map(|steps| steps.iter().map(told).collect()).map_err(|error| error.to_string())
+    }
+
     /// Deploys if the plan is approved.
     pub(crate) fn deploy_asking(
         &self,
@@ -635,6 +646,21 @@ impl Bench {
             self.store.commit(&scope, lease.token, &batch).await.expect("it is in memory");
             self.store.release(&scope, &lease).await.expect("it is in memory");
         });
+    }
+
+    /// Deploys on a store whose first renewals go like this. Whether the run succeeded, or why it was given up.
+    pub(crate) fn deploy_renewing<const N: usize>(
+        &self,
+        program: &Program,
+        renewals: [crate::failing::Renewal; N],
+    ) -> Result<bool, String> {
+        let store = crate::failing::FailingStore::renewing(self.store.clone(), renewals);
+        let reconciler = self.reconciler_on(Arc::new(store), EventSink::new());
+        match self.run(reconciler.deploy(program, &self.options, &self.cancellation)) {
+            Ok(Deployed::Ran(report)) => Ok(report.succeeded()),
+            Ok(Deployed::Planned(_)) => Ok(false),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Deploys on a store whose n-th commit fails and all after it, and gives what the run says.
