@@ -32,5 +32,5 @@ pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 pub use planner::PassDump;
 pub use random::{Random, SeededRandom, SystemRandom};
-pub use reconciler::{Deployed, EngineError, Reconciler};
+pub use reconciler::{Deployed, EngineError, Preview, Reconciler};
 pub use stack::{Declared, Stack};

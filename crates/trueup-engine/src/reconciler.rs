@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use futures_util::future::{Either, select};
 use smol_str::SmolStr;
-use trueup_core::Diagnostics;
-use trueup_program::Program;
+use trueup_core::{Diagnostics, Value};
+use trueup_program::{Program, Reference};
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
 use trueup_state::{HeldLease, Holder as LeaseHolder, RecordId, Scope, Store, StoreError};
 
@@ -17,7 +17,8 @@ use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
 use crate::lease::RunLease;
 use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
-use crate::planner::{self, PassDump, Planned, Sources, Trace};
+use crate::planner::node::NodeScope;
+use crate::planner::{self, Draft, PassDump, Planned, Sources, Trace};
 use crate::random::{Random, SystemRandom};
 
 /// Plans and deploys programs.
@@ -51,6 +52,16 @@ impl From<Diagnostics> for EngineError {
 
 fn told(diagnostics: &Diagnostics) -> String {
     diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// The outputs of a program's resources and data sources, as far as a plan knows them.
+pub struct Preview(Draft);
+
+impl trueup_program::Scope for Preview {
+    fn resolve(&self, reference: &Reference) -> Option<Value> {
+        let Draft { index, nodes, attributes, .. } = &self.0;
+        NodeScope { index, nodes, attributes }.resolve(reference)
+    }
 }
 
 /// What a deploy came to.
@@ -151,6 +162,12 @@ impl Reconciler {
         let mut trace = Trace::wanted();
         let planned = self.planned(program, options, false, &mut trace).await;
         (planned.map(|planned| planned.plan), trace.into_dumps())
+    }
+
+    /// What the outputs of a program's resources and data sources would be, as far as a plan knows them. A front end
+    /// that must know some of them to say what else there is asks for them with the part it knows already.
+    pub async fn preview(&self, program: &Program, options: &PlanOptions) -> Result<Preview, EngineError> {
+        Ok(Preview(self.planned(program, options, false, &mut Trace::default()).await?.draft))
     }
 
     async fn planned(

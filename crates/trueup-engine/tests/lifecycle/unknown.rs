@@ -110,3 +110,12 @@ fn a_whole_resource_has_all_its_attributes() {
     let told = r#"{ whole = { colour = "red", from = null, id = 1, size = 2, url = "thing/1/2" } }"#;
     assert_eq!(report.outputs.unwrap().to_string(), told);
 }
+
+/// A preview knows what a plan knows: recorded outputs of what stays, nothing of what is still to be made.
+#[test]
+fn a_preview_gives_the_outputs_that_a_plan_knows() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 2)]));
+    let seen = bench.preview(&program([thing("a", 2), thing("b", 1)]), &["w_thing.a", "w_thing.b"], "url");
+    assert_eq!(seen, [r#""thing/1/2""#, "(unknown string)"]);
+}

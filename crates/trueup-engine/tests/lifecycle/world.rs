@@ -9,7 +9,9 @@ use trueup_core::{Address, Failure, Path, Value};
 use trueup_engine::{
     Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport, SeededRandom,
 };
-use trueup_program::{Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration};
+use trueup_program::{
+    Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration, Scope as _,
+};
 use trueup_provider::{
     CallContext, Clock, Context, Converge, Crud, Current, DataSource, Error, Found, Inputs, NativeProvider,
     NoConfig, Outputs, Prior, RawState, Recovery, Registry, Result, RuntimeClock, Sightings,
@@ -438,6 +440,15 @@ impl Bench {
 
     pub(crate) fn plan_traced(&self, program: &Program) -> Vec<trueup_engine::PassDump> {
         self.run(self.reconciler(EventSink::new()).plan_traced(program, &self.options.plan)).1
+    }
+
+    /// An attribute of some resources as a preview of the program shows it.
+    pub(crate) fn preview(&self, program: &Program, of: &[&str], path: &str) -> Vec<String> {
+        let reconciler = self.reconciler(EventSink::new());
+        let preview = self.run(reconciler.preview(program, &self.options.plan)).expect("it is sound");
+        let reference = |of: &&str| Reference { address: address(of), path: path.parse().expect("a path") };
+        let shown = |of| preview.resolve(&reference(of)).map_or("nothing".to_owned(), |it| it.to_string());
+        of.iter().map(shown).collect()
     }
 
     pub(crate) fn plan(&self, program: &Program) -> String {
