@@ -138,7 +138,7 @@ impl Driver {
     /// Brings recorded state to the current schema version.
     pub async fn migrate(&self, state: State) -> Result<State, Failure> {
         let (config, context) = (Some(&self.config), &self.context);
-        self.handler.migrate(MigrateRequest { config, state, context }).await
+        self.handler.migrate(MigrateRequest { config, state, from_type: None, context }).await
     }
 
     /// Makes a stub of the object, if the type can.

@@ -22,7 +22,7 @@ mod text;
 mod types;
 mod value;
 
-pub use address::{Address, AddressError, InstanceKey, Mode, ModulePath, ModuleStep};
+pub use address::{Address, AddressError, AddressRange, InstanceKey, Mode, ModulePath, ModuleStep};
 pub use diagnostic::{Diagnostic, Diagnostics, Report, Severity, Style};
 pub use failure::{Failure, FailureClass};
 pub use field::{FieldError, FieldSchema, FieldType};

@@ -5,6 +5,7 @@
 //! - [`Plan`]: what would be done, why, and what may be done at most
 //! - [`Event`], [`EventSink`]: what happens, for console, JSON, history and users' own subscribers
 //! - [`RunReport`]: what a run came to
+//! - [`HandChange`]: what people change in state by hand
 //!
 //! The engine owns order, retries, recovery and what is recorded. It knows no terminal, no environment and no file:
 //! programs, stores, providers, clock and randomness are handed to it.
@@ -12,6 +13,8 @@
 mod events;
 mod executor;
 mod graph;
+mod hand;
+mod lease;
 mod options;
 mod plan;
 mod planner;
@@ -24,8 +27,11 @@ pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,
 };
 pub use executor::{Cancellation, Outcome, RunReport};
+pub use hand::{HandChange, HandStep};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
+pub use planner::PassDump;
+pub use planner::Preview;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
 pub use stack::{Declared, Stack};

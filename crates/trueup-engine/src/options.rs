@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_core::Address;
+use trueup_core::AddressRange;
 use trueup_program::RetryPolicy;
 
 /// What planning is told.
@@ -18,11 +18,11 @@ pub struct PlanOptions {
     /// Whether objects of someone else are taken over (ADOPT-2).
     pub adopt: bool,
     /// The resources the run is about, with their upstream; empty for all (TARGET-1).
-    pub targets: Vec<Address>,
+    pub targets: Vec<AddressRange>,
     /// Resources that are left out, with their dependents.
-    pub excludes: Vec<Address>,
+    pub excludes: Vec<AddressRange>,
     /// Resources to replace whatever their plan says.
-    pub replace: Vec<Address>,
+    pub replace: Vec<AddressRange>,
     /// How many operations run at a time (APPLY-2).
     pub parallelism: usize,
     /// How failed operations are repeated.

@@ -9,13 +9,14 @@ use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
-use trueup_state::{Acquired, HeldLease, Holder as LeaseHolder, Lease, Scope, Store, StoreError};
+use trueup_state::{HeldLease, Holder as LeaseHolder, Scope, Store, StoreError};
 
-use crate::events::{EventKind, EventSink};
+use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
-use crate::options::{DeployOptions, PlanOptions};
+use crate::lease::RunLease;
+use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
-use crate::planner::{self, Planned, Sources};
+use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
 use crate::random::{Random, SystemRandom};
 
 /// Plans and deploys programs.
@@ -75,14 +76,26 @@ impl Reconciler {
         self
     }
 
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    pub(crate) fn random(&self) -> &dyn Random {
+        &*self.random
+    }
+
     /// What a deploy of the program would do. Changes nothing and takes no lease.
     pub async fn plan(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, false).await?.plan)
+        Ok(self.planned(program, options, false, &mut Trace::default()).await?.plan)
     }
 
     /// What a destroy would do.
     pub async fn plan_destroy(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, true).await?.plan)
+        Ok(self.planned(program, options, true, &mut Trace::default()).await?.plan)
     }
 
     /// Plans and carries the plan out.
@@ -128,17 +141,35 @@ impl Reconciler {
         self.run(program, options, cancellation, "destroy", approve).await
     }
 
+    /// A plan, and what each pass of the planner did on the way; the passes that were reached, if it is refused.
+    pub async fn plan_traced(
+        &self,
+        program: &Program,
+        options: &PlanOptions,
+    ) -> (Result<Plan, EngineError>, Vec<PassDump>) {
+        let mut trace = Trace::wanted();
+        let planned = self.planned(program, options, false, &mut trace).await;
+        (planned.map(|planned| planned.plan), trace.into_dumps())
+    }
+
+    /// What the outputs of a program's resources and data sources would be, as far as a plan knows them. A front end
+    /// that must know some of them to say what else there is asks for them with the part it knows already.
+    pub async fn preview(&self, program: &Program, options: &PlanOptions) -> Result<Preview, EngineError> {
+        Ok(self.planned(program, options, false, &mut Trace::default()).await?.draft.into())
+    }
+
     async fn planned<'p>(
         &'p self,
         program: &'p Program,
         options: &'p PlanOptions,
         destroy: bool,
+        trace: &mut Trace,
     ) -> Result<Planned<'p>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
         let snapshot = self.store.load(&scope).await?;
         let sources =
             Sources { program, registry: &self.registry, options, clock: self.clock.clone(), destroy };
-        Ok(planner::plan(&sources, snapshot).await?)
+        Ok(planner::plan(&sources, snapshot, trace).await?)
     }
 
     async fn run(
@@ -152,11 +183,12 @@ impl Reconciler {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run: SmolStr = IdempotencyToken::from_bytes(self.random.bytes()).to_string().into();
         loop {
-            let planned = self.planned(program, &options.plan, reason == "destroy").await?;
+            let destroy = reason == "destroy";
+            let planned = self.planned(program, &options.plan, destroy, &mut Trace::default()).await?;
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(planned.plan));
             }
-            let lease = self.acquire(&scope, options, &run, reason).await?;
+            let lease = self.take_lease(&scope, options, &run, reason).await?;
             let outcome = match self.store.versions(&scope).await {
                 Ok(recorded) if !planned.plan.follows_from(&recorded) => Ok(None),
                 Ok(_) => {
@@ -175,7 +207,7 @@ impl Reconciler {
                 Err(error) => Err(error.into()),
             };
             // What was lost to another run need not be given back; any other trouble outlasts the lease.
-            let released = self.store.release(&scope, &lease).await;
+            let released = lease.release().await;
             if let Some(deployed) = outcome? {
                 released?;
                 return Ok(deployed);
@@ -183,10 +215,37 @@ impl Reconciler {
         }
     }
 
+    async fn take_lease(
+        &self,
+        scope: &Scope,
+        options: &DeployOptions,
+        run: &SmolStr,
+        reason: &str,
+    ) -> Result<RunLease, EngineError> {
+        let Holder { user, host } = options.holder.clone();
+        let holder = LeaseHolder { run: run.to_string(), user, host, reason: reason.to_owned() };
+        let mut told = None;
+        let waiting = |held: &HeldLease| {
+            if options.wait && told.as_ref() != Some(&held.token) {
+                told = Some(held.token);
+                self.events.emit(Event {
+                    sequence: u64::MAX,
+                    at: self.clock.now(),
+                    scope: scope.clone(),
+                    run: run.clone(),
+                    resource: None,
+                    kind: EventKind::Waiting { holder: held.holder.clone(), since: held.since },
+                });
+            }
+            options.wait
+        };
+        RunLease::take(&self.store, &self.clock, scope, &holder, options.lease_term, waiting).await
+    }
+
     #[expect(clippy::too_many_arguments, reason = "all that a run is made of")]
     async fn run_under(
         &self,
-        lease: &Lease,
+        lease: &RunLease,
         program: &Program,
         options: &DeployOptions,
         cancellation: &Cancellation,
@@ -203,56 +262,23 @@ impl Reconciler {
             clock: self.clock.clone(),
             random: self.random.clone(),
             events: self.events.clone(),
-            journal: Journal::new(self.store.clone(), scope.clone(), lease.token),
+            journal: Journal::new(self.store.clone(), scope.clone(), lease.lease.token),
             cancellation: cancellation.clone(),
             sequence: AtomicU64::new(0),
             limits: Limits::new(options.plan.parallelism),
             started: self.clock.now(),
             records: AtomicU64::new(0),
+            lease,
+            registry: &self.registry,
+            late_configs: tokio::sync::Mutex::default(),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
         let executing = pin!(execute(&run, planned));
-        let keeping = pin!(self.keep_lease(scope, lease));
+        let keeping = pin!(lease.keep());
         match select(executing, keeping).await {
             Either::Left((report, _)) => Ok(Deployed::Ran(Box::new(report))),
             // Another run may be at it already: what is under way is dropped, and its intents say so (STATE-3).
             Either::Right((error, _)) => Err(error.into()),
         }
     }
-
-    /// Renews the lease for as long as the run lasts; ends only when that fails.
-    async fn keep_lease(&self, scope: &Scope, lease: &Lease) -> StoreError {
-        loop {
-            self.clock.sleep(lease.term / 3).await;
-            if let Err(error) = self.store.renew(scope, lease).await {
-                return error;
-            }
-        }
-    }
-
-    /// Takes the lease, waiting for it if that was asked for.
-    async fn acquire(
-        &self,
-        scope: &Scope,
-        options: &DeployOptions,
-        run: &SmolStr,
-        reason: &str,
-    ) -> Result<Lease, EngineError> {
-        let holder = LeaseHolder {
-            run: run.to_string(),
-            user: options.holder.user.clone(),
-            host: options.holder.host.clone(),
-            reason: reason.to_owned(),
-        };
-        loop {
-            match self.store.acquire(scope, &holder, options.lease_term).await? {
-                Acquired::Lease(lease) => return Ok(lease),
-                Acquired::Held(held) if !options.wait => return Err(EngineError::Held(Box::new(held))),
-                Acquired::Held(_) => self.clock.sleep(LEASE_POLL).await,
-            }
-        }
-    }
 }
-
-/// How often a waiting run asks again.
-const LEASE_POLL: std::time::Duration = std::time::Duration::from_secs(1);

@@ -146,7 +146,7 @@ impl<'r> Stack<'r> {
 
     /// Says that a resource had another address before (MOVE-1).
     pub fn moved<Out: Outputs>(&mut self, from: Address, to: &Declared<Out>) {
-        self.program.moves.push(MoveDeclaration { from, to: to.address.clone() });
+        self.program.moves.push(MoveDeclaration { from: from.into(), to: to.address.clone().into() });
     }
 
     /// Gives something to people and other stacks.

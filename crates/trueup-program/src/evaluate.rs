@@ -73,6 +73,11 @@ impl Evaluation<'_> {
                 };
                 result.into_secret_if(secret)
             }
+            Node::Computed(computed) => {
+                let Evaluated { value, diagnostics } = computed.evaluate(self.scope);
+                self.diagnostics.extend(diagnostics);
+                value
+            }
             Node::Invalid(error) => self.mistake(expression, format!("a value {error}")),
         };
         match expression.place() {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::{Address, FieldError, Origin, Path, SourceMap, Step, Type, Value};
 
+use crate::evaluate::{Evaluated, Scope};
+
 /// An expression and where it was written. A clone shares the contents.
 #[derive(Clone, Debug)]
 pub struct Expression {
@@ -31,8 +33,19 @@ pub enum Node {
     Map(Vec<(SmolStr, Expression)>),
     /// A function of other expressions.
     Apply(Function, Vec<Expression>),
+    /// What a front end computes by rules of its own.
+    Computed(Arc<dyn Computed>),
     /// A Rust value that no value stands for.
     Invalid(FieldError),
+}
+
+/// An expression in a language of its own: its front end knows what it refers to and how to evaluate it.
+pub trait Computed: fmt::Debug + Send + Sync {
+    /// All that it refers to, each once. A reference to a whole resource has an empty path.
+    fn references(&self) -> &[Reference];
+
+    /// Its value, as far as it is known. Must be pure: equal scopes give equal values.
+    fn evaluate(&self, scope: &dyn Scope) -> Evaluated;
 }
 
 /// An output of a resource, or a part of it.
@@ -84,7 +97,9 @@ impl Expression {
             Node::List(items) => Node::List(items.iter().cloned().map(Expression::into_secret).collect()),
             Node::Object(entries) => Node::Object(secret_entries(entries)),
             Node::Map(entries) => Node::Map(secret_entries(entries)),
-            Node::Reference(_) | Node::Part(..) | Node::Apply(..) | Node::Invalid(_) => return self,
+            Node::Reference(_) | Node::Part(..) | Node::Apply(..) | Node::Computed(_) | Node::Invalid(_) => {
+                return self;
+            }
         };
         Expression { node: Arc::new(node), place: self.place }
     }
@@ -119,7 +134,7 @@ impl Expression {
         let mut all =
             |expressions: &[Expression]| expressions.iter().map(|it| it.placed_in(sources)).collect();
         let node = match self.node() {
-            Node::Literal(_) | Node::Reference(_) | Node::Invalid(_) => None,
+            Node::Literal(_) | Node::Reference(_) | Node::Computed(_) | Node::Invalid(_) => None,
             Node::Part(whole, path) => Some(Node::Part(whole.placed_in(sources), path.clone())),
             Node::List(items) => Some(Node::List(all(items))),
             Node::Apply(function, arguments) => Some(Node::Apply(function.clone(), all(arguments))),
@@ -150,6 +165,7 @@ impl Expression {
             Node::Object(entries) | Node::Map(entries) => {
                 entries.iter().for_each(|(_, item)| item.collect_references(found));
             }
+            Node::Computed(computed) => found.extend(computed.references()),
             Node::Literal(_) | Node::Invalid(_) => {}
         }
     }

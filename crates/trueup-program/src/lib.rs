@@ -15,9 +15,9 @@ mod typed;
 
 pub use arguments::Arguments;
 pub use evaluate::{Evaluated, Scope};
-pub use expression::{Expression, Function, Node, Place, Reference};
+pub use expression::{Computed, Expression, Function, Node, Place, Reference};
 pub use program::{
     BindingDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration, OutputDeclaration,
-    Program, ProviderDeclaration, ResourceDeclaration, ResourceOptions, RetryPolicy,
+    ParallelismClass, Program, ProviderDeclaration, ResourceDeclaration, ResourceOptions, RetryPolicy,
 };
 pub use typed::{Expr, IntoExpr, Referable, list, map};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Path, SourceMap};
+use trueup_core::{Address, AddressRange, Path, SourceMap};
 
 use crate::expression::{Expression, Place};
 
@@ -24,8 +24,19 @@ pub struct Program {
     pub moves: Vec<MoveDeclaration>,
     /// Objects to adopt by their id (ADOPT-7).
     pub imports: Vec<ImportDeclaration>,
+    /// How many operations of one kind run at a time, beyond what the run as a whole allows.
+    pub parallelism: Vec<ParallelismClass>,
     /// What the origins of values and diagnostics refer to.
     pub sources: SourceMap,
+}
+
+/// A class of resources of which only so many are worked on at a time, such as those of one frail server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParallelismClass {
+    /// The name by which resources say that they belong to it.
+    pub name: SmolStr,
+    /// The most operations at a time.
+    pub limit: usize,
 }
 
 /// A provider and its configuration.
@@ -86,6 +97,8 @@ pub struct ResourceOptions {
     pub timeout: Option<Duration>,
     /// How failed operations are repeated; `None`: as the run says.
     pub retry: Option<RetryPolicy>,
+    /// The class of resources that share a limit, by its name.
+    pub parallelism_class: Option<SmolStr>,
 }
 
 /// What is done about drift (DRIFT-7).
@@ -147,13 +160,13 @@ pub struct OutputDeclaration {
     pub secret: bool,
 }
 
-/// A resource that has another address than before.
+/// A resource, or all that is in a module, that has another address than before (MOVE-1, MOVE-3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveDeclaration {
     /// The address before.
-    pub from: Address,
+    pub from: AddressRange,
     /// The address now.
-    pub to: Address,
+    pub to: AddressRange,
 }
 
 /// An object to adopt by its id.

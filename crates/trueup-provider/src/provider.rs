@@ -14,7 +14,7 @@ use crate::clock::BoxFuture;
 use crate::context::NoConfig;
 use crate::contract::{Converge, Crud, DataSource, Inputs};
 use crate::error::Result;
-use crate::handler::{DataHandler, ResourceHandler};
+use crate::handler::{DataHandler, Guarded, GuardedData, ResourceHandler};
 use crate::native::{ConvergeHandler, CrudHandler, DataSourceHandler};
 
 /// A family of resource types, as the engine sees it.
@@ -54,6 +54,12 @@ pub trait Provider: Send + Sync {
     /// The name under which a Rust type of inputs is registered here, for programs that are written in Rust.
     fn type_of(&self, _inputs: TypeId) -> Option<SmolStr> {
         None
+    }
+
+    /// Whether its types are typed Rust, so that their answers match their schemas and their errors tell no secrets.
+    /// What others answer is checked.
+    fn is_typed(&self) -> bool {
+        false
     }
 }
 
@@ -272,6 +278,10 @@ impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
     fn type_of(&self, inputs: TypeId) -> Option<SmolStr> {
         self.types.get(&inputs).cloned()
     }
+
+    fn is_typed(&self) -> bool {
+        true
+    }
 }
 
 /// The providers that a program can use.
@@ -330,7 +340,8 @@ impl Registry {
     pub async fn resource(&self, type_name: &str) -> Result<Arc<dyn ResourceHandler>, Diagnostic> {
         let provider = self.provider_for(type_name, "resource type")?;
         match provider.resource(type_name).await {
-            Ok(Some(handler)) => Ok(handler),
+            Ok(Some(handler)) if provider.is_typed() => Ok(handler),
+            Ok(Some(handler)) => Ok(Arc::new(Guarded(handler))),
             Ok(None) => {
                 Err(unknown_type(&**provider, type_name, "resource type", provider.resource_types().await))
             }
@@ -342,7 +353,8 @@ impl Registry {
     pub async fn data_source(&self, type_name: &str) -> Result<Arc<dyn DataHandler>, Diagnostic> {
         let provider = self.provider_for(type_name, "data source")?;
         match provider.data_source(type_name).await {
-            Ok(Some(handler)) => Ok(handler),
+            Ok(Some(handler)) if provider.is_typed() => Ok(handler),
+            Ok(Some(handler)) => Ok(Arc::new(GuardedData(handler))),
             Ok(None) => {
                 Err(unknown_type(&**provider, type_name, "data source", provider.data_source_types().await))
             }

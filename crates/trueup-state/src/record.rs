@@ -59,6 +59,9 @@ pub struct Record {
     /// Older generations that wait to be deleted, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deposed: Vec<Generation>,
+    /// The slots of objects that were left alone and are no longer kept track of: their names stay taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_slots: Vec<u64>,
 }
 
 /// What the program last said of a resource besides its inputs.
@@ -138,9 +141,11 @@ impl Record {
         self.generations().map(|generation| generation.number.saturating_add(1)).max().unwrap_or(0)
     }
 
-    /// The lowest slot that no undeleted generation uses (RECONCILE-4).
+    /// The lowest slot that no undeleted generation uses, kept track of or not (RECONCILE-4).
     pub fn free_slot(&self) -> u64 {
-        let used = |slot: &u64| self.generations().any(|generation| generation.slot == *slot);
+        let used = |slot: &u64| {
+            self.left_slots.contains(slot) || self.generations().any(|generation| generation.slot == *slot)
+        };
         (0..).find(|slot| !used(slot)).unwrap_or_default()
     }
 }

@@ -73,6 +73,7 @@ fn begin_generation(
             meta: Metadata::default(),
             current: None,
             deposed: Vec::new(),
+            left_slots: Vec::new(),
         },
         Some(record) => record,
     };
@@ -191,7 +192,10 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             remove(&mut record, *number);
         }
         Step::Dropped { number } => {
-            any(&mut record, *number)?;
+            let dropped = any(&mut record, *number)?;
+            // An object that stays where it is keeps its name; one that never came to be has none.
+            let left = dropped.object.is_some().then_some(dropped.slot);
+            record.left_slots.extend(left);
             remove(&mut record, *number);
         }
         Step::Moved { to } => record.address = to.clone(),

@@ -3,6 +3,7 @@
 //! An address is a shared pointer to its parts: the engine keeps many copies of each.
 
 mod parse;
+mod range;
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smol_str::SmolStr;
 
 pub use parse::AddressError;
+pub use range::AddressRange;
 
 use crate::text::{Quoted, is_identifier};
 

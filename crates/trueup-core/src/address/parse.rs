@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Address, InstanceKey, Mode, ModulePath, ModuleStep};
+use super::{Address, AddressRange, InstanceKey, Mode, ModulePath, ModuleStep};
 use crate::text::Scanner;
 
 /// Why a text is not an address.
@@ -41,29 +41,18 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let mut reader = Reader { text, scanner: Scanner::new(text) };
-        let mut modules = Vec::new();
-        let mut first = reader.name("a type, `module` or `data`")?;
-        while first == "module" {
-            reader.dot()?;
-            let name = reader.name("the module's name")?.into();
-            let key = reader.key()?;
-            modules.push(ModuleStep { name, key });
-            reader.dot()?;
-            first = reader.name("a type, `module` or `data`")?;
+        match reader.range()? {
+            AddressRange::Resource(address) => Ok(address),
+            AddressRange::Module(_) => Err(reader.error("`.`")),
         }
-        let mut mode = Mode::Resource;
-        if first == "data" {
-            mode = Mode::Data;
-            reader.dot()?;
-            first = reader.name("a type")?;
-        }
-        reader.dot()?;
-        let name = reader.name("the resource's name")?;
-        let key = reader.key()?;
-        if !reader.scanner.is_at_end() {
-            return Err(reader.error("the end"));
-        }
-        Ok(Address::new(ModulePath::new(modules)?, mode, first, name)?.with_key(key))
+    }
+}
+
+impl FromStr for AddressRange {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        Reader { text, scanner: Scanner::new(text) }.range()
     }
 }
 
@@ -73,6 +62,36 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn range(&mut self) -> Result<AddressRange, AddressError> {
+        let mut modules = Vec::new();
+        let mut first = self.name("a type, `module` or `data`")?;
+        while first == "module" {
+            self.dot()?;
+            let name = self.name("the module's name")?.into();
+            let key = self.key()?;
+            modules.push(ModuleStep { name, key });
+            if self.scanner.is_at_end() {
+                return ModulePath::new(modules).map(AddressRange::Module);
+            }
+            self.dot()?;
+            first = self.name("a type, `module` or `data`")?;
+        }
+        let mut mode = Mode::Resource;
+        if first == "data" {
+            mode = Mode::Data;
+            self.dot()?;
+            first = self.name("a type")?;
+        }
+        self.dot()?;
+        let name = self.name("the resource's name")?;
+        let key = self.key()?;
+        if !self.scanner.is_at_end() {
+            return Err(self.error("the end"));
+        }
+        let address = Address::new(ModulePath::new(modules)?, mode, first, name)?;
+        Ok(AddressRange::Resource(address.with_key(key)))
+    }
+
     fn name(&mut self, expected: &'static str) -> Result<&'a str, AddressError> {
         self.scanner.identifier().ok_or_else(|| self.error(expected))
     }

@@ -37,6 +37,7 @@ fn told(kind: &EventKind) -> Option<String> {
         EventKind::Retry { attempts, wait_ms, failure, .. } => {
             format!("retry {attempts} in {:.1} s: {}", *wait_ms as f64 / 1000.0, failure.message)
         }
+        EventKind::Waiting { holder, .. } => format!("waiting for {holder}"),
         EventKind::Skipped { cause } => format!("skipped: waits for {cause}"),
         EventKind::Adopted => "adopted".to_owned(),
         EventKind::Progress { doing } => doing.clone(),

@@ -11,7 +11,6 @@ use super::{EVENT_VERSION, Event, EventKind};
 
 /// The line of an event.
 pub(super) fn written(event: &Event) -> String {
-    let at = event.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let resource = event.resource.as_ref();
     let line = Line {
         data: Data(&event.kind),
@@ -21,10 +20,15 @@ pub(super) fn written(event: &Event) -> String {
         sequence: event.sequence,
         stack: &event.scope.stack,
         stage: &event.scope.stage,
-        time_ms: at.as_millis() as u64,
+        time_ms: milliseconds(event.at),
         version: EVENT_VERSION,
     };
     serde_json::to_string(&line).expect("events have texts for keys")
+}
+
+/// Since the epoch.
+fn milliseconds(at: SystemTime) -> u64 {
+    at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as u64
 }
 
 #[derive(Serialize)]
@@ -54,6 +58,10 @@ impl Serialize for Data<'_> {
         let mut data = serializer.serialize_map(None)?;
         match self.0 {
             EventKind::RunStarted { reason } => data.serialize_entry("reason", reason)?,
+            EventKind::Waiting { holder, since } => {
+                data.serialize_entry("holder", holder)?;
+                data.serialize_entry("since_ms", &milliseconds(*since))?;
+            }
             EventKind::RunFinished { succeeded } => data.serialize_entry("succeeded", succeeded)?,
             EventKind::Decision { decision, changes, inputs } => {
                 data.serialize_entry("decision", decision)?;

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Change, Failure, Value};
-use trueup_state::Scope;
+use trueup_state::{Holder, Scope};
 
 pub use console::ConsoleLines;
 pub use sink::{EventSink, JsonLines, Subscriber};
@@ -45,6 +45,13 @@ pub enum EventKind {
     RunFinished {
         /// Whether all was done.
         succeeded: bool,
+    },
+    /// A run waits for someone else to end theirs (STATE-4).
+    Waiting {
+        /// Who that is.
+        holder: Holder,
+        /// Since when they have been at it.
+        since: SystemTime,
     },
     /// It was decided what to do with a resource.
     Decision {
@@ -127,6 +134,7 @@ impl EventKind {
         match self {
             EventKind::RunStarted { .. } => "reconciler.run.started".to_owned(),
             EventKind::RunFinished { .. } => "reconciler.run.finished".to_owned(),
+            EventKind::Waiting { .. } => "reconciler.run.waiting".to_owned(),
             EventKind::Decision { .. } => "reconciler.deploy.decision".to_owned(),
             EventKind::DriftDetected { .. } => "reconciler.drift.detected".to_owned(),
             EventKind::Started(operation) => format!("reconciler.{}.started", operation.name()),

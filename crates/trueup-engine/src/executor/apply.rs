@@ -228,11 +228,7 @@ impl Applying<'_> {
         {
             // Only now is it certain that it is replaced (UNKNOWN-8); what was certain before is gone already.
             self.check().await?;
-            if self.resource.options.retain {
-                self.held.step(self.run, Step::Dropped { number: current.number }).await?;
-            } else {
-                self.remove(&current).await?;
-            }
+            self.remove(&current).await?;
         }
         self.begin_and_create(self.held.next_number(), self.free_slot(), planned, private).await
     }

@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
+use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Failure, FailureClass};
-use trueup_program::RetryPolicy;
-use trueup_provider::{BoxFuture, CallContext, IdempotencyToken, NameRules, Owner};
+use trueup_program::{Evaluated, RetryPolicy};
+use trueup_provider::{BoxFuture, CallContext, Configured, IdempotencyToken, NameRules, Owner};
 
 use super::Run;
 use crate::events::{EventKind, Operation};
-use crate::planner::seed;
+use crate::planner::configure::{configured, unconfigured, written};
+use crate::planner::{Draft, seed};
 use crate::retry::{Attempts, Next};
 
 /// How calls for one resource are repeated and bounded.
@@ -22,6 +24,50 @@ use crate::retry::{Attempts, Next};
 pub(crate) struct CallPolicy {
     pub(crate) retry: RetryPolicy,
     pub(crate) timeout: Duration,
+}
+
+/// A provider's configuration, ready or on the way.
+#[derive(Clone)]
+pub(crate) enum Configuration {
+    /// It was known when the run was planned.
+    Ready(Configured),
+    /// It is known now.
+    Late { provider: SmolStr, written: Evaluated },
+}
+
+impl Configuration {
+    /// The configuration of a node's provider, as far as it is known now.
+    pub(crate) fn of(run: &Run<'_>, draft: &Draft, at: usize) -> Self {
+        let node = &draft.nodes[at];
+        match &node.config {
+            Some(configured) => Configuration::Ready(configured.clone()),
+            None => Configuration::Late {
+                provider: node.provider.clone(),
+                written: written(run.program, draft, &node.provider),
+            },
+        }
+    }
+
+    /// The provider, ready for use.
+    pub(crate) async fn ready(self, run: &Run<'_>) -> Result<Configured, Failure> {
+        let (provider, written) = match self {
+            Configuration::Ready(configured) => return Ok(configured),
+            Configuration::Late { provider, written } => (provider, written),
+        };
+        // Whoever comes first makes it ready for all.
+        let mut known = run.late_configs.lock().await;
+        if let Some(configured) = known.get(&provider) {
+            return Ok(configured.clone());
+        }
+        match configured(run.registry, &provider, written).await {
+            Ok(Some(configured)) => {
+                known.insert(provider, configured.clone());
+                Ok(configured)
+            }
+            Ok(None) => Err(unconfigured(&provider, None)),
+            Err(wrong) => Err(unconfigured(&provider, Some(wrong))),
+        }
+    }
 }
 
 impl Run<'_> {
@@ -121,12 +167,13 @@ impl Run<'_> {
     }
 
     /// Makes one call: past its time its outcome is unknown (APPLY-13), and a panic is an error of that resource alone
-    /// (CRUD-12).
+    /// (CRUD-12). None starts on a lease that is about to end (STATE-3).
     pub(crate) async fn bounded<T, E: From<Failure>>(
         &self,
         timeout: Duration,
         call: impl Future<Output = Result<T, E>> + Send,
     ) -> Result<T, E> {
+        self.lease.ready().await;
         let call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
         match select(call, self.clock.sleep(timeout)).await {
             Either::Left((Ok(outcome), _)) => outcome,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueup_core::{Address, Failure, FailureClass};
+use trueup_core::{Address, Failure};
 use trueup_provider::{
     ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Ownership, PrivateBytes,
     Recovery, ResourceHandler, State,
@@ -10,7 +10,7 @@ use trueup_provider::{
 use trueup_state::{Generation, Status, Step};
 
 use super::Run;
-use super::call::CallPolicy;
+use super::call::{CallPolicy, Configuration};
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::Task;
@@ -22,19 +22,19 @@ use crate::planner::{Draft, Holders, outcome_unknown};
 pub(crate) struct Prepared {
     address: Address,
     handler: Option<Arc<dyn ResourceHandler>>,
-    config: Option<Configured>,
+    config: Configuration,
     task: Task,
     retain: bool,
     holders: Holders,
 }
 
-pub(crate) fn prepare(draft: &Draft, task: Task) -> Prepared {
+pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
     let node = &draft.nodes[task.node()];
     let recorded = node.record.as_ref().is_some_and(|(record, _)| record.meta.retain);
     Prepared {
         address: node.address.clone(),
         handler: node.handler().cloned(),
-        config: node.config.clone(),
+        config: Configuration::of(run, draft, task.node()),
         task,
         holders: draft.holders.clone(),
         retain: node.declared().map_or(recorded, |declared| declared.options.retain),
@@ -61,12 +61,9 @@ impl Prepared {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }
-            let Some(config) = &self.config else {
-                let message = "the configuration of its provider is not known";
-                return Err(Failure::new(FailureClass::Invalid, message).into());
-            };
+            let config = self.config.clone().ready(run).await?;
             let policy = run.policy(None);
-            remove_generation(run, held, &self.address, &**handler, config, &generation, policy).await?;
+            remove_generation(run, held, &self.address, &**handler, &config, &generation, policy).await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
         Ok(Finished { action, attributes: None, bindings: Vec::new() })

@@ -1,12 +1,14 @@
 //! Carrying a plan out.
 //!
-//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready, `prepare`, `apply`, `stub`
+//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready and `gate`
+//! lets them, `prepare`, `apply`, `stub`
 //! and `delete` are what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
 //! `journal`. When all is applied, older generations are cleaned up by the same means.
 
 mod apply;
 mod call;
 mod delete;
+mod gate;
 mod journal;
 mod limits;
 mod prepare;
@@ -16,6 +18,7 @@ mod step;
 mod stub;
 mod tasks;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
@@ -23,10 +26,11 @@ use std::time::SystemTime;
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_program::Program;
-use trueup_provider::{Clock, IdempotencyToken};
+use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::{RecordId, Scope};
 
 use crate::events::{Event, EventKind, EventSink};
+use crate::lease::RunLease;
 use crate::options::DeployOptions;
 use crate::random::Random;
 pub(crate) use journal::Journal;
@@ -73,6 +77,10 @@ pub(crate) struct Run<'a> {
     pub(crate) started: SystemTime,
     /// How many records were begun.
     pub(crate) records: AtomicU64,
+    pub(crate) lease: &'a RunLease,
+    pub(crate) registry: &'a Registry,
+    /// Providers whose configuration became known during the run.
+    pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
 }
 
 impl Run<'_> {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
-    Binding, Configured, DataHandler, DataRequest, IdempotencyToken, InputValues, ResourceHandler, State,
+    Binding, DataHandler, DataRequest, IdempotencyToken, InputValues, ResourceHandler, State,
 };
 use trueup_state::Metadata;
 
 use super::Run;
 use super::apply::Applying;
+use super::call::Configuration;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::refreshes;
@@ -22,7 +23,7 @@ use crate::planner::{Draft, Holders};
 /// A resource or data source with its inputs resolved.
 pub(crate) struct Prepared {
     address: Address,
-    config: Configured,
+    config: Configuration,
     desired: InputValues,
     work: Work,
 }
@@ -81,13 +82,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
         return Err(invalid(checked.diagnostics).into());
     }
     let desired = InputValues { effective: block.with_defaults(&checked.value), written: checked.value };
-    let Some(config) = node.config.clone() else {
-        let message =
-            format!("the configuration of provider `{}` was not known when this was planned", node.provider);
-        return Err(Failure::new(FailureClass::Invalid, message)
-            .hint("deploy what it depends on first")
-            .into());
-    };
+    let config = Configuration::of(run, draft, at);
     let work = match &node.kind {
         NodeKind::Data { handler, .. } => Work::Data(handler.clone()),
         NodeKind::Resource { declared, handler } => {
@@ -135,6 +130,7 @@ fn invalid(diagnostics: trueup_core::Diagnostics) -> Failure {
 impl Prepared {
     pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
         let Prepared { address, config, desired, work } = self;
+        let config = config.ready(run).await?;
         match work {
             Work::Data(handler) => {
                 let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));

@@ -3,7 +3,7 @@
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{Binding, CheckRequest, IdempotencyToken};
-use trueup_state::{Step, StoreError};
+use trueup_state::{Generation, Step, StoreError};
 
-use super::limits::provider;
+use super::gate::Gates;
 use super::report::{Outcome, RunReport};
 use super::step::Held;
 use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
@@ -133,12 +133,16 @@ impl Progress<'_> {
             if original.meta != record.meta {
                 steps.push(Step::MetaChanged { meta: record.meta.clone() });
             }
-            for step in steps {
-                if let Err(error) = held.step(self.run, step).await {
-                    self.failed = true;
-                    self.store_failed = Some(error);
-                    return;
-                }
+            if draft.relocation.former_type(record).is_some()
+                && let Some(Generation { number, object: Some(object), .. }) = &record.current
+            {
+                // An address of one type with an object of another would be lost on everyone (PLAN-20).
+                steps.push(Step::Refreshed { number: *number, object: object.clone() });
+            }
+            if let Err(error) = held.steps(self.run, steps).await {
+                self.failed = true;
+                self.store_failed = Some(error);
+                return;
             }
         }
     }
@@ -199,20 +203,16 @@ impl Progress<'_> {
         let mut ready: BinaryHeap<_> =
             (0..tasks.tasks.len()).filter(|it| waiting[*it] == 0).map(rank).collect();
         let mut running = FuturesUnordered::new();
-        let mut running_of: BTreeMap<SmolStr, usize> = BTreeMap::new();
-        let mut held_back = Vec::new();
+        let mut gates = Gates::new(&self.run.limits, self.run.program);
         let limit = self.run.options.plan.parallelism.max(1);
         loop {
             while running.len() < limit && !self.stopping() {
-                let Some((rank, std::cmp::Reverse(task))) = ready.pop() else { break };
-                let address = &draft.nodes[tasks.tasks[task].node()].address;
-                let of_provider = running_of.entry(provider(address).into()).or_insert(0);
-                if *of_provider >= self.run.limits.allowed(address) {
-                    // Its provider is throttled: it goes back to the others when one of them ends.
-                    held_back.push((rank, std::cmp::Reverse(task)));
+                let Some(next) = ready.pop() else { break };
+                let node = &draft.nodes[tasks.tasks[next.1.0].node()];
+                let Some((_, std::cmp::Reverse(task))) = gates.enter(&node.address, class_of(node), next)
+                else {
                     continue;
-                }
-                *of_provider += 1;
+                };
                 let at = tasks.tasks[task].node();
                 let refused =
                     self.refused.as_ref().filter(|_| matches!(tasks.tasks[task], Task::DeleteOld(_)));
@@ -235,14 +235,11 @@ impl Progress<'_> {
                 }
             };
             let Some((task, outcome)) = finished else { break };
-            let address = &draft.nodes[tasks.tasks[task].node()].address;
-            if let Some(of_provider) = running_of.get_mut(provider(address)) {
-                *of_provider -= 1;
-            }
+            let node = &draft.nodes[tasks.tasks[task].node()];
             if outcome.is_ok() {
-                self.run.limits.succeeded(address);
+                self.run.limits.succeeded(&node.address);
             }
-            ready.extend(held_back.drain(..));
+            ready.extend(gates.leave(&node.address, class_of(node)));
             let cause = self.finish(draft, tasks.tasks[task], outcome);
             // Whoever waited may start now, or is skipped, and whoever waits for that one.
             let mut settled = vec![(task, cause)];
@@ -398,6 +395,11 @@ impl Progress<'_> {
     }
 }
 
+/// The class of resources that a node belongs to.
+fn class_of<'p>(node: &crate::planner::node::Node<'p>) -> Option<&'p SmolStr> {
+    node.declared().and_then(|declared| declared.options.parallelism_class.as_ref())
+}
+
 /// What a task does. Inputs are evaluated now, when all they refer to is known.
 ///
 /// Each kind has a box of its own: these futures take many kilobytes, and whatever moves them moves all of that.
@@ -412,7 +414,7 @@ fn begin<'a>(run: &'a Run<'a>, held: Arc<Held>, draft: &Draft, task: Task) -> Do
             Box::pin(async move { prepared?.run(run, &held).await })
         }
         Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
-            let prepared = delete::prepare(draft, task);
+            let prepared = delete::prepare(run, draft, task);
             Box::pin(async move { prepared.run(run, &held).await })
         }
     }

@@ -46,17 +46,26 @@ impl Held {
 
     /// Makes a step durable.
     pub(crate) async fn step(&self, run: &Run<'_>, step: Step) -> Result<(), StoreError> {
+        self.steps(run, vec![step]).await
+    }
+
+    /// Makes several steps durable, all or none.
+    pub(crate) async fn steps(&self, run: &Run<'_>, steps: Vec<Step>) -> Result<(), StoreError> {
         let id = *self.id.get_or_init(|| run.fresh_record_id());
-        let entry = Entry { id, step };
-        let (record, version) = self.state.lock().map(|state| state.clone()).unwrap_or_default();
-        let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
-            StoreError::Damaged { location: self.origin.to_string(), what: illegal.to_string() }
-        })?;
-        let next = next.map(Arc::new);
-        let write = Write { expected: version, entry, record: next.clone() };
-        let version = run.journal.commit(vec![write]).await?;
+        let (mut record, version) = self.state.lock().map(|state| state.clone()).unwrap_or_default();
+        let mut writes = Vec::with_capacity(steps.len());
+        for step in steps {
+            let entry = Entry { id, step };
+            let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
+                StoreError::Damaged { location: self.origin.to_string(), what: illegal.to_string() }
+            })?;
+            record = next.map(Arc::new);
+            writes.push(Write { expected: version, entry, record: record.clone() });
+        }
+        let version = run.journal.commit(writes).await?;
         if let Ok(mut state) = self.state.lock() {
-            *state = (next.clone(), next.map(|_| version));
+            let version = record.as_ref().map(|_| version);
+            *state = (record, version);
         }
         Ok(())
     }

@@ -64,7 +64,13 @@ impl PreparedStub {
                     Failure::new(FailureClass::Fatal, "the type made no stub though it says it can").into()
                 );
             }
-            Err(ApplyFailure { failure, .. }) => return Err(failure.into()),
+            Err(ApplyFailure { failure, partial }) => {
+                // Half a stub is an object all the same: it is finished or deleted later (CRASH-2).
+                if let Some(object) = partial {
+                    held.step(run, Step::Answered { number, object: *object }).await?;
+                }
+                return Err(failure.into());
+            }
         };
         held.step(run, Step::Answered { number, object: stub.clone() }).await?;
         let attributes = Attributes { inputs: desired.effective, outputs: stub.outputs };

@@ -2,6 +2,8 @@
 
 mod text;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::{Address, Change, Diagnostics, Path, Value};
@@ -159,7 +161,46 @@ pub enum Grant {
     Delete,
 }
 
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::New => "new",
+            Reason::Inputs => "inputs",
+            Reason::Bindings => "bindings",
+            Reason::Drift => "drift",
+            Reason::Gone => "gone",
+            Reason::Forced => "forced",
+            Reason::Adopted => "adopted",
+            Reason::Recovered => "recovered",
+            Reason::Tainted => "tainted",
+            Reason::UpstreamReplaced => "upstream-replaced",
+            Reason::OutputUnknown => "output-unknown",
+            Reason::Migrated => "migrated",
+            Reason::Moved => "moved",
+            Reason::Undeclared => "undeclared",
+            Reason::Destroyed => "destroyed",
+            Reason::SameIdentity => "same-identity",
+            Reason::CleanUp => "clean-up",
+        })
+    }
+}
+
 impl Action {
+    /// The word by which people and machines know the action.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::NoOp => "no-op",
+            Action::Read => "read",
+            Action::MayUpdate => "may-update",
+            Action::Update => "update",
+            Action::MayReplace => "may-replace",
+            Action::Replace => "replace",
+            Action::Create => "create",
+            Action::Delete => "delete",
+            Action::Forget => "forget",
+        }
+    }
+
     /// What the action grants.
     pub fn grant(self) -> Grant {
         match self {
@@ -226,14 +267,9 @@ impl PlannedAction {
             Action::Create => "create",
             _ if self.reasons.contains(&Reason::Adopted) => "adopt",
             Action::Update if self.changes.is_empty() && !self.drift.is_empty() => "drift-update",
-            Action::Update => "update",
+            // The reconciler's decision table spells this one in one word.
             Action::NoOp => "noop",
-            Action::Read => "read",
-            Action::MayUpdate => "may-update",
-            Action::MayReplace => "may-replace",
-            Action::Replace => "replace",
-            Action::Delete => "delete",
-            Action::Forget => "forget",
+            action => action.name(),
         };
         SmolStr::new_static(name)
     }

@@ -42,8 +42,7 @@ impl fmt::Display for PlannedAction {
             None => {}
         }
         if !self.reasons.is_empty() {
-            let reasons: Vec<String> =
-                self.reasons.iter().map(|reason| kebab(&format!("{reason:?}"))).collect();
+            let reasons: Vec<String> = self.reasons.iter().map(ToString::to_string).collect();
             write!(f, " ({})", reasons.join(", "))?;
         }
         let side = |value: &Option<Value>| value.as_ref().map_or("absent".to_owned(), ToString::to_string);
@@ -59,16 +58,4 @@ impl fmt::Display for PlannedAction {
         }
         Ok(())
     }
-}
-
-/// `UpstreamReplaced` as `upstream-replaced`.
-fn kebab(name: &str) -> String {
-    let mut text = String::new();
-    for char in name.chars() {
-        if char.is_uppercase() && !text.is_empty() {
-            text.push('-');
-        }
-        text.extend(char.to_lowercase());
-    }
-    text
 }

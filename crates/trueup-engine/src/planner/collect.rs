@@ -10,6 +10,7 @@ use trueup_state::{Record, Scope, Snapshot, Version};
 
 use super::node::{Decision, Node, NodeKind, Sight};
 use super::relocate::Relocation;
+use super::trace::lines;
 use super::{Draft, Sources};
 use crate::graph::Graph;
 
@@ -137,4 +138,16 @@ impl<'p> Draft<'p> {
         });
         self.attributes.push(None);
     }
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |_, node| {
+        let known = match (node.is_declared(), node.record.is_some()) {
+            (true, true) => "declared and recorded",
+            (true, false) => "declared",
+            (false, _) => "recorded",
+        };
+        Some(format!("{known}, of provider `{}`", node.provider))
+    })
 }

@@ -3,6 +3,7 @@
 use trueup_core::{Address, Diagnostic, Diagnostics};
 
 use super::node::{Node, NodeKind};
+use super::trace::lines;
 use super::{Draft, Sources};
 use crate::graph::Graph;
 
@@ -164,4 +165,22 @@ fn circular(draft: &Draft, cycle: &[usize]) -> Diagnostic {
     Diagnostic::error("Resource dependency cycle detected")
         .detail(names.join(" → "))
         .hint("remove one of these references")
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    let names = |nodes: Vec<usize>| {
+        let mut names: Vec<String> = nodes.iter().map(|at| draft.nodes[*at].address.to_string()).collect();
+        names.sort();
+        names.join(", ")
+    };
+    lines(draft, |at, _| {
+        let upstream: Vec<usize> = draft.graph.dependencies(at).collect();
+        let later: Vec<usize> =
+            draft.loose.iter().filter(|(from, _)| *from == at).map(|(_, target)| *target).collect();
+        let mut said = Vec::new();
+        said.extend((!upstream.is_empty()).then(|| format!("after {}", names(upstream))));
+        said.extend((!later.is_empty()).then(|| format!("once more after {}", names(later))));
+        (!said.is_empty()).then(|| said.join("; "))
+    })
 }

@@ -10,9 +10,11 @@ use trueup_provider::{
 };
 use trueup_state::{Generation, Status};
 
+use super::configure::configure_late;
 use super::ignore::with_ignored;
 use super::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
-use super::{Draft, Sources, failed};
+use super::trace::lines;
+use super::{Draft, Sources, failed, refresh};
 use crate::plan::{Action, Reason};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -42,6 +44,14 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
             .partition(|at| draft.selection.contains(*at));
         for at in left_out {
             keep(draft, at);
+        }
+        match configure_late(sources, draft, &declared).await {
+            Ok(late) => {
+                if let Err(wrong) = refresh::look(sources, draft, late).await {
+                    diagnostics.extend(wrong);
+                }
+            }
+            Err(wrong) => diagnostics.extend(wrong),
         }
         for &at in &declared {
             diagnostics.extend(prepare(draft, at));
@@ -103,7 +113,7 @@ fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
 }
 
 /// What is left out stays as it is recorded, and that is what others see of it.
-fn keep(draft: &mut Draft, at: usize) {
+pub(super) fn keep(draft: &mut Draft, at: usize) {
     if let Some(object) = draft.nodes[at].object() {
         let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
         draft.attributes[at] = Some(Attributes { inputs, outputs: object.outputs.clone() });
@@ -329,7 +339,7 @@ impl Case<'_> {
             decision.action = Action::Update;
             decision.reasons.push(Reason::Forced);
         }
-        if self.sources.options.replace.contains(&node.address) {
+        if self.sources.options.replace.iter().any(|range| range.covers(&node.address)) {
             decision = self.as_replacement(decision, Reason::Forced).await?;
         }
         Ok(decision)
@@ -486,4 +496,19 @@ pub(crate) fn action_of(verdict: Verdict) -> Action {
         Verdict::Replace => Action::Replace,
         Verdict::Create => Action::Create,
     }
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |at, node| {
+        let Decision { action, reasons, .. } = &node.decision;
+        let decided = node.is_declared() && draft.selection.contains(at);
+        decided.then(|| match reasons.as_slice() {
+            [] => action.name().to_owned(),
+            reasons => {
+                let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+                format!("{}, because: {}", action.name(), reasons.join(", "))
+            }
+        })
+    })
 }

@@ -4,17 +4,33 @@ use std::collections::BTreeMap;
 
 use trueup_core::{Address, Diagnostic, Diagnostics, Value};
 
-use super::Draft;
 use super::node::Node;
+use super::{Draft, Sources};
 use crate::plan::Action;
 
-pub(super) fn guard(draft: &Draft) -> Result<(), Diagnostics> {
+pub(super) fn guard(sources: &Sources<'_>, draft: &Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     for node in &draft.nodes {
         diagnostics.extend(protection(node));
+        diagnostics.extend(unknown_class(sources, node));
     }
     diagnostics.extend(shared_identities(draft));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// A class of resources that nobody defines would limit nothing.
+fn unknown_class(sources: &Sources<'_>, node: &Node) -> Option<Diagnostic> {
+    let class = node.declared()?.options.parallelism_class.as_ref()?;
+    let known = || sources.program.parallelism.iter().map(|class| class.name.as_str());
+    (!known().any(|name| name == class)).then(|| {
+        let summary =
+            format!("{} is of the parallelism class `{class}`, which is not declared", node.address);
+        let hint = match trueup_core::nearest(class, known()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "declare the class with its limit".to_owned(),
+        };
+        Diagnostic::error(summary).about(node.address.to_string()).hint(hint)
+    })
 }
 
 fn protection(node: &Node) -> Option<Diagnostic> {

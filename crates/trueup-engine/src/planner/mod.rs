@@ -1,27 +1,33 @@
 //! Planning: from a program and what is recorded to a plan, in named passes.
 //!
 //! Each pass is a file: `relocate` gives records their new addresses, `collect` makes a node for each resource, `connect` finds their dependencies and cycles, `select` what the run is about,
-//! `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
+//! `configure` makes providers ready, `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
 //! do, `retire` adds what is no longer declared, `replace` settles the order of replacements, `guard` refuses what must
 //! not happen, `conclude` writes the plan down. Planning changes nothing: neither records nor objects.
 
 mod collect;
 mod conclude;
+pub(crate) mod configure;
 mod connect;
 mod decide;
 mod guard;
 mod holders;
 mod ignore;
 pub(crate) mod node;
+mod preview;
 mod refresh;
 pub(crate) mod relocate;
 mod replace;
 mod retire;
 mod select;
+mod trace;
 
 pub(crate) use decide::{action_of, chosen, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
+pub use preview::Preview;
+pub use trace::PassDump;
+pub(crate) use trace::Trace;
 
 use std::sync::Arc;
 
@@ -81,21 +87,37 @@ pub(crate) struct Draft<'p> {
     pub(crate) warnings: Diagnostics,
 }
 
-/// Makes the plan, or says all that is in its way.
+/// Makes the plan, or says all that is in its way. The trace, if one is asked for, tells what each pass did.
 pub(crate) async fn plan<'p>(
     sources: &Sources<'p>,
     mut snapshot: Snapshot,
+    trace: &mut Trace,
 ) -> Result<Planned<'p>, Diagnostics> {
-    let relocation = relocate::relocate(sources, &mut snapshot)?;
+    // First of all, so that no other pass ever sees an old address.
+    let relocation = relocate::relocate(sources, &mut snapshot).await?;
+    trace.note("relocate", || relocate::dump(&relocation));
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
+    trace.note("collect", || collect::dump(&draft));
+    // Before any call to a provider: a cycle or a dangling reference must cost nothing (PLAN-13).
     connect::connect(sources, &mut draft)?;
+    trace.note("connect", || connect::dump(&draft));
+    // Before anything is read: what is left out is not looked at.
     select::select(sources, &mut draft)?;
+    trace.note("select", || select::dump(&draft));
+    refresh::prepare(sources, &mut draft).await?;
+    trace.note("configure", || configure::dump(&draft));
     refresh::refresh(sources, &mut draft).await?;
+    trace.note("refresh", || refresh::dump(&draft));
     decide::decide(sources, &mut draft).await?;
+    trace.note("decide", || decide::dump(&draft));
     retire::retire(sources, &mut draft);
+    trace.note("retire", || retire::dump(&draft));
+    // After all actions are known: the order of one replacement may follow from another.
     replace::replace(&mut draft)?;
-    guard::guard(&draft)?;
+    trace.note("replace", || replace::dump(&draft));
+    guard::guard(sources, &draft)?;
     let plan = conclude::conclude(sources, &mut draft)?;
+    trace.note("conclude", || plan.to_string());
     Ok(Planned { plan, draft })
 }
 

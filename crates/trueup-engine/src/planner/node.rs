@@ -1,11 +1,12 @@
 //! What the planner knows of each resource and data source, filled in pass by pass.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
-use trueup_core::{Address, Change, Path, Value};
+use trueup_core::{Address, Change, Path, Step, Value};
 use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
 use trueup_provider::{Binding, Configured, DataHandler, InputValues, ResourceHandler, State};
 use trueup_state::{Record, Version};
@@ -142,15 +143,24 @@ impl<'p> Node<'p> {
         }
     }
 
-    fn attribute_names(&self) -> [Option<&Block>; 2] {
+    /// The outputs and inputs that its type has.
+    fn blocks(&self) -> [&Block; 2] {
         match &self.kind {
-            NodeKind::Resource { handler, .. } => {
-                let ResourceSchema { inputs, outputs, .. } = handler.schema();
-                [Some(outputs), Some(inputs)]
-            }
-            NodeKind::Data { handler, .. } => [Some(handler.outputs()), Some(handler.inputs())],
+            NodeKind::Resource { handler, .. } => resource_blocks(&**handler),
+            NodeKind::Data { handler, .. } => data_blocks(&**handler),
         }
     }
+}
+
+/// The outputs and inputs of a resource type.
+pub(super) fn resource_blocks(handler: &dyn ResourceHandler) -> [&Block; 2] {
+    let ResourceSchema { inputs, outputs, .. } = handler.schema();
+    [outputs, inputs]
+}
+
+/// The outputs and inputs of a data source type.
+pub(super) fn data_blocks(handler: &dyn DataHandler) -> [&Block; 2] {
+    [handler.outputs(), handler.inputs()]
 }
 
 /// What references see of a node: its outputs, and its inputs where no output has that name.
@@ -158,6 +168,19 @@ impl<'p> Node<'p> {
 pub(crate) struct Attributes {
     pub(crate) inputs: Value,
     pub(crate) outputs: Value,
+}
+
+/// A whole node: every attribute that its schema knows, null where nobody set it.
+fn whole(blocks: [&Block; 2], inputs: &Value, outputs: &Value) -> Value {
+    let names = blocks.into_iter().flat_map(Block::names);
+    let attribute = |name: &str| {
+        let path = Path::ROOT.join(Step::Key(name.into()));
+        let found = outputs.at(&path).or_else(|| inputs.at(&path));
+        (SmolStr::new(name), found.unwrap_or_default())
+    };
+    // A name that is both an input and an output is one attribute.
+    let entries: BTreeMap<SmolStr, Value> = names.map(attribute).collect();
+    Value::object(entries)
 }
 
 /// The outputs of nodes, as far as they are known.
@@ -170,16 +193,23 @@ pub(crate) struct NodeScope<'a> {
 impl Scope for NodeScope<'_> {
     fn resolve(&self, reference: &Reference) -> Option<Value> {
         let at = *self.index.get(&reference.address)?;
-        let Some(Attributes { inputs, outputs }) = &self.attributes[at] else {
-            return Some(Value::unknown(trueup_core::Type::Any));
-        };
-        let found = outputs.at(&reference.path).or_else(|| inputs.at(&reference.path));
-        found.or_else(|| {
-            // An attribute that the schema knows and nobody set is null; any other is a mistake.
-            let name = reference.path.first_key()?;
-            let known = self.nodes[at].attribute_names().into_iter().flatten();
-            let known = known.flat_map(Block::names).any(|own| own == name);
-            (known && reference.path.steps().len() == 1).then_some(Value::NULL)
-        })
+        attribute(self.nodes[at].blocks(), self.attributes[at].as_ref(), &reference.path)
     }
+}
+
+/// What a reference sees of a node with these outputs and inputs; `None` if the node has no such attribute.
+pub(super) fn attribute(blocks: [&Block; 2], attributes: Option<&Attributes>, path: &Path) -> Option<Value> {
+    let Some(Attributes { inputs, outputs }) = attributes else {
+        return Some(Value::unknown(trueup_core::Type::Any));
+    };
+    if path.steps().is_empty() {
+        return Some(whole(blocks, inputs, outputs));
+    }
+    let found = outputs.at(path).or_else(|| inputs.at(path));
+    found.or_else(|| {
+        // An attribute that the schema knows and nobody set is null; any other is a mistake.
+        let name = path.first_key()?;
+        let known = blocks.into_iter().flat_map(Block::names).any(|own| own == name);
+        (known && path.steps().len() == 1).then_some(Value::NULL)
+    })
 }

@@ -3,21 +3,39 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use trueup_core::{Diagnostics, Value};
+use trueup_core::Diagnostics;
 use trueup_program::DriftPolicy;
 use trueup_provider::{MigrateRequest, Observed, ReadRequest};
 use trueup_state::Status;
 
-use super::node::{NodeScope, Sight};
-use super::{Draft, Sources, failed};
+use super::node::Sight;
+use super::trace::lines;
+use super::{Draft, Sources, configure, failed};
+
+/// Makes all ready that looking needs: providers, and records of the current schema versions.
+pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
+    if sources.destroy {
+        // Nothing changes before it goes, so what is recorded is what providers were configured with.
+        (0..draft.nodes.len()).for_each(|at| super::decide::keep(draft, at));
+    }
+    configure::configure(sources, draft).await?;
+    migrate(sources, draft).await
+}
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    configure(sources, draft).await?;
-    migrate(sources, draft).await?;
+    look(sources, draft, 0..draft.nodes.len()).await
+}
+
+/// Looks at some of the recorded objects, all at once.
+pub(super) async fn look(
+    sources: &Sources<'_>,
+    draft: &mut Draft<'_>,
+    nodes: impl IntoIterator<Item = usize>,
+) -> Result<(), Diagnostics> {
     if sources.destroy || !sources.options.drift {
         return Ok(());
     }
-    let reads = (0..draft.nodes.len()).filter(|at| wants_reading(draft, *at)).collect::<Vec<_>>();
+    let reads = nodes.into_iter().filter(|at| wants_reading(draft, *at)).collect::<Vec<_>>();
     let seen: &Draft = draft;
     let reads =
         futures_util::stream::iter(reads).map(|at| async move { (at, read(sources, seen, at).await) });
@@ -34,60 +52,6 @@ pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Res
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-/// Makes the providers ready whose configuration is known.
-async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    let mut diagnostics = Diagnostics::new();
-    let mut names: Vec<_> = draft.nodes.iter().map(|node| node.provider.clone()).collect();
-    names.sort();
-    names.dedup();
-    for name in names {
-        let Some(provider) = sources.registry.provider(name.split('.').next().unwrap_or(&name)) else {
-            continue;
-        };
-        let declared = sources.program.providers.iter().find(|provider| provider.name == name);
-        let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
-        let written = match declared {
-            Some(declared) => declared.config.evaluate(&scope),
-            None => trueup_program::Evaluated {
-                value: Value::object::<&str>([]),
-                diagnostics: Diagnostics::new(),
-            },
-        };
-        diagnostics.extend(written.diagnostics);
-        let schema = match provider.config_schema().await {
-            Ok(schema) => schema,
-            Err(failure) => {
-                diagnostics.push(trueup_core::Diagnostic::error(format!("load provider {name}: {failure}")));
-                continue;
-            }
-        };
-        let checked = schema.check(&written.value, &format!("provider {name}"));
-        let failed_check = checked.diagnostics.has_errors();
-        diagnostics.extend(checked.diagnostics);
-        if failed_check {
-            continue;
-        }
-        let config = schema.with_defaults(&checked.value);
-        let configured = if config.is_wholly_known() {
-            match provider.configure(&config).await {
-                Ok(configured) => Some(configured),
-                Err(failure) => {
-                    let summary = format!("configure provider {name}: {failure}");
-                    diagnostics.push(trueup_core::Diagnostic::error(summary));
-                    continue;
-                }
-            }
-        } else {
-            None
-        };
-        draft.configs.insert(name, configured);
-    }
-    for node in &mut draft.nodes {
-        node.config = draft.configs.get(&node.provider).cloned().flatten();
-    }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
-}
-
 /// Brings recorded objects of older schema versions along, in memory (CRUD-10).
 async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
@@ -96,11 +60,12 @@ async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Dia
         let Some(handler) = node.handler().cloned() else { continue };
         let Some((record, _)) = &mut node.record else { continue };
         let context = sources.context(&scope, &node.address, Some(record));
+        let from_type = draft.relocation.former_type(record);
         let mut migrated = Vec::new();
         for (at, generation) in record.generations().enumerate() {
             let Some(state) = &generation.object else { continue };
             let config = node.config.as_ref();
-            let request = MigrateRequest { config, state: state.clone(), context: &context };
+            let request = MigrateRequest { config, state: state.clone(), from_type, context: &context };
             match handler.migrate(request).await {
                 Ok(after) if after == *state => {}
                 Ok(after) => migrated.push((at, after)),
@@ -143,5 +108,19 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
         Observed::Present(observed) => Sight::Present(observed),
         Observed::Absent => Sight::Gone,
         Observed::Unreadable => Sight::Unreadable,
+    })
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |_, node| match (&node.sight, node.object()) {
+        (Sight::Unseen, _) => None,
+        (Sight::Gone, _) => Some("gone".to_owned()),
+        (Sight::Unreadable, _) => Some("cannot be read".to_owned()),
+        (Sight::AsRecorded, _) => Some("as recorded".to_owned()),
+        (Sight::Present(seen), Some(recorded)) if seen.outputs == recorded.outputs => {
+            Some("as recorded".to_owned())
+        }
+        (Sight::Present(_), _) => Some("not as recorded".to_owned()),
     })
 }

@@ -5,9 +5,11 @@ use trueup_core::{Diagnostic, Diagnostics, Value};
 use super::Draft;
 use super::node::Node;
 use super::retire::dependent_left_out;
+use super::trace::lines;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
 pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
     for node in &mut draft.nodes {
         if !matches!(node.decision.action, Action::Replace | Action::MayReplace) {
             node.decision.order = None;
@@ -19,12 +21,28 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
         if same_identity {
             node.decision.reasons.push(Reason::SameIdentity);
         }
-        let delete_first = asked.unwrap_or(by_type) || same_identity;
+        // What is retained is never deleted, so there is nothing to do first; both must be able to exist.
+        let retained = is_retained(node);
+        if retained && same_identity {
+            let summary =
+                format!("{} is retained, and what replaces it would have the same identity", node.address);
+            let hint = "give it another identity, or remove `retain` from its options";
+            diagnostics.push(Diagnostic::error(summary).about(node.address.to_string()).hint(hint));
+        }
+        let delete_first = (asked.unwrap_or(by_type) || same_identity) && !retained;
         node.decision.order =
             Some(if delete_first { ReplaceOrder::DeleteFirst } else { ReplaceOrder::CreateFirst });
     }
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
     refuse_lost_dependents(draft)?;
     spread_delete_first(draft)
+}
+
+/// Whether the object stays when it is replaced (REPLACE-8).
+fn is_retained(node: &Node) -> bool {
+    node.declared().is_some_and(|declared| declared.options.retain)
 }
 
 /// TARGET-3: what is deleted first takes away what something left out still uses.
@@ -71,7 +89,9 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
             let upstream = draft.nodes[at].address.to_string();
             let before = deleted_first(draft, dependent);
             let node = &mut draft.nodes[dependent];
-            if !matches!(node.decision.action, Action::Replace | Action::MayReplace) {
+            let replaced = matches!(node.decision.action, Action::Replace | Action::MayReplace);
+            // What is retained stays, whatever becomes of what it uses.
+            if !replaced || is_retained(node) {
                 continue;
             }
             if node.declared().and_then(|declared| declared.options.delete_first) == Some(false) {
@@ -97,4 +117,15 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |_, node| {
+        let order = match node.decision.order? {
+            ReplaceOrder::CreateFirst => "create first",
+            ReplaceOrder::DeleteFirst => "delete first",
+        };
+        Some(format!("{}, {order}", node.decision.action.name()))
+    })
 }

@@ -4,6 +4,7 @@ use trueup_core::Diagnostic;
 use trueup_state::Status;
 
 use super::node::Attributes;
+use super::trace::lines;
 use super::{Draft, Sources};
 use crate::plan::{Action, Reason};
 
@@ -36,4 +37,12 @@ pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
 pub(super) fn dependent_left_out(draft: &Draft, at: usize) -> Option<usize> {
     let recorded = draft.recorded_graph.dependents(at);
     recorded.chain(draft.graph.dependents(at)).find(|other| !draft.selection.contains(*other))
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |_, node| {
+        let goes = matches!(node.decision.action, Action::Delete | Action::Forget);
+        goes.then(|| node.decision.action.name().to_owned())
+    })
 }

@@ -1,8 +1,9 @@
 //! Which resources a run is about (TARGET-1): all, or targets with their upstream, less what is excluded with its
 //! dependents. What is left out is neither read, decided nor touched.
 
-use trueup_core::{Address, Diagnostic, Diagnostics};
+use trueup_core::{AddressRange, Diagnostic, Diagnostics};
 
+use super::trace::lines;
 use super::{Draft, Sources};
 
 /// What a run is about.
@@ -26,10 +27,12 @@ impl Selection {
 
 pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let options = sources.options;
-    if options.targets.is_empty() && options.excludes.is_empty() {
-        return Ok(());
-    }
     let mut diagnostics = Diagnostics::new();
+    // A slip in the name must not pass for nothing to replace.
+    named(draft, &options.replace, &mut diagnostics);
+    if options.targets.is_empty() && options.excludes.is_empty() {
+        return if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) };
+    }
     let mut wanted = vec![options.targets.is_empty(); draft.nodes.len()];
     let targets = named(draft, &options.targets, &mut diagnostics);
     spread(&mut wanted, targets, true, |at| match draft.nodes[at].is_declared() {
@@ -47,20 +50,18 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
     Ok(())
 }
 
-/// The nodes that addresses stand for; one without a key stands for all instances.
-fn named(draft: &Draft, addresses: &[Address], diagnostics: &mut Diagnostics) -> Vec<usize> {
+/// The nodes that ranges of addresses stand for.
+fn named(draft: &Draft, ranges: &[AddressRange], diagnostics: &mut Diagnostics) -> Vec<usize> {
     let mut found = Vec::new();
-    for address in addresses {
+    for range in ranges {
         let before = found.len();
-        let matches = |other: &Address| other == address || other.with_key(None) == *address;
-        found.extend(
-            draft.nodes.iter().enumerate().filter(|(_, node)| matches(&node.address)).map(|(at, _)| at),
-        );
+        let nodes = draft.nodes.iter().enumerate();
+        found.extend(nodes.filter(|(_, node)| range.covers(&node.address)).map(|(at, _)| at));
         if found.len() == before {
             let known: Vec<String> = draft.index.keys().map(ToString::to_string).collect();
-            let meant = trueup_core::nearest(&address.to_string(), known.iter().map(String::as_str))
-                .map(str::to_owned);
-            let diagnostic = Diagnostic::error(format!("there is no resource {address}"));
+            let meant =
+                trueup_core::nearest(&range.to_string(), known.iter().map(String::as_str)).map(str::to_owned);
+            let diagnostic = Diagnostic::error(format!("there is no resource {range}"));
             diagnostics.push(match meant {
                 Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
                 None => diagnostic.hint("name a resource that is declared or recorded"),
@@ -94,4 +95,9 @@ fn rewritten(draft: &Draft, wanted: &[bool]) -> Vec<Diagnostic> {
             .hint("select it too, or move in a run of its own")
     });
     told.collect()
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |at, _| (!draft.selection.contains(at)).then(|| "left out".to_owned()))
 }

@@ -109,8 +109,9 @@ fn compared(before: &Item, after: &Item, tampered: bool, upstream: &BTreeMap<usi
 /// and must not be said to be create-first. Whether that is sound.
 fn spread_delete_first(old: &Sketch, new: &Sketch, actions: &mut BTreeMap<usize, Action>) -> bool {
     let own = |number: usize| new.items[&number].options.delete_first;
-    let replaced: Vec<usize> =
-        new.items.keys().copied().filter(|number| is_replacement(actions[number])).collect();
+    // What is retained is never deleted, so neither is it deleted first (REPLACE-8).
+    let deleted = |number: &usize| is_replacement(actions[number]) && !new.items[number].options.retain;
+    let replaced: Vec<usize> = new.items.keys().copied().filter(deleted).collect();
     let mut first: Vec<usize> =
         replaced.iter().copied().filter(|number| own(*number) == Some(true)).collect();
     let mut caught: Vec<usize> = Vec::new();

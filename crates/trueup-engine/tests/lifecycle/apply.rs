@@ -2,7 +2,7 @@
 
 use trueup_core::{Failure, FailureClass};
 use trueup_engine::{Action, Outcome};
-use trueup_program::ResourceDeclaration;
+use trueup_program::{ParallelismClass, ResourceDeclaration};
 
 use crate::world::{Bench, program, thing, thing_from};
 
@@ -36,6 +36,22 @@ fn independent_resources_run_together_up_to_the_limit() {
         bench.world.cloud().peak
     };
     assert_eq!((peak(1), peak(5)), (1, 5));
+}
+
+/// APPLY-2: a class of resources may have a limit of its own.
+#[test]
+fn resources_of_one_class_share_a_limit() {
+    let mut all = program([]);
+    all.resources = (0..12).map(|at| thing(&format!("t{at}"), 1)).collect();
+    for declared in &mut all.resources {
+        declared.options.parallelism_class = Some("frail".into());
+    }
+    all.parallelism = vec![ParallelismClass { name: "frail".into(), limit: 3 }];
+    let bench = Bench::new();
+    bench.deployed(&all);
+    assert_eq!(bench.world.cloud().peak, 3);
+    all.parallelism[0].name = "frial".into();
+    assert!(bench.refused(&all).contains("did you mean `frial`?"));
 }
 
 /// APPLY-4

@@ -1,5 +1,7 @@
-//! A store that fails from some commit on, as a full disk does.
+//! A store that fails from some commit on, as a full disk does, or whose leases cannot be renewed.
 
+use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -12,11 +14,26 @@ use trueup_state::{
 pub(crate) struct FailingStore {
     inner: MemoryStore,
     left: AtomicU64,
+    renewals: Mutex<VecDeque<Renewal>>,
+}
+
+/// How a renewal goes that does not just succeed.
+pub(crate) enum Renewal {
+    /// The store is out of reach.
+    Fails,
+    /// The store does not answer.
+    Hangs,
 }
 
 impl FailingStore {
     pub(crate) fn new(inner: MemoryStore, failing_commit: u64) -> Self {
-        FailingStore { inner, left: AtomicU64::new(failing_commit) }
+        FailingStore { inner, left: AtomicU64::new(failing_commit), renewals: Mutex::default() }
+    }
+
+    /// A store whose first renewals go like this.
+    pub(crate) fn renewing(inner: MemoryStore, renewals: impl IntoIterator<Item = Renewal>) -> Self {
+        let renewals = Mutex::new(renewals.into_iter().collect());
+        FailingStore { inner, left: AtomicU64::new(u64::MAX), renewals }
     }
 
     fn disk_full(&self) -> StoreError {
@@ -61,7 +78,11 @@ impl Store for FailingStore {
     }
 
     fn renew<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.inner.renew(scope, lease)
+        match self.renewals.lock().unwrap().pop_front() {
+            None => self.inner.renew(scope, lease),
+            Some(Renewal::Fails) => Box::pin(async { Err(self.disk_full()) }),
+            Some(Renewal::Hangs) => Box::pin(std::future::pending()),
+        }
     }
 
     fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {

@@ -14,6 +14,8 @@ mod delete;
 mod drift;
 mod event;
 mod failing;
+mod foreign;
+mod hand;
 mod mixed_orders;
 mod moves;
 mod plan;

@@ -2,10 +2,12 @@
 
 use trueup_program::{MoveDeclaration, Program};
 
-use crate::world::{Bench, address, lit, program, resource, thing, thing_from};
+use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from};
 
 fn moved(mut program: Program, moves: &[(&str, &str)]) -> Program {
-    let declared = moves.iter().map(|(from, to)| MoveDeclaration { from: address(from), to: address(to) });
+    let declared = moves
+        .iter()
+        .map(|(from, to)| MoveDeclaration { from: from.parse().unwrap(), to: to.parse().unwrap() });
     program.moves = declared.collect();
     program
 }
@@ -90,9 +92,94 @@ fn chains_collapse_and_what_cannot_be_is_refused() {
         |moves: &[(&str, &str)]| bench.refused(&moved(program([thing("c", 1), thing("b", 1)]), moves));
     insta::assert_snapshot!(refused(&[("w_thing.a", "w_thing.b")]), @"error: w_thing.a cannot move to w_thing.b: there is a resource already (remove one of them from state, or the move)");
     insta::assert_snapshot!(refused(&[("w_thing.a", "w_thing.c"), ("w_thing.b", "w_thing.c")]), @"error: two resources are said to move to w_thing.c (remove one of the moves)");
-    insta::assert_snapshot!(refused(&[("w_thing.a", "w_token.c")]), @"error: w_thing.a cannot move to w_token.c: they are of different types (declare a new resource instead)");
+    insta::assert_snapshot!(refused(&[("w_thing.a", "w_blind.c")]), @"error: w_thing.a cannot move to w_blind.c: they are of different types (declare a new resource instead)");
     insta::assert_snapshot!(refused(&[("w_thing.a", "w_thing.b"), ("w_thing.b", "w_thing.a")]), @r"
     error: the moves of w_thing.a go round in a circle (swap resources in two steps, by a third name)
     error: the moves of w_thing.b go round in a circle (swap resources in two steps, by a third name)
     ");
+}
+
+/// MOVE-3
+#[test]
+fn a_module_moves_with_all_that_is_in_it() {
+    let bench = Bench::new();
+    let inside = |module: &str| {
+        let part = |name: &str| format!("{module}.w_thing.{name}");
+        program([
+            resource(&part("a"), [("size", lit(1))]),
+            resource(&part("b"), [("from", output(&part("a"), "url"))]),
+            resource(&format!("{module}.module.deep.w_thing.c"), []),
+        ])
+    };
+    bench.deployed(&inside("module.net"));
+    let before = bench.world.cloud().things.clone();
+    let after = moved(inside("module.lan[0]"), &[("module.net", "module.lan[0]")]);
+    insta::assert_snapshot!(bench.plan(&after), @r"
+    > module.net.w_thing.a -> module.lan[0].w_thing.a
+    > module.net.w_thing.b -> module.lan[0].w_thing.b
+    > module.net.module.deep.w_thing.c -> module.lan[0].module.deep.w_thing.c
+    • module.lan[0].w_thing.a (moved)
+    • module.lan[0].w_thing.b (moved)
+    • module.lan[0].module.deep.w_thing.c (moved)
+    Plan: 3 to move
+    ");
+    bench.deployed(&after);
+    assert_eq!(bench.world.cloud().things, before);
+    assert_eq!(bench.records()["b"].meta.dependencies, [address("module.lan[0].w_thing.a")]);
+    assert!(bench.plan(&after).ends_with("No changes"));
+}
+
+/// MOVE-2
+#[test]
+fn two_records_never_end_at_one_address() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    let chained = moved(program([thing("c", 1)]), &[("w_thing.a", "w_thing.b"), ("w_thing.b", "w_thing.c")]);
+    assert!(bench.refused(&chained).contains("would both move to w_thing.c"));
+    let mixed = moved(program([thing("a", 1), thing("b", 1)]), &[("w_thing.a", "module.m")]);
+    assert!(bench.refused(&mixed).contains("one is a resource, the other a module"));
+}
+
+/// A `count` that comes or goes does not touch the object.
+#[test]
+fn a_resource_that_gets_a_count_is_the_first_of_many() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let counted = program([resource("w_thing.a[0]", []), resource("w_thing.a[1]", [])]);
+    insta::assert_snapshot!(bench.plan(&counted), @r"
+    > w_thing.a -> w_thing.a[0]
+    • w_thing.a[0] (moved)
+    + w_thing.a[1] (new)
+    Plan: 1 to create, 1 to move
+    ");
+    bench.deployed(&counted);
+    insta::assert_snapshot!(bench.plan(&program([thing("a", 1)])), @r"
+    > w_thing.a[0] -> w_thing.a
+    • w_thing.a (moved)
+    - w_thing.a[1] (undeclared)
+    Plan: 1 to delete, 1 to move
+    ");
+}
+
+/// PLAN-20
+#[test]
+fn a_type_may_take_over_the_state_of_another() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 3), thing_from("b", "a")]));
+    let before = bench.world.cloud().things.clone();
+    let user = resource("w_thing.b", [("from", output("w_token.a", "url"))]);
+    let taken = program([resource("w_token.a", [("size", lit(3))]), user]);
+    let taken = moved(taken, &[("w_thing.a", "w_token.a")]);
+    insta::assert_snapshot!(bench.plan(&taken), @r"
+    > w_thing.a -> w_token.a
+    • w_thing.b
+    • w_token.a (moved)
+    Plan: 1 to move
+    ");
+    bench.deployed(&taken);
+    assert_eq!(bench.world.cloud().things, before);
+    assert!(bench.plan(&taken).ends_with("No changes"));
+    // Not the other way: `w_thing` takes nothing over.
+    let back = moved(program([thing("a", 3), thing_from("b", "a")]), &[("w_token.a", "w_thing.a")]);
+    assert!(bench.refused(&back).contains("they are of different types"));
 }

@@ -209,9 +209,39 @@ fn mistakes_in_inputs_are_told_all_at_once() {
 fn a_replacement_can_be_asked_for() {
     let mut bench = Bench::new();
     bench.deployed(&program([thing("a", 1)]));
-    bench.options.plan.replace = vec![address("w_thing.a")];
+    bench.options.plan.replace = vec![address("w_thing.a").into()];
     insta::assert_snapshot!(bench.plan(&program([thing("a", 1)])), @r"
     ± w_thing.a create first (forced)
     Plan: 1 to replace
+    ");
+    bench.options.plan.replace = vec![address("w_thing.b").into()];
+    assert!(bench.refused(&program([thing("a", 1)])).contains("did you mean `w_thing.a`?"));
+}
+
+#[test]
+fn each_pass_can_tell_what_it_did() {
+    let mut bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a"), thing("old", 1)]));
+    let mut renamed = thing("c", 1);
+    renamed.renamed_from = Some(address("w_thing.old"));
+    let changed = program([resource("w_thing.a", [("colour", lit("blue"))]), thing_from("b", "a"), renamed]);
+    let told: Vec<String> =
+        bench.plan_traced(&changed).iter().map(|it| format!("{}\n{}", it.pass, it.text)).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    // A plan that is refused tells how far it came.
+    bench.options.plan.targets = vec![address("w_thing.z").into()];
+    let passes: Vec<_> = bench.plan_traced(&changed).iter().map(|it| it.pass).collect();
+    assert_eq!(passes, ["relocate", "collect", "connect"]);
+}
+
+/// PLAN-20
+#[test]
+fn a_changed_type_is_a_create_and_a_delete() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    insta::assert_snapshot!(bench.plan(&program([resource("w_token.a", [("size", lit(1))])])), @r"
+    - w_thing.a (undeclared)
+    + w_token.a (new)
+    Plan: 1 to create, 1 to delete
     ");
 }

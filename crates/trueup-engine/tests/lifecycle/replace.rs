@@ -136,6 +136,29 @@ fn a_retained_object_stays_and_is_dropped_from_state() {
     bench.deployed(&declared("red"));
     bench.deployed(&declared("blue"));
     assert_eq!((bench.world.cloud().things.len(), bench.records()["a"].deposed.len()), (2, 0));
+    // What is left alone keeps its name: nobody else gets it, and nobody takes it for their own (RECONCILE-4).
+    bench.deployed(&declared("green"));
+    bench.deployed(&declared("grey"));
+    let names: std::collections::BTreeSet<String> =
+        bench.world.cloud().things.values().map(|thing| thing.name.clone()).collect();
+    assert_eq!(names.len(), 4);
+}
+
+/// REPLACE-8: what is never deleted cannot be deleted first.
+#[test]
+fn a_retained_object_is_replaced_create_first_or_not_at_all() {
+    let bench = Bench::new();
+    let retained = |mut declared: ResourceDeclaration| {
+        declared.options.retain = true;
+        declared.options.delete_first = Some(true);
+        program([declared])
+    };
+    bench.deployed(&retained(coloured("red")));
+    assert!(bench.plan(&retained(coloured("blue"))).contains("create first"));
+    let named = |colour: &str| resource("w_named.n", [("name", lit("x")), ("colour", lit(colour))]);
+    bench.deployed(&retained(named("red")));
+    let told = "w_named.n is retained, and what replaces it would have the same identity";
+    assert!(bench.refused(&retained(named("blue"))).contains(told));
 }
 
 /// REPLACE-9

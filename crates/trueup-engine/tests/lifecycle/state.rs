@@ -5,6 +5,7 @@ use std::time::Duration;
 use trueup_engine::EngineError;
 use trueup_state::{Acquired, Holder, Scope, Store};
 
+use crate::failing::Renewal;
 use crate::world::{Bench, program, thing};
 
 fn someone() -> Holder {
@@ -23,6 +24,8 @@ fn a_run_says_who_holds_the_lease_or_waits_until_it_expires() {
     assert_eq!(refused.to_string(), "the stage is held by ada@here (deploy, run r1)");
     bench.options.wait = true;
     bench.deployed(&program([thing("a", 1)]));
+    let waited = bench.heard().iter().filter(|it| *it == "reconciler.run.waiting").count();
+    assert_eq!(waited, 1, "it says so once, however often it asks");
 }
 
 /// STATE-5
@@ -41,6 +44,35 @@ fn a_long_run_renews_its_lease() {
     bench.options.lease_term = Duration::from_millis(15);
     bench.options.plan.parallelism = 1;
     bench.deployed(&program([thing("a", 1), thing("b", 1), thing("c", 1), thing("d", 1)]));
+}
+
+/// STATE-3: a store that is out of reach for a moment is no reason to stop.
+#[test]
+fn a_renewal_that_fails_is_tried_again_in_time() {
+    let mut bench = Bench::new();
+    bench.options.lease_term = Duration::from_millis(15);
+    bench.options.plan.parallelism = 1;
+    let both = program([thing("a", 1), thing("b", 1)]);
+    assert_eq!(bench.deploy_renewing(&both, [Renewal::Fails, Renewal::Fails]), Ok(true));
+}
+
+/// STATE-3: nothing starts on a lease that is about to end, and what is under way is dropped when it has.
+#[test]
+fn no_call_starts_with_less_than_a_third_of_the_lease_left() {
+    let mut bench = Bench::new();
+    // Each create takes 10 ms: the second may start, the third may not.
+    bench.options.lease_term = Duration::from_millis(24);
+    bench.options.plan.parallelism = 1;
+    let three = program([thing("a", 1), thing("b", 1), thing("c", 1)]);
+    let lost = bench.deploy_renewing(&three, [Renewal::Hangs]).unwrap_err();
+    assert!(lost.contains("cannot renew the lease"), "{lost}");
+    assert!(lost.contains("did not answer in time"), "{lost}");
+    let creates = bench.world.calls().into_iter().filter(|call| call.starts_with("create ")).count();
+    assert_eq!(creates, 2);
+    // What was left is found and finished.
+    bench.run(tokio::time::advance(Duration::from_secs(60)));
+    bench.deployed(&three);
+    assert_eq!(bench.world.things(), ["a=1", "b=1", "c=1"]);
 }
 
 /// STATE-3: a run whose lease was taken away stops, and the next one finishes what it left.

@@ -5,8 +5,8 @@ use trueup_program::MoveDeclaration;
 use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from, with_output};
 
 fn targeting(targets: &[&str], excludes: &[&str], bench: &mut Bench) {
-    bench.options.plan.targets = targets.iter().map(|it| address(it)).collect();
-    bench.options.plan.excludes = excludes.iter().map(|it| address(it)).collect();
+    bench.options.plan.targets = targets.iter().map(|it| it.parse().unwrap()).collect();
+    bench.options.plan.excludes = excludes.iter().map(|it| it.parse().unwrap()).collect();
 }
 
 /// TARGET-1, TARGET-5
@@ -76,7 +76,8 @@ fn a_move_that_touches_what_is_left_out_is_refused() {
     let mut bench = Bench::new();
     bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
     let mut after = program([thing("z", 1), thing_from("b", "z")]);
-    after.moves = vec![MoveDeclaration { from: address("w_thing.a"), to: address("w_thing.z") }];
+    after.moves =
+        vec![MoveDeclaration { from: address("w_thing.a").into(), to: address("w_thing.z").into() }];
     targeting(&["w_thing.z"], &[], &mut bench);
     insta::assert_snapshot!(bench.refused(&after), @"error: a move changes the record of w_thing.b, which is left out of this run (select it too, or move in a run of its own)");
 }

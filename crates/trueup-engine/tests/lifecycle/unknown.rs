@@ -100,3 +100,22 @@ fn a_data_source_is_read_at_plan_unless_it_depends_on_what_changes() {
     assert_eq!(bench.world.calls().iter().filter(|call| *call == "measure l").count(), 1);
     assert!(bench.plan(&of_url(1)).ends_with("No changes"));
 }
+
+/// What refers to a whole resource sees all its attributes: outputs, inputs, and null where nobody set one.
+#[test]
+fn a_whole_resource_has_all_its_attributes() {
+    let bench = Bench::new();
+    let whole = with_output(program([thing("a", 2)]), "whole", output("w_thing.a", ""));
+    let report = bench.deployed(&whole);
+    let told = r#"{ whole = { colour = "red", from = null, id = 1, size = 2, url = "thing/1/2" } }"#;
+    assert_eq!(report.outputs.unwrap().to_string(), told);
+}
+
+/// A preview knows what a plan knows: recorded outputs of what stays, nothing of what is still to be made.
+#[test]
+fn a_preview_gives_the_outputs_that_a_plan_knows() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 2)]));
+    let seen = bench.preview(&program([thing("a", 2), thing("b", 1)]), &["w_thing.a", "w_thing.b"], "url");
+    assert_eq!(seen, [r#""thing/1/2""#, "(unknown string)"]);
+}

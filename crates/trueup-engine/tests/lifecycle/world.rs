@@ -9,10 +9,12 @@ use trueup_core::{Address, Failure, Path, Value};
 use trueup_engine::{
     Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport, SeededRandom,
 };
-use trueup_program::{Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration};
+use trueup_program::{
+    Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration, Scope as _,
+};
 use trueup_provider::{
     CallContext, Clock, Context, Converge, Crud, Current, DataSource, Error, Found, Inputs, NativeProvider,
-    NoConfig, Outputs, Prior, Recovery, Registry, Result, RuntimeClock, Sightings,
+    NoConfig, Outputs, Prior, RawState, Recovery, Registry, Result, RuntimeClock, Sightings,
 };
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
@@ -121,7 +123,7 @@ thread_local! {
 
 /// Defines a type of things that is recovered in one of the three ways.
 macro_rules! thing_type {
-    ($name:ident, $recovery:expr) => {
+    ($name:ident, $recovery:expr, takes over $others:expr) => {
         #[derive(Inputs)]
         pub(crate) struct $name {
             #[trueup(default = 1)]
@@ -148,6 +150,12 @@ macro_rules! thing_type {
         impl Crud for $name {
             type Output = ThingOutput;
             type Config = NoConfig;
+
+            const MOVES_FROM: &'static [&'static str] = $others;
+
+            fn move_state(_: &str, _: u64, state: RawState) -> Result<RawState> {
+                Ok(state)
+            }
 
             fn recovery(&self) -> Recovery {
                 $recovery
@@ -239,9 +247,9 @@ macro_rules! thing_type {
         }
     };
 }
-thing_type!(FoundThing, Recovery::Lookup);
-thing_type!(TokenThing, Recovery::Token);
-thing_type!(BlindThing, Recovery::Blind);
+thing_type!(FoundThing, Recovery::Lookup, takes over &[]);
+thing_type!(TokenThing, Recovery::Token, takes over &["w_thing"]);
+thing_type!(BlindThing, Recovery::Blind, takes over &[]);
 
 /// A convergent type that shows what is bound to it, and can be part of a cycle.
 #[derive(Inputs)]
@@ -378,6 +386,8 @@ pub(crate) struct Bench {
     pub(crate) events: Arc<Mutex<Vec<String>>>,
     pub(crate) cancellation: Cancellation,
     seed: Cell<u64>,
+    /// The providers beside `w`.
+    pub(crate) others: Registry,
 }
 
 impl Bench {
@@ -399,6 +409,7 @@ impl Bench {
             events: Arc::default(),
             cancellation: Cancellation::new(),
             seed: Cell::new(0),
+            others: Registry::new(),
         }
     }
 
@@ -419,12 +430,25 @@ impl Bench {
             .data::<Length>("length");
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
-        let registry = Registry::new().with(provider);
+        let registry = self.others.clone().with(provider);
         Reconciler::new(store, registry, sink).with(self.clock.clone(), random)
     }
 
     pub(crate) fn try_plan(&self, program: &Program) -> Result<Plan, EngineError> {
         self.run(self.reconciler(EventSink::new()).plan(program, &self.options.plan))
+    }
+
+    pub(crate) fn plan_traced(&self, program: &Program) -> Vec<trueup_engine::PassDump> {
+        self.run(self.reconciler(EventSink::new()).plan_traced(program, &self.options.plan)).1
+    }
+
+    /// An attribute of some resources as a preview of the program shows it.
+    pub(crate) fn preview(&self, program: &Program, of: &[&str], path: &str) -> Vec<String> {
+        let reconciler = self.reconciler(EventSink::new());
+        let preview = self.run(reconciler.preview(program, &self.options.plan)).expect("it is sound");
+        let reference = |of: &&str| Reference { address: address(of), path: path.parse().expect("a path") };
+        let shown = |of| preview.resolve(&reference(of)).map_or("nothing".to_owned(), |it| it.to_string());
+        of.iter().map(shown).collect()
     }
 
     pub(crate) fn plan(&self, program: &Program) -> String {
@@ -569,6 +593,17 @@ impl Bench {
         sink.close();
     }
 
+    /// Changes state by hand. What was done, or why not.
+    pub(crate) fn by_hand(&self, change: &trueup_engine::HandChange) -> Result<Vec<String>, String> {
+        let reconciler = self.reconciler(EventSink::new());
+        let scope = Scope::new("stack", "test");
+        let previewed = self.run(reconciler.preview_by_hand(&scope, change));
+        let steps = self.run(reconciler.change_by_hand(&scope, change, &self.options));
+        assert_eq!(previewed.is_ok(), steps.is_ok(), "the preview says what comes");
+        let told = |step: &trueup_engine::HandStep| format!("{} {}", step.step.name(), step.address);
+        steps.map(|steps| steps.iter().map(told).collect()).map_err(|error| error.to_string())
+    }
+
     /// Deploys if the plan is approved.
     pub(crate) fn deploy_asking(
         &self,
@@ -623,6 +658,21 @@ impl Bench {
             self.store.commit(&scope, lease.token, &batch).await.expect("it is in memory");
             self.store.release(&scope, &lease).await.expect("it is in memory");
         });
+    }
+
+    /// Deploys on a store whose first renewals go like this. Whether the run succeeded, or why it was given up.
+    pub(crate) fn deploy_renewing<const N: usize>(
+        &self,
+        program: &Program,
+        renewals: [crate::failing::Renewal; N],
+    ) -> Result<bool, String> {
+        let store = crate::failing::FailingStore::renewing(self.store.clone(), renewals);
+        let reconciler = self.reconciler_on(Arc::new(store), EventSink::new());
+        match self.run(reconciler.deploy(program, &self.options, &self.cancellation)) {
+            Ok(Deployed::Ran(report)) => Ok(report.succeeded()),
+            Ok(Deployed::Planned(_)) => Ok(false),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Deploys on a store whose n-th commit fails and all after it, and gives what the run says.

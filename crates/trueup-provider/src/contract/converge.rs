@@ -92,6 +92,14 @@ pub trait Converge: Inputs {
     fn migrate(_from_version: u64, _state: RawState) -> Result<RawState> {
         no_migration()
     }
+
+    /// The types whose objects can become ones of this type, when a program says that they moved (PLAN-20).
+    const MOVES_FROM: &'static [&'static str] = &[];
+
+    /// Makes recorded values of one of those types into ones of this, of the current schema version.
+    fn move_state(_from_type: &str, _from_version: u64, _state: RawState) -> Result<RawState> {
+        no_migration()
+    }
 }
 
 /// What [`Converge::diff`] sees.

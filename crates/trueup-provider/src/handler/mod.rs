@@ -9,10 +9,12 @@
 //! fails as *retryable* may be called again with the same request.
 
 mod answers;
+mod guarded;
 mod requests;
 mod traits;
 
 pub use answers::{ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, Verdict};
+pub(crate) use guarded::{Guarded, GuardedData};
 pub use requests::{
     ApplyRequest, CheckRequest, DataRequest, DeleteRequest, ImportRequest, LookupRequest, MigrateRequest,
     PlanRequest, PrecreateRequest, ReadRequest, ValidateRequest,
@@ -71,7 +73,12 @@ pub trait ResourceHandler: Send + Sync {
     /// Removes the object. What is gone already counts as removed; a failure may know what is left of it.
     fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>>;
 
-    /// Brings state of an older schema version to the current one (CRUD-10).
+    /// Whether the type can take over the state of another one (PLAN-20).
+    fn moves_from(&self, _type_name: &str) -> bool {
+        false
+    }
+
+    /// Brings state of an older schema version, or of another type, to the current one (CRUD-10, PLAN-20).
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>>;
 
     /// Finds objects by the id a person gives.

@@ -114,6 +114,8 @@ pub struct MigrateRequest<'a> {
     pub config: Option<&'a Configured>,
     /// The recorded state.
     pub state: State,
+    /// The type it was recorded under, if that is another one.
+    pub from_type: Option<&'a str>,
     /// The call.
     pub context: &'a CallContext,
 }

@@ -163,8 +163,20 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
         })
     }
 
+    fn moves_from(&self, type_name: &str) -> bool {
+        T::MOVES_FROM.contains(&type_name)
+    }
+
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
-        Box::pin(async move { self.shape.migrate(request.state, T::migrate) })
+        Box::pin(async move {
+            match request.from_type {
+                None => self.shape.migrate(request.state, T::migrate),
+                Some(other) => {
+                    let moved = |version, raw| T::move_state(other, version, raw);
+                    self.shape.take_over(request.state, other, moved)
+                }
+            }
+        })
     }
 
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {

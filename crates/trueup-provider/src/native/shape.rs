@@ -261,22 +261,43 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
             return Err(Failure::new(FailureClass::Fatal, message)
                 .hint("it was written by a newer version of the provider: use that one or a later one"));
         }
+        let attempted = format!("migrate from schema version {recorded} to {current}");
+        self.converted(state, &attempted, migrate)
+    }
+
+    /// Makes state of another type into state of this one (PLAN-20).
+    pub(super) fn take_over(
+        &self,
+        state: State,
+        other: &str,
+        moved: impl Fn(u64, RawState) -> Result<RawState>,
+    ) -> Result<State, Failure> {
+        self.converted(state, &format!("take over an object of the type {other}"), moved)
+    }
+
+    fn converted(
+        &self,
+        state: State,
+        attempted: &str,
+        convert: impl Fn(u64, RawState) -> Result<RawState>,
+    ) -> Result<State, Failure> {
+        let recorded = state.schema_version;
         let inputs = state.inputs.as_ref().map_or(Value::NULL, |inputs| inputs.effective.clone());
-        let migrated = migrate(recorded, RawState { inputs, outputs: state.outputs.clone() });
-        let RawState { inputs: effective, outputs } = migrated.map_err(|error| {
+        let converted = convert(recorded, RawState { inputs, outputs: state.outputs.clone() });
+        let RawState { inputs: effective, outputs } = converted.map_err(|error| {
             let failure = failure(error);
-            let message =
-                format!("cannot migrate from schema version {recorded} to {current}: {}", failure.message);
+            let message = format!("cannot {attempted}: {}", failure.message);
             Failure { message, ..failure }
         })?;
         let inputs = state.inputs.map(|inputs| {
-            // What was written migrates by itself, so that defaults stay defaults; if it cannot, all counts as written.
+            // What was written is converted by itself, so that defaults stay defaults; if it cannot, all counts as
+            // written.
             let raw = RawState { inputs: inputs.written, outputs: state.outputs };
-            let written = migrate(recorded, raw).map_or_else(|_| effective.clone(), |raw| raw.inputs);
+            let written = convert(recorded, raw).map_or_else(|_| effective.clone(), |raw| raw.inputs);
             InputValues { written, effective }
         });
-        let migrated = self.raw_state(inputs, outputs)?;
-        Ok(State { private: state.private, ..migrated })
+        let converted = self.raw_state(inputs, outputs)?;
+        Ok(State { private: state.private, ..converted })
     }
 }
 

@@ -1,0 +1,227 @@
+//! Changes of state by hand (STATE-9): each under the lease, journalled, and legal by the same function as any other.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics};
+use trueup_provider::IdempotencyToken;
+use trueup_state::{
+    Batch, Entry, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step, StoreError,
+    Version, Write, transition,
+};
+
+use crate::lease::RunLease;
+use crate::options::DeployOptions;
+use crate::reconciler::{EngineError, Reconciler};
+
+/// What is changed by hand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HandChange {
+    /// Records take another address, with all that refers to them (`state mv`, MOVE-3).
+    Move {
+        /// From where.
+        from: AddressRange,
+        /// To where.
+        to: AddressRange,
+    },
+    /// Records are forgotten; their objects stay (`state rm`).
+    Forget(AddressRange),
+    /// A create whose outcome nobody knows did not happen (`state resolve --absent`, CRASH-1).
+    ResolveAbsent(Address),
+    /// A record loses its protection (`state unprotect`, REPLACE-9).
+    Unprotect(AddressRange),
+}
+
+/// A step that a change by hand comes to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HandStep {
+    /// The record.
+    pub address: Address,
+    /// What happens to it.
+    pub step: Step,
+    id: RecordId,
+}
+
+impl Reconciler {
+    /// What a change by hand would come to, or why it cannot be.
+    pub async fn preview_by_hand(
+        &self,
+        scope: &Scope,
+        change: &HandChange,
+    ) -> Result<Vec<HandStep>, EngineError> {
+        let snapshot = self.store().load(scope).await?;
+        Ok(steps(&snapshot, change)?)
+    }
+
+    /// Makes a change by hand, as a whole.
+    pub async fn change_by_hand(
+        &self,
+        scope: &Scope,
+        change: &HandChange,
+        options: &DeployOptions,
+    ) -> Result<Vec<HandStep>, EngineError> {
+        let run: SmolStr = IdempotencyToken::from_bytes(self.random().bytes()).to_string().into();
+        let holder = LeaseHolder {
+            run: run.to_string(),
+            user: options.holder.user.clone(),
+            host: options.holder.host.clone(),
+            reason: change.name().to_owned(),
+        };
+        let lease =
+            RunLease::take(self.store(), self.clock(), scope, &holder, options.lease_term, |_| options.wait)
+                .await?;
+        let outcome = self.commit_by_hand(scope, change, &lease).await;
+        let released = lease.release().await;
+        let steps = outcome?;
+        released?;
+        Ok(steps)
+    }
+
+    async fn commit_by_hand(
+        &self,
+        scope: &Scope,
+        change: &HandChange,
+        lease: &RunLease,
+    ) -> Result<Vec<HandStep>, EngineError> {
+        let snapshot = self.store().load(scope).await?;
+        let steps = steps(&snapshot, change)?;
+        let writes = writes(snapshot, &steps)?;
+        if !writes.is_empty() {
+            let batch = Batch { writes, ..Batch::default() };
+            self.store().commit(scope, lease.lease.token, &batch).await?;
+        }
+        Ok(steps)
+    }
+}
+
+impl HandChange {
+    /// The name of the command that makes it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            HandChange::Move { .. } => "state mv",
+            HandChange::Forget(_) => "state rm",
+            HandChange::ResolveAbsent(_) => "state resolve",
+            HandChange::Unprotect(_) => "state unprotect",
+        }
+    }
+}
+
+fn steps(snapshot: &Snapshot, change: &HandChange) -> Result<Vec<HandStep>, Diagnostics> {
+    let records = || snapshot.records.iter().map(|(record, _)| &**record);
+    let covered = |range: &AddressRange| -> Result<Vec<&Record>, Diagnostics> {
+        let found: Vec<&Record> = records().filter(|record| range.covers(&record.address)).collect();
+        if found.is_empty() { Err(unrecorded(snapshot, range).into()) } else { Ok(found) }
+    };
+    let of = |record: &Record, step| HandStep { address: record.address.clone(), step, id: record.id };
+    match change {
+        HandChange::Move { from, to } => moves(snapshot, &covered(from)?, from, to),
+        HandChange::Forget(range) => {
+            let forget = |record: &&Record| -> Vec<HandStep> {
+                record.generations().map(|it| of(record, Step::Dropped { number: it.number })).collect()
+            };
+            Ok(covered(range)?.iter().flat_map(forget).collect())
+        }
+        HandChange::ResolveAbsent(address) => {
+            let record = covered(&address.clone().into())?[0];
+            match &record.current {
+                Some(current)
+                    if current.object.is_none() && matches!(current.status, Status::Creating(_)) =>
+                {
+                    Ok(vec![of(record, Step::Abandoned { number: current.number })])
+                }
+                _ => Err(Diagnostic::error(format!("no create of {address} has an unknown outcome"))
+                    .hint("`state show` tells what is recorded")
+                    .into()),
+            }
+        }
+        HandChange::Unprotect(range) => {
+            let protected = covered(range)?.into_iter().filter(|record| record.meta.protect);
+            let unprotect = |record: &Record| {
+                let mut meta = record.meta.clone();
+                meta.protect = false;
+                of(record, Step::MetaChanged { meta })
+            };
+            Ok(protected.map(unprotect).collect())
+        }
+    }
+}
+
+/// The moves of records, and what follows for those that depend on them.
+fn moves(
+    snapshot: &Snapshot,
+    moving: &[&Record],
+    from: &AddressRange,
+    to: &AddressRange,
+) -> Result<Vec<HandStep>, Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    let target = |address: &Address| from.rebase(to, address);
+    for record in moving {
+        let address = &record.address;
+        let wrong = match target(address) {
+            None => Some((format!("{address} cannot move to {to}"), "name two resources or two modules")),
+            Some(to) if to.type_name() != address.type_name() => Some((
+                format!("{address} cannot move to {to}: they are of different types"),
+                "say so with `moved` in the program, if the type can take it over",
+            )),
+            Some(to) if snapshot.records.iter().any(|(other, _)| other.address == to) => Some((
+                format!("{address} cannot move to {to}: there is a resource already"),
+                "remove one of them from state first",
+            )),
+            Some(_) => None,
+        };
+        if let Some((summary, hint)) = wrong {
+            diagnostics.push(Diagnostic::error(summary).hint(hint));
+        }
+    }
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let mut steps = Vec::new();
+    for (record, _) in &snapshot.records {
+        let of = |step| HandStep { address: record.address.clone(), step, id: record.id };
+        if from.covers(&record.address)
+            && let Some(to) = target(&record.address)
+        {
+            steps.push(of(Step::Moved { to }));
+        }
+        if record.meta.dependencies.iter().any(|dependency| from.covers(dependency)) {
+            let mut meta = record.meta.clone();
+            for dependency in &mut meta.dependencies {
+                if let Some(to) = target(dependency) {
+                    *dependency = to;
+                }
+            }
+            meta.dependencies.sort();
+            steps.push(of(Step::MetaChanged { meta }));
+        }
+    }
+    Ok(steps)
+}
+
+/// The writes that steps come to.
+fn writes(snapshot: Snapshot, steps: &[HandStep]) -> Result<Vec<Write>, StoreError> {
+    let mut records: std::collections::BTreeMap<RecordId, (Option<Arc<Record>>, Version)> =
+        snapshot.records.into_iter().map(|(record, version)| (record.id, (Some(record), version))).collect();
+    let mut writes = Vec::new();
+    for HandStep { step, id, address } in steps {
+        let Some((record, version)) = records.get_mut(id) else { continue };
+        let entry = Entry { id: *id, step: step.clone() };
+        let next = transition(record.take().map(Arc::unwrap_or_clone), &entry);
+        let next = next.map_err(|illegal| StoreError::Damaged {
+            location: address.to_string(),
+            what: illegal.to_string(),
+        })?;
+        *record = next.map(Arc::new);
+        writes.push(Write { expected: Some(*version), entry, record: record.clone() });
+    }
+    Ok(writes)
+}
+
+fn unrecorded(snapshot: &Snapshot, range: &AddressRange) -> Diagnostic {
+    let known: Vec<String> = snapshot.records.iter().map(|(record, _)| record.address.to_string()).collect();
+    let diagnostic = Diagnostic::error(format!("nothing is recorded of {range}"));
+    match trueup_core::nearest(&range.to_string(), known.iter().map(String::as_str)) {
+        Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
+        None => diagnostic.hint("`state list` tells what is recorded"),
+    }
+}

@@ -1,0 +1,117 @@
+//! The lease of a run: taken before it, renewed while it lasts, and watched by all that it does (STATE-3, STATE-4).
+//!
+//! The store is asked for a little longer than the run itself counts on. By the time a successor may begin, this run has
+//! long stopped, also when the two clocks disagree a little.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::{Either, select};
+use tokio::sync::watch;
+use trueup_provider::Clock;
+use trueup_state::{Acquired, HeldLease, Holder, Lease, Scope, Store, StoreError};
+
+use crate::reconciler::EngineError;
+
+/// How much longer than the run counts on the store keeps others away.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How often a waiting run asks again.
+const POLL: Duration = Duration::from_secs(1);
+
+/// A lease that is held for a run.
+pub(crate) struct RunLease {
+    store: Arc<dyn Store>,
+    scope: Scope,
+    clock: Arc<dyn Clock>,
+    term: Duration,
+    pub(crate) lease: Lease,
+    /// When it was last taken or renewed, by this run's clock, from before the store was asked.
+    renewed: watch::Sender<SystemTime>,
+}
+
+impl RunLease {
+    /// Takes the lease. While someone else has it, waits, if that was asked for, and tells for whom.
+    pub(crate) async fn take(
+        store: &Arc<dyn Store>,
+        clock: &Arc<dyn Clock>,
+        scope: &Scope,
+        holder: &Holder,
+        term: Duration,
+        mut waiting: impl FnMut(&HeldLease) -> bool,
+    ) -> Result<Self, EngineError> {
+        loop {
+            let asked = clock.now();
+            match store.acquire(scope, holder, term + GRACE).await? {
+                Acquired::Lease(lease) => {
+                    let (store, scope, clock) = (store.clone(), scope.clone(), clock.clone());
+                    return Ok(RunLease {
+                        store,
+                        scope,
+                        clock,
+                        term,
+                        lease,
+                        renewed: watch::Sender::new(asked),
+                    });
+                }
+                Acquired::Held(held) if !waiting(&held) => return Err(EngineError::Held(Box::new(held))),
+                Acquired::Held(_) => clock.sleep(POLL).await,
+            }
+        }
+    }
+
+    /// Renews the lease for as long as the run lasts. Ends only when it is lost: taken away, or not renewed in time.
+    pub(crate) async fn keep(&self) -> StoreError {
+        loop {
+            self.clock.sleep(self.term / 3).await;
+            if let Err(lost) = self.renew().await {
+                return lost;
+            }
+        }
+    }
+
+    /// Renews it once, trying again while there is time: a store may be out of reach for a moment.
+    async fn renew(&self) -> Result<(), StoreError> {
+        loop {
+            let asked = self.clock.now();
+            let renewing = self.store.renew(&self.scope, &self.lease);
+            let error = match select(renewing, self.clock.sleep(self.left())).await {
+                Either::Left((Ok(()), _)) => {
+                    self.renewed.send_replace(asked);
+                    return Ok(());
+                }
+                Either::Left((Err(error), _)) => error,
+                Either::Right(_) => StoreError::Unavailable {
+                    attempted: "renew the lease of",
+                    location: self.store.location(),
+                    cause: "it did not answer in time".to_owned(),
+                },
+            };
+            let out_of_reach = matches!(error, StoreError::Unavailable { .. });
+            if !out_of_reach || self.left().is_zero() {
+                return Err(error);
+            }
+            self.clock.sleep(self.left().min(self.term / 10)).await;
+        }
+    }
+
+    /// Waits until a call may start: never with less than a third of the lease left.
+    pub(crate) async fn ready(&self) {
+        let mut renewed = self.renewed.subscribe();
+        while self.left() < self.term / 3 {
+            if renewed.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Gives it back.
+    pub(crate) async fn release(&self) -> Result<(), StoreError> {
+        self.store.release(&self.scope, &self.lease).await
+    }
+
+    fn left(&self) -> Duration {
+        let ends = *self.renewed.borrow() + self.term;
+        ends.duration_since(self.clock.now()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,216 @@
+//! A guard around handlers that are not typed Rust: what they answer is checked against their own schema, and their
+//! words are shown without the secrets they were given.
+//!
+//! Typed contracts need none of this: their answers are Rust structs, and their errors pass the same filter already.
+
+use std::sync::Arc;
+
+use trueup_core::schema::{Block, ResourceSchema};
+use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Value, convert};
+
+use super::{
+    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, ImportRequest,
+    Imported, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest,
+    ReadRequest, Recovery, ResourceHandler, Sighting, Traits, ValidateRequest,
+};
+use crate::clock::BoxFuture;
+use crate::state::{InputValues, State};
+
+/// A resource type that is not trusted to keep to its schema.
+pub(crate) struct Guarded(pub(crate) Arc<dyn ResourceHandler>);
+
+/// A data source that is not trusted to keep to its schema.
+pub(crate) struct GuardedData(pub(crate) Arc<dyn DataHandler>);
+
+impl Guarded {
+    /// The state as it was answered, if its outputs are what the schema promises.
+    fn accept(&self, state: State) -> Result<State, ApplyFailure> {
+        match mismatch(&self.0.schema().outputs, &state.outputs) {
+            None => Ok(state),
+            // The object is there all the same: what is known of it is kept.
+            Some(failure) => Err(ApplyFailure { failure, partial: Some(Box::new(state)) }),
+        }
+    }
+}
+
+impl ResourceHandler for Guarded {
+    fn schema(&self) -> &ResourceSchema {
+        self.0.schema()
+    }
+
+    fn traits(&self) -> &Traits {
+        self.0.traits()
+    }
+
+    fn recovery(&self, inputs: &Value) -> Recovery {
+        self.0.recovery(inputs)
+    }
+
+    fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {
+        self.0.input_changes(prior, current)
+    }
+
+    fn drift(&self, recorded: &State, observed: &State) -> Vec<Change> {
+        self.0.drift(recorded, observed)
+    }
+
+    fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
+        self.0.validate(request)
+    }
+
+    fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let checked = self.0.check(request).await;
+            checked.map_err(|failure| failure.without_secrets_of([&request.desired.effective]))
+        })
+    }
+
+    fn plan<'a>(&'a self, request: PlanRequest<'a>) -> BoxFuture<'a, Result<PlanAnswer, Failure>> {
+        Box::pin(async move {
+            let planned = self.0.plan(request).await;
+            let prior = request.prior.map(|prior| &prior.outputs);
+            planned.map_err(|failure| {
+                failure.without_secrets_of(prior.into_iter().chain([&request.desired.effective]))
+            })
+        })
+    }
+
+    fn read<'a>(&'a self, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Observed, Failure>> {
+        Box::pin(async move {
+            let read = self.0.read(request).await;
+            let observed =
+                read.map_err(|failure| failure.without_secrets_of([request.inputs, &request.state.outputs]))?;
+            match observed {
+                Observed::Present(state) => match self.accept(*state) {
+                    Ok(state) => Ok(Observed::Present(Box::new(state))),
+                    Err(refused) => Err(refused.failure),
+                },
+                seen @ (Observed::Absent | Observed::Unreadable) => Ok(seen),
+            }
+        })
+    }
+
+    fn lookup<'a>(
+        &'a self,
+        request: LookupRequest<'a>,
+    ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>> {
+        Box::pin(async move {
+            let found = self.0.lookup(request).await;
+            found.map_err(|failure| failure.without_secrets_of([&request.desired.effective]))
+        })
+    }
+
+    fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
+        Box::pin(async move {
+            match self.0.apply(request).await {
+                Ok(state) => self.accept(state),
+                Err(ApplyFailure { failure, partial }) => {
+                    let prior = request.prior.map(|prior| &prior.outputs);
+                    let bound = request.bindings.iter().map(|binding| &binding.payload);
+                    let given = prior.into_iter().chain([&request.desired.effective]).chain(bound);
+                    Err(ApplyFailure { failure: failure.without_secrets_of(given), partial })
+                }
+            }
+        })
+    }
+
+    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
+        Box::pin(async move {
+            let deleted = self.0.delete(request).await;
+            deleted.map_err(|ApplyFailure { failure, partial }| {
+                let failure = failure.without_secrets_of([request.inputs, &request.state.outputs]);
+                ApplyFailure { failure, partial }
+            })
+        })
+    }
+
+    fn moves_from(&self, type_name: &str) -> bool {
+        self.0.moves_from(type_name)
+    }
+
+    fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
+        Box::pin(async move {
+            let (before, same_type) = (request.state.schema_version, request.from_type.is_none());
+            let migrated = self.0.migrate(request).await?;
+            // What was recorded as it came, in the hope of better answers, is not held against the record.
+            if migrated.schema_version == before && same_type {
+                return Ok(migrated);
+            }
+            self.accept(migrated).map_err(|refused| refused.failure)
+        })
+    }
+
+    fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
+        self.0.import(request)
+    }
+
+    fn precreates(&self) -> bool {
+        self.0.precreates()
+    }
+
+    fn precreate<'a>(
+        &'a self,
+        request: PrecreateRequest<'a>,
+    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
+        Box::pin(async move {
+            let made = self.0.precreate(request).await;
+            made.map_err(|ApplyFailure { failure, partial }| {
+                let failure = failure.without_secrets_of([&request.desired.effective]);
+                ApplyFailure { failure, partial }
+            })
+        })
+    }
+}
+
+impl DataHandler for GuardedData {
+    fn inputs(&self) -> &Block {
+        self.0.inputs()
+    }
+
+    fn outputs(&self) -> &Block {
+        self.0.outputs()
+    }
+
+    fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
+        self.0.validate(request)
+    }
+
+    fn read<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Value, Failure>> {
+        Box::pin(async move {
+            let read = self.0.read(request).await;
+            let outputs = read.map_err(|failure| failure.without_secrets_of([&request.inputs.effective]))?;
+            mismatch(self.outputs(), &outputs).map_or(Ok(outputs), Err)
+        })
+    }
+}
+
+/// What is wrong with outputs that a provider answered, if anything.
+fn mismatch(block: &Block, outputs: &Value) -> Option<Failure> {
+    let wrong = |what: String| {
+        let message = format!("the provider's answer does not match its own schema: {what}");
+        Some(
+            Failure::new(FailureClass::Fatal, message)
+                .hint("this is a mistake in the provider: report it there"),
+        )
+    };
+    let (Kind::Object(entries) | Kind::Map(entries)) = outputs.kind() else {
+        return wrong(format!("expected an object, found {}", outputs.kind_name()));
+    };
+    for (name, value) in entries.iter() {
+        let ty = match (block.attributes.get(name), block.blocks.get(name)) {
+            (Some(attribute), _) => attribute.shape.implied_type(),
+            (None, Some(nested)) => nested.shape().implied_type(),
+            (None, None) => return wrong(format!("it has no attribute `{name}`")),
+        };
+        if !value.is_wholly_known() {
+            return wrong(format!("`{name}` is still unknown"));
+        }
+        if !value.is_null()
+            && let Err(mismatches) = convert(value, &ty)
+        {
+            let told: Vec<String> = mismatches.into_iter().map(|it| it.message).collect();
+            return wrong(format!("`{name}`: {}", told.join("; ")));
+        }
+    }
+    None
+}
