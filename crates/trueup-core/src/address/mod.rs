@@ -26,7 +26,8 @@ struct Parts {
     mode: Mode,
     type_name: SmolStr,
     name: SmolStr,
-    key: Option<InstanceKey>,
+    /// Boxed, as modules are shared, because most addresses have none and a stack has many addresses.
+    key: Option<Box<InstanceKey>>,
 }
 
 /// What an address stands for.
@@ -47,9 +48,12 @@ pub enum InstanceKey {
     Key(SmolStr),
 }
 
-/// The modules around a resource, outermost first; empty in the root module.
+/// The modules around a resource, outermost first; empty in the root module. A clone shares the contents.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct ModulePath(Vec<ModuleStep>);
+pub struct ModulePath(
+    /// `None` in the root module, and there alone, so that paths compare as their steps do.
+    Option<Arc<Vec<ModuleStep>>>,
+);
 
 /// One module call, or one instance of it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -99,7 +103,7 @@ impl Address {
     /// The same address, of one instance or of all (`None`).
     #[must_use]
     pub fn with_key(&self, key: Option<InstanceKey>) -> Self {
-        Address(Arc::new(Parts { key, ..(*self.0).clone() }))
+        Address(Arc::new(Parts { key: key.map(Box::new), ..(*self.0).clone() }))
     }
 
     /// The modules around it.
@@ -124,36 +128,41 @@ impl Address {
 
     /// The instance, if there are several.
     pub fn key(&self) -> Option<&InstanceKey> {
-        self.0.key.as_ref()
+        self.0.key.as_deref()
     }
 }
 
 impl ModulePath {
     /// The root module.
-    pub const ROOT: ModulePath = ModulePath(Vec::new());
+    pub const ROOT: ModulePath = ModulePath(None);
 
     /// A path from its steps, outermost first. Fails if one is not a name.
     pub fn new(steps: impl IntoIterator<Item = ModuleStep>) -> Result<Self, AddressError> {
         let steps: Vec<ModuleStep> = steps.into_iter().collect();
         match steps.iter().find(|step| !is_identifier(&step.name)) {
             Some(step) => Err(AddressError::not_a_name(&step.name)),
-            None => Ok(ModulePath(steps)),
+            None => Ok(Self::of(steps)),
         }
+    }
+
+    /// The path of steps that are names.
+    fn of(steps: Vec<ModuleStep>) -> Self {
+        ModulePath((!steps.is_empty()).then(|| Arc::new(steps)))
     }
 
     /// The steps, outermost first.
     pub fn steps(&self) -> &[ModuleStep] {
-        &self.0
+        self.0.as_ref().map_or(&[], |steps| steps.as_slice())
     }
 
     /// Whether this is the root module.
     pub fn is_root(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// Whether `other` is this module or lies inside it.
     pub fn contains(&self, other: &ModulePath) -> bool {
-        other.0.starts_with(&self.0)
+        other.steps().starts_with(self.steps())
     }
 }
 
@@ -173,7 +182,7 @@ impl fmt::Display for Address {
 
 impl fmt::Display for ModulePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, ModuleStep { name, key }) in self.0.iter().enumerate() {
+        for (at, ModuleStep { name, key }) in self.steps().iter().enumerate() {
             let separator = if at == 0 { "" } else { "." };
             write!(f, "{separator}module.{name}")?;
             key.as_ref().map_or(Ok(()), |key| key.fmt(f))?;

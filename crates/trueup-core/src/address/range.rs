@@ -66,7 +66,7 @@ fn rebase_module(from: &ModulePath, to: &ModulePath, module: &ModulePath) -> Opt
     };
     target.key = kept;
     steps.extend_from_slice(rest);
-    Some(ModulePath(steps))
+    Some(ModulePath::of(steps))
 }
 
 impl From<Address> for AddressRange {
