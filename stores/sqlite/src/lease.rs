@@ -8,6 +8,7 @@ use trueup_state::{Acquired, FencingToken, HeldLease, Holder, Lease, Scope, Stor
 
 use crate::columns::{Count, Time};
 use crate::fault::Fault;
+use crate::life::SignsOfLife;
 use crate::scope;
 
 pub(crate) fn acquire(
@@ -16,9 +17,15 @@ pub(crate) fn acquire(
     holder: &Holder,
     term: Duration,
     now: SystemTime,
+    signs: &SignsOfLife,
 ) -> Result<Acquired, Fault> {
+    let number = scope::number_or_new(transaction, scope)?;
+    let sign = signs.take(number);
     if let Some(held) = held(transaction, scope)?.filter(|held| now < held.expires) {
-        return Ok(Acquired::Held(held));
+        // Only a file that its holder had locked, and nobody locks now, says that the holder is gone.
+        if sign.as_ref().and_then(|sign| sign.last) != Some(held.token) {
+            return Ok(Acquired::Held(held));
+        }
     }
     let holder = serde_json::to_string(holder).map_err(|error| Fault::System(error.into()))?;
     let mut insert = transaction.prepare_cached(
@@ -27,9 +34,11 @@ pub(crate) fn acquire(
              token = token + 1, holder = excluded.holder, since = excluded.since, expires = excluded.expires
          RETURNING token",
     )?;
-    let scope = scope::number_or_new(transaction, scope)?;
-    let row = params![scope, holder, Time(now), Time(after(now, term))];
+    let row = params![number, holder, Time(now), Time(after(now, term))];
     let Count(token) = insert.query_row(row, |row| row.get(0))?;
+    if let Some(sign) = sign {
+        signs.keep(number, sign, FencingToken(token));
+    }
     Ok(Acquired::Lease(Lease { token: FencingToken(token), term }))
 }
 
@@ -49,7 +58,11 @@ pub(crate) fn release(
     transaction: &Transaction<'_>,
     scope: &Scope,
     token: FencingToken,
+    signs: &SignsOfLife,
 ) -> Result<(), Fault> {
+    if let Some(number) = scope::number(transaction, scope)? {
+        signs.give_up(number);
+    }
     match held(transaction, scope)? {
         Some(held) if held.token == token => give_back(transaction, scope),
         _ => Ok(()),

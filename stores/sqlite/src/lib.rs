@@ -1,7 +1,7 @@
 //! The default store: one SQLite file, durable at every commit.
 //!
 //! [`SqliteStore`] sends each call to a thread that owns the connection (`worker`), which runs it as one transaction
-//! (`commit`, `lease`, `contents`, `scope`). `file` makes and opens the file, `schema` says what is in it, and `fault`
+//! (`commit`, `lease`, `contents`, `scope`; `life` tells runs that were killed from those at work). `file` makes and opens the file, `schema` says what is in it, and `fault`
 //! what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
 //! records follow from their entries, and it does not seal secrets, so the file is for its owner alone.
 
@@ -11,6 +11,7 @@ mod contents;
 mod fault;
 mod file;
 mod lease;
+mod life;
 mod schema;
 mod scope;
 mod worker;
@@ -25,6 +26,7 @@ use trueup_state::{
     Snapshot, Store, StoreError, Version,
 };
 
+use life::SignsOfLife;
 use worker::Worker;
 
 /// A store in one SQLite file, which several processes may have open.
@@ -33,13 +35,16 @@ use worker::Worker;
 pub struct SqliteStore {
     worker: Worker,
     clock: Arc<dyn Clock>,
+    signs: Arc<SignsOfLife>,
 }
 
 impl SqliteStore {
     /// Opens the store at a path; makes the file and the folders above it if they are not there. Leases expire by the
     /// clock, which must therefore be that of everyone who opens the same file.
     pub async fn open(path: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Result<SqliteStore, StoreError> {
-        Ok(SqliteStore { worker: Worker::start(path.into()).await?, clock })
+        let path = path.into();
+        let signs = Arc::new(SignsOfLife::beside(&path));
+        Ok(SqliteStore { worker: Worker::start(path).await?, clock, signs })
     }
 
     /// How many transactions this handle has committed, each of which waited for the disk.
@@ -74,8 +79,9 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Acquired, StoreError>> {
         Box::pin(async move {
             let (scope, holder, now) = (scope.clone(), holder.clone(), self.clock.now());
+            let signs = self.signs.clone();
             self.worker
-                .write(move |transaction| lease::acquire(transaction, &scope, &holder, term, now))
+                .write(move |transaction| lease::acquire(transaction, &scope, &holder, term, now, &signs))
                 .await
         })
     }
@@ -88,8 +94,8 @@ impl Store for SqliteStore {
     }
 
     fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        let (scope, token) = (scope.clone(), lease.token);
-        Box::pin(self.worker.write(move |transaction| lease::release(transaction, &scope, token)))
+        let (scope, token, signs) = (scope.clone(), lease.token, self.signs.clone());
+        Box::pin(self.worker.write(move |transaction| lease::release(transaction, &scope, token, &signs)))
     }
 
     fn unlock<'a>(

@@ -6,7 +6,7 @@ mod shop;
 use std::fs;
 
 use shop::{adopted, commit, lease, open, scope};
-use trueup_state::{Snapshot, Store};
+use trueup_state::{Acquired, Holder, Snapshot, Store};
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -24,8 +24,31 @@ async fn folders_and_file_are_made_and_only_one_file_is_left() {
     assert_eq!(store.location(), path.display().to_string());
     let lease = lease(&store).await;
     commit(&store, &lease, vec![adopted(1)]).await.unwrap();
+    store.release(&scope(), &lease).await.unwrap();
     drop(store);
     assert_eq!(names(&inner), ["state.db"]);
+}
+
+/// STATE-4: after a crash nobody waits until a lease expires.
+#[tokio::test]
+async fn the_lease_of_a_run_that_is_gone_is_free_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let (first, second) = (open(&path).await.unwrap(), open(&path).await.unwrap());
+    let old = lease(&first).await;
+    let other =
+        Holder { run: "run-2".into(), user: "eve".into(), host: "here".into(), reason: "deploy".into() };
+    let term = std::time::Duration::from_secs(60);
+    let ask = async || second.acquire(&scope(), &other, term).await.unwrap();
+    assert!(matches!(ask().await, Acquired::Held(held) if held.token == old.token), "it is at work");
+    // Closing its files is what the operating system does with a process that was killed.
+    drop(first);
+    let Acquired::Lease(new) = ask().await else { panic!("the run is gone") };
+    assert!(new.token > old.token);
+    // A lease that was taken without a sign of life says nothing: its run may well be at work.
+    fs::remove_file(folder.path().join("state.db-lease-1")).unwrap();
+    let third = open(&path).await.unwrap();
+    assert!(matches!(third.acquire(&scope(), &other, term).await.unwrap(), Acquired::Held(_)));
 }
 
 /// The file holds secrets in the clear.
@@ -38,7 +61,7 @@ async fn only_the_owner_may_read_the_file() {
     let store = open(&folder.path().join("state.db")).await.unwrap();
     let lease = lease(&store).await;
     commit(&store, &lease, vec![adopted(1)]).await.unwrap();
-    assert_eq!(names(folder.path()), ["state.db", "state.db-shm", "state.db-wal"]);
+    assert_eq!(names(folder.path()), ["state.db", "state.db-lease-1", "state.db-shm", "state.db-wal"]);
     for name in names(folder.path()) {
         let mode = fs::metadata(folder.path().join(&name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");

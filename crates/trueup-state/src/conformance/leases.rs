@@ -68,14 +68,20 @@ pub(super) async fn leases_of_different_scopes_are_independent(stores: &impl Sto
     }
 }
 
-/// STATE-3.
-pub(super) async fn a_lease_outlives_the_process_that_took_it(stores: &impl StoreUnderTest) {
+/// STATE-3. A store that can tell that a process is gone may give its lease away at once; none may forget it.
+pub(super) async fn a_lease_is_not_forgotten_with_the_process_that_took_it(stores: &impl StoreUnderTest) {
     let place = stores.place().await;
     let store = stores.open(&place).await;
     let lease = Writer::start(&store, &scope(), "run-1").await.lease;
     drop(store);
     let store = stores.open(&place).await;
-    assert_eq!(held(&store, &scope()).await.token, lease.token, "a restart should keep the lease");
+    match store.acquire(&scope(), &holder("run-2"), TERM).await {
+        Ok(Acquired::Held(held)) => assert_eq!(held.token, lease.token, "a restart should keep the lease"),
+        Ok(Acquired::Lease(next)) => {
+            assert!(next.token > lease.token, "the successor's token should be higher");
+        }
+        Err(error) => panic!("{error}"),
+    }
 }
 
 /// STATE-3, STATE-4.

@@ -60,7 +60,7 @@ pub async fn check(stores: &impl StoreUnderTest) {
     leases::a_released_lease_lets_the_next_one_in(stores).await;
     leases::tokens_only_grow(stores).await;
     leases::leases_of_different_scopes_are_independent(stores).await;
-    leases::a_lease_outlives_the_process_that_took_it(stores).await;
+    leases::a_lease_is_not_forgotten_with_the_process_that_took_it(stores).await;
     leases::an_expired_lease_is_taken_over_and_its_holder_refused(stores).await;
     leases::an_expired_lease_that_nobody_took_still_writes(stores).await;
     leases::a_renewed_lease_lasts_another_term(stores).await;
