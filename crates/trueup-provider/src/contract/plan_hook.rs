@@ -77,10 +77,10 @@ impl PlanHook {
         self.replace_paths.push(Path::attribute(because_of));
     }
 
-    /// A change of this input takes a new object, as if it were marked `replace`. For inputs of which only the others
-    /// tell whether they can be changed in place.
-    pub fn replace_if_changed(&mut self, input: impl Into<SmolStr>) {
-        self.replace_fields.push(Path::attribute(input));
+    /// A change of this input, or of what lies at a path such as `create.url`, takes a new object, as if it were marked
+    /// `replace`. For inputs of which only the others tell whether they can be changed in place.
+    pub fn replace_if_changed(&mut self, input: &str) {
+        self.replace_fields.push(input.parse().unwrap_or_else(|_| Path::attribute(input)));
     }
 
     /// A replacement must delete the old object first.
