@@ -1,0 +1,47 @@
+//! The standard provider: what a stack needs that lies next to it rather than in some cloud.
+//!
+//! - [`std_provider`]: files, directories, commands, REST APIs, random values, keys and certificates
+//! - [`terraform_provider`]: `terraform_data`, as Terraform has it built in
+//! - [`stack_provider`]: what other stacks give, read by whoever knows their stores
+//!
+//! Control flows from the engine into one file per resource type; `disk`, `exec` and `http` hold what touches the
+//! outside. Nothing here reads the process's environment or knows where a store is: both are handed in
+//! ([`Surroundings`], [`StackOutputs`]). Unix only: modes, process groups and atomic renames are what they are there.
+
+// What the derives refer to.
+extern crate trueup_provider as trueup;
+
+mod data;
+mod directory;
+mod disk;
+mod exec;
+mod file;
+#[cfg(feature = "http")]
+mod http;
+mod kept;
+mod masking;
+mod plain_json;
+mod provider;
+mod random;
+mod surroundings;
+mod terraform_data;
+#[cfg(feature = "tls")]
+mod tls;
+
+#[cfg(feature = "http")]
+pub use data::HttpAnswer;
+pub use data::{EnvironmentVariable, ExistingFile, OutputsOfStack, StackOutputs};
+pub use directory::{Directory, DirectoryOutput};
+pub use exec::{Exec, ExecOutput, Recover};
+pub use file::{File, FileOutput};
+#[cfg(feature = "http")]
+pub use http::{Http, HttpOutput, Request, Wait};
+pub use provider::{Settings, stack_provider, std_provider, terraform_provider};
+pub use random::{
+    RandomId, RandomIdOutput, RandomInteger, RandomIntegerOutput, RandomPassword, RandomPasswordOutput,
+    RandomPet, RandomString, RandomTextOutput, RandomUuid,
+};
+pub use surroundings::{Randomness, Surroundings};
+pub use terraform_data::{TerraformData, TerraformDataOutput};
+#[cfg(feature = "tls")]
+pub use tls::{Algorithm, TlsCert, TlsCertOutput, TlsKey, TlsKeyOutput};
