@@ -93,7 +93,7 @@ impl Crud for Directory {
                 path.display(),
                 entries(&path)
             ))
-            .hint("set `force = true` to delete what is in it too")),
+            .hint("empty it; or set `force = true` while it is still declared, to delete what is in it too")),
             Err(error) => Err(failed("delete", &path, &error)),
         }
     }

@@ -94,9 +94,11 @@ impl Http {
             response = pointer::changed(&response, &steps, &mark).unwrap_or(Value::NULL);
         }
         let mut observed = response.clone();
-        for place in self.ignore.iter().flatten() {
-            observed =
-                pointer::changed(&observed, &steps(place, "ignore")?, &|_| None).unwrap_or(Value::NULL);
+        let ignored = self.ignore.iter().flatten().map(|place| (place, "ignore"));
+        // The id tells one object from another, not how this one is.
+        for (place, input) in ignored.chain([(&self.id, "id")]) {
+            let steps = steps(place, input)?;
+            observed = pointer::changed(&observed, &steps, &|_| None).unwrap_or(Value::NULL);
         }
         let told = pointer::at(&response, &steps(&self.id, "id")?).and_then(|id| pointer::text(&id));
         Ok(HttpOutput {

@@ -103,7 +103,7 @@ pub struct HttpOutput {
     /// The object as the last answer shows it.
     #[trueup(informational)]
     response: Value,
-    /// The same without what `ignore` names: a difference in it is drift.
+    /// The same without its id and what `ignore` names: a difference in it is drift.
     observed: Value,
 }
 

@@ -28,8 +28,10 @@ pub enum Algorithm {
     /// EdDSA on the curve 25519.
     Ed25519,
     /// RSA with 2048 bits, for old partners.
+    #[trueup(rename = "rsa_2048")]
     Rsa2048,
     /// RSA with 4096 bits, for old partners.
+    #[trueup(rename = "rsa_4096")]
     Rsa4096,
 }
 
