@@ -85,6 +85,10 @@ impl Crud for Directory {
     async fn delete(&self, context: &Context<Surroundings>, _: &DirectoryOutput) -> Result<()> {
         let path = context.config().resolve(&self.path);
         self.see(&path)?;
+        let stack_folder = context.config().resolve("");
+        if self.force && holds(&path, &stack_folder) {
+            return Err(Error::invalid(format!("`{}` holds the stack itself", path.display())).at("force"));
+        }
         let removed = if self.force { fs::remove_dir_all(&path) } else { fs::remove_dir(&path) };
         match removed {
             Ok(()) => path.parent().map_or(Ok(()), sync_folder),
@@ -132,6 +136,14 @@ impl Crud for Directory {
         let mode = inputs.see(&context.config().resolve(id))?;
         let outputs = inputs.output(mode);
         Ok(Found { inputs: Directory { mode: mode.to_string(), ..inputs }, outputs })
+    }
+}
+
+/// Whether a directory is or holds another. What cannot be resolved is taken for the worst.
+fn holds(outer: &Path, inner: &Path) -> bool {
+    match (outer.canonicalize(), inner.canonicalize()) {
+        (Ok(outer), Ok(inner)) => inner.starts_with(outer),
+        _ => true,
     }
 }
 

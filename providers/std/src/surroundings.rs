@@ -74,7 +74,7 @@ impl Surroundings {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        let client = crate::http::new_client(None)?;
+        let client = crate::http::new_client(None, &self.environment)?;
         Ok(self.client.get_or_init(|| client).clone())
     }
 }

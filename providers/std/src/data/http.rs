@@ -41,7 +41,7 @@ pub struct HttpAnswerOutput {
     /// The status.
     status: u16,
     /// The headers, their names in lower case.
-    headers: BTreeMap<String, String>,
+    headers: BTreeMap<String, Marked<String>>,
     /// The body as text.
     body: Marked<String>,
     /// The body as what its JSON says; text if it is none.
@@ -64,8 +64,9 @@ impl DataSource for HttpAnswer {
         };
         let answer =
             get(&request, method, &self.headers, self.ca_pem.as_deref(), timeout, context, &accepted).await?;
-        let shown =
-            |value: &reqwest::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let shown = |value: &reqwest::header::HeaderValue| {
+            Marked::new(String::from_utf8_lossy(value.as_bytes()).into_owned(), self.secret)
+        };
         Ok(HttpAnswerOutput {
             status: answer.status,
             headers: answer.headers.iter().map(|(name, value)| (name.to_string(), shown(value))).collect(),

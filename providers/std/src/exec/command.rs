@@ -10,8 +10,8 @@ use serde_json::json;
 use trueup_core::{Marked, Value};
 use trueup_provider::{Context, Error, Result};
 
-use super::Exec;
 use super::process::{Finished, OUTPUT_BYTES_MAX, Process, Stopped};
+use super::{Exec, ExecOutput};
 use crate::masking::Masking;
 use crate::plain_json::plain_json;
 use crate::surroundings::Surroundings;
@@ -63,7 +63,7 @@ impl fmt::Display for Purpose {
 /// What a command knows beside the resource's inputs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Before<'a> {
-    pub(super) result: Option<&'a Value>,
+    pub(super) output: Option<&'a ExecOutput>,
     pub(super) input: Option<&'a Value>,
 }
 
@@ -72,7 +72,7 @@ impl Exec {
     pub(super) async fn run(
         &self,
         purpose: Purpose,
-        arguments: &[String],
+        arguments: &[Marked<String>],
         context: &Context<Surroundings>,
         before: Before<'_>,
     ) -> Result<Option<Value>> {
@@ -101,11 +101,12 @@ impl Exec {
     fn process(
         &self,
         purpose: Purpose,
-        arguments: &[String],
+        arguments: &[Marked<String>],
         context: &Context<Surroundings>,
         before: Before<'_>,
     ) -> Result<Process> {
-        let Some((program, arguments)) = arguments.split_first() else {
+        let mut arguments = arguments.iter().map(|argument| argument.expose().clone());
+        let Some(program) = arguments.next() else {
             return Err(Error::invalid("a command needs a program").at(purpose.name()));
         };
         let surroundings = context.config();
@@ -119,9 +120,10 @@ impl Exec {
         let inherited = surroundings.environment().iter().map(|(name, value)| (name.clone(), value.clone()));
         let own = self.environment.iter().flatten();
         let own = own.map(|(name, value)| (OsString::from(name), OsString::from(value.expose())));
+        let name = before.output.map_or_else(|| context.physical_name(), |output| output.name.clone());
         let identity = [
             ("TRUEUP_OPERATION", purpose.name().to_owned()),
-            ("TRUEUP_NAME", context.physical_name()),
+            ("TRUEUP_NAME", name),
             ("TRUEUP_TOKEN", context.token.to_string()),
             ("TRUEUP_ADDRESS", context.address.to_string()),
             ("TRUEUP_STACK", context.owner.stack.to_string()),
@@ -134,11 +136,11 @@ impl Exec {
             "input": plain(self.input.as_ref()),
             "prior_input": plain(before.input),
             "triggers": plain(self.triggers.as_ref()),
-            "result": plain(before.result),
+            "result": plain(before.output.map(|output| &output.result)),
         });
         Ok(Process {
             program,
-            arguments: arguments.to_vec(),
+            arguments: arguments.collect(),
             folder,
             environment: inherited.chain(own).chain(identity).collect(),
             input: input.to_string().into_bytes(),
@@ -175,10 +177,13 @@ impl Exec {
 
     /// What must not be told.
     fn masking(&self, before: Before<'_>) -> Masking {
-        let values = [self.input.as_ref(), self.triggers.as_ref(), before.result, before.input];
+        let result = before.output.map(|output| &output.result);
+        let values = [self.input.as_ref(), self.triggers.as_ref(), result, before.input];
+        let commands = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
+        let arguments = commands.into_iter().chain([self.lookup.as_ref()]).flatten().flatten();
         let environment = self.environment.iter().flatten().map(|(_, value)| value);
-        let environment = environment.filter(|value| value.is_secret()).map(Marked::expose);
-        Masking::of(values.into_iter().flatten()).and(environment.map(String::as_str))
+        let texts = arguments.chain(environment).filter(|text| text.is_secret()).map(Marked::expose);
+        Masking::of(values.into_iter().flatten()).and(texts.map(String::as_str))
     }
 }
 
@@ -200,8 +205,13 @@ fn refused(purpose: Purpose, finished: &Finished, masking: &Masking) -> Error {
 }
 
 /// The error of a program that did not run to its end.
-fn stopped_error(purpose: Purpose, arguments: &[String], stopped: &Stopped, timeout: Duration) -> Error {
-    let program = arguments.first().map_or("", String::as_str);
+fn stopped_error(
+    purpose: Purpose,
+    arguments: &[Marked<String>],
+    stopped: &Stopped,
+    timeout: Duration,
+) -> Error {
+    let program = arguments.first().map_or("", |program| program.expose());
     match stopped {
         Stopped::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
             Error::invalid(format!("there is no program `{program}`"))

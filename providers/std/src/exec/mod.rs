@@ -50,20 +50,20 @@ use command::{Before, Purpose};
 pub struct Exec {
     /// Makes the object and prints its outputs.
     #[trueup(length(min = 1))]
-    create: Vec<String>,
+    create: Vec<Marked<String>>,
     /// Looks at the object and prints its outputs as they are now. Nothing, or `null`, means that it is gone. Without
     /// it the object is never checked.
     #[trueup(length(min = 1))]
-    read: Option<Vec<String>>,
+    read: Option<Vec<Marked<String>>>,
     /// Brings the object to a changed `input` in place and prints its outputs. Without it the object is replaced.
     #[trueup(length(min = 1))]
-    update: Option<Vec<String>>,
+    update: Option<Vec<Marked<String>>>,
     /// Removes the object. If it is gone already, that is success. Without it nothing is run.
     #[trueup(length(min = 1))]
-    delete: Option<Vec<String>>,
+    delete: Option<Vec<Marked<String>>>,
     /// Looks for the object named `TRUEUP_NAME`, knowing nothing else, and prints its outputs, or nothing.
     #[trueup(length(min = 1))]
-    lookup: Option<Vec<String>>,
+    lookup: Option<Vec<Marked<String>>>,
     /// How a create is resolved of which nobody knows whether it went through: `lookup`, `token` or `blind`. If it is
     /// not set, `lookup` if there is such a command, else `blind`.
     recover: Option<Recover>,
@@ -110,7 +110,7 @@ impl Exec {
     }
 
     /// The command that finds the object by its name alone.
-    fn finder(&self) -> Option<(Purpose, &Vec<String>)> {
+    fn finder(&self) -> Option<(Purpose, &Vec<Marked<String>>)> {
         let read = || self.read.as_ref().filter(|_| self.recover == Some(Recover::Lookup));
         let lookup = self.lookup.as_ref().map(|command| (Purpose::Lookup, command));
         lookup.or_else(|| read().map(|command| (Purpose::Read, command)))
@@ -122,9 +122,13 @@ impl Exec {
     }
 
     /// The result as it is now, if that can be seen.
-    async fn look(&self, context: &Context<Surroundings>, result: &Value) -> Result<Option<Option<Value>>> {
+    async fn look(
+        &self,
+        context: &Context<Surroundings>,
+        output: &ExecOutput,
+    ) -> Result<Option<Option<Value>>> {
         let Some(command) = &self.read else { return Ok(None) };
-        let before = Before { result: Some(result), input: None };
+        let before = Before { output: Some(output), input: None };
         self.run(Purpose::Read, command, context, before).await.map(Some)
     }
 
@@ -135,15 +139,15 @@ impl Exec {
         output: &ExecOutput,
     ) -> Result<ExecOutput> {
         if olds.is_some_and(|olds| self.is_only_handled_otherwise_than(olds)) {
-            let seen = self.look(context, &output.result).await?.flatten();
+            let seen = self.look(context, output).await?.flatten();
             if seen.is_none_or(|seen| seen.same(&output.result)) {
                 return Ok(output.clone());
             }
         }
         match (&self.update, olds) {
             (Some(command), _) => {
-                let before =
-                    Before { result: Some(&output.result), input: olds.and_then(|olds| olds.input.as_ref()) };
+                let input = olds.and_then(|olds| olds.input.as_ref());
+                let before = Before { output: Some(output), input };
                 let result = self.run(Purpose::Update, command, context, before).await?;
                 Ok(ExecOutput { name: output.name.clone(), result: result.unwrap_or_else(nothing) })
             }
@@ -196,7 +200,7 @@ impl Converge for Exec {
     ) -> Result<Sightings<ExecOutput>> {
         let seen = match prior {
             Some(prior) => {
-                let Some(seen) = self.look(context, &prior.result).await? else {
+                let Some(seen) = self.look(context, prior).await? else {
                     return Ok(Sightings::unsupported());
                 };
                 seen.map(|result| ExecOutput { name: prior.name.clone(), result })
@@ -213,7 +217,7 @@ impl Converge for Exec {
 
     async fn delete(&self, context: &Context<Surroundings>, output: &ExecOutput) -> Result<()> {
         let Some(command) = &self.delete else { return Ok(()) };
-        let before = Before { result: Some(&output.result), input: None };
+        let before = Before { output: Some(output), input: None };
         self.run(Purpose::Delete, command, context, before).await.map(|_| ())
     }
 

@@ -15,6 +15,9 @@ use crate::disk::{Existing, Mode, Seen, SeenFile, failed, look, sync_folder, wri
 use crate::surroundings::Surroundings;
 use content::Content;
 
+/// The largest content of someone else's file that a plan shows.
+const OBSERVED_BYTES_MAX: u64 = 1024 * 1024;
+
 /// A file on the machine that deploys, such as a generated configuration. It is written under another name and then
 /// renamed, so that nobody ever reads half of it. The folders above it are made too, and stay when it is deleted.
 ///
@@ -90,8 +93,12 @@ impl File {
 
     /// The inputs that would make the file that is there.
     fn observed(&self, path: &Path, seen: &SeenFile) -> Result<File> {
-        let bytes = fs::read(path).map_err(|error| failed("read", path, &error))?;
-        let (content, content_base64) = content::as_inputs(bytes, self.is_secret());
+        let (content, content_base64) = if seen.size <= OBSERVED_BYTES_MAX {
+            let bytes = fs::read(path).map_err(|error| failed("read", path, &error))?;
+            content::as_inputs(bytes, self.is_secret())
+        } else {
+            (None, None)
+        };
         let (path, mode) = (self.path.clone(), seen.mode.to_string());
         Ok(File { path, content, content_base64, source: None, mode })
     }

@@ -7,9 +7,10 @@ use reqwest::Method;
 use trueup_core::{Marked, Value};
 use trueup_provider::{Context, Error, Result};
 
-use super::send::{Answer, new_client};
+use super::client::new_client;
+use super::send::Answer;
 use super::status::Judgement;
-use super::template::Variables;
+use super::template::{Variables, encoded};
 use super::{Http, HttpOutput, Request, pointer};
 use crate::masking::Masking;
 use crate::surroundings::Surroundings;
@@ -127,7 +128,11 @@ impl Http {
         let requests = requests.into_iter().chain([self.lookup.as_ref()]).flatten();
         let secrets: Vec<String> = requests.flat_map(Request::secrets).collect();
         let headers = self.headers.values().filter(|value| value.is_secret()).map(Marked::expose);
-        Masking::of(known.map(|known| &known.response)).and(secrets.iter().chain(headers).map(String::as_str))
+        let response = known.map(|known| &known.response);
+        // In a URL they stand encoded.
+        let told = response.into_iter().flat_map(Value::secret_texts).map(encoded);
+        let told: Vec<String> = told.chain(secrets.iter().map(|secret| encoded(secret))).collect();
+        Masking::of(response).and(secrets.iter().chain(headers).chain(&told).map(String::as_str))
     }
 }
 
@@ -166,7 +171,7 @@ pub(crate) async fn get(
 /// The client for those who trust these certificates.
 fn client(ca_pem: Option<&str>, context: &Context<Surroundings>) -> Result<reqwest::Client> {
     match ca_pem {
-        Some(pem) => new_client(Some(pem)),
+        Some(pem) => new_client(Some(pem), context.config().environment()),
         None => context.config().client(),
     }
 }

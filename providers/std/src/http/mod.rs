@@ -1,6 +1,7 @@
 //! `std_http`: any REST API as a resource.
 
 mod call;
+mod client;
 mod pointer;
 mod request;
 mod send;
@@ -19,8 +20,8 @@ use crate::exec::Recover;
 use crate::surroundings::Surroundings;
 use call::Purpose;
 pub(crate) use call::get;
+pub(crate) use client::new_client;
 pub use request::Request;
-pub(crate) use send::new_client;
 pub use wait::Wait;
 
 /// An object behind a REST API that has no provider of its own. Each operation is a request.
@@ -159,7 +160,11 @@ impl Http {
     async fn look(&self, context: &Context<Surroundings>, output: &HttpOutput) -> Result<Option<HttpOutput>> {
         let Some(read) = &self.read else { return Ok(None) };
         let answer = self.call(Purpose::Read, read, context, Some(output)).await?;
-        self.output(context, read, &answer, Some(output)).map(Some)
+        let seen = self.output(context, read, &answer, Some(output))?;
+        match (&read.pointer, seen.response.is_null()) {
+            (Some(pointer), true) => Err(Error::not_found(format!("the answer has nothing at `{pointer}`"))),
+            _ => Ok(Some(seen)),
+        }
     }
 
     /// Looks for the object by its name. `None`: there is none.
@@ -245,6 +250,23 @@ impl Converge for Http {
             if drifted {
                 plan.replace("update");
             }
+        }
+        let asks_the_same = prior.inputs.as_ref().is_some_and(|olds| {
+            let create = news.create.known().is_some_and(|news| news.asks_the_same_as(&olds.create));
+            let update = match (news.update.known(), &olds.update) {
+                (Some(Some(news)), Some(olds)) => news.asks_the_same_as(olds),
+                (update, _) => update.is_some(),
+            };
+            let triggers = |it: &Option<Value>| it.clone().unwrap_or_default();
+            let same_triggers =
+                news.triggers.known().is_some_and(|news| triggers(news).same(&triggers(&olds.triggers)));
+            create && update && same_triggers
+        });
+        if asks_the_same && !drifted {
+            let HttpOutput { status, response, observed, .. } = &prior.outputs;
+            plan.set_output("status", status)?;
+            plan.set_output("response", response)?;
+            plan.set_output("observed", observed)?;
         }
         Ok(())
     }

@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use reqwest::header::HeaderMap;
-use reqwest::{Certificate, Client, Method, Url, redirect};
+use reqwest::{Client, Method, Url};
 use trueup_core::Value;
-use trueup_provider::{CallContext, Error, Result};
+use trueup_provider::{CallContext, Result};
 
 /// The largest answer.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-const REDIRECTS_MAX: usize = 10;
 
 /// A request, ready to be sent.
 pub(crate) struct Outgoing {
@@ -36,28 +34,6 @@ pub(crate) enum NoAnswer {
     NotSent(String),
     /// It may have got there.
     Lost(String),
-}
-
-/// A client; with certificates as PEM, it trusts those too.
-pub(crate) fn new_client(trusted_pem: Option<&str>) -> Result<Client> {
-    // Headers may hold secrets of any name, so nothing is sent to anyone but whom the program names.
-    let same_origin = redirect::Policy::custom(|attempt| {
-        let origin = |url: &Url| url.origin();
-        let stays = attempt.previous().first().is_some_and(|first| origin(first) == origin(attempt.url()));
-        match (stays, attempt.previous().len() > REDIRECTS_MAX) {
-            (true, false) => attempt.follow(),
-            (true, true) => attempt.error("it redirects too often"),
-            (false, _) => attempt.stop(),
-        }
-    });
-    let mut client =
-        Client::builder().redirect(same_origin).user_agent(concat!("trueup/", env!("CARGO_PKG_VERSION")));
-    if let Some(pem) = trusted_pem {
-        let trusted = Certificate::from_pem_bundle(pem.as_bytes());
-        let trusted = trusted.map_err(|_| Error::invalid("these are no certificates in PEM").at("ca_pem"))?;
-        client = client.tls_certs_merge(trusted);
-    }
-    client.build().map_err(|error| Error::fatal(format!("cannot prepare requests: {error}")))
 }
 
 impl Outgoing {

@@ -90,3 +90,15 @@ fn a_directory_is_brought_back() {
     fs::write(bench.path("a"), "").unwrap();
     assert!(bench.refused(&program).contains("there is a file at"));
 }
+
+/// A slip in a path must not take the program with it.
+#[test]
+fn a_directory_that_holds_the_stack_is_never_deleted_by_force() {
+    let mut bench = Bench::new();
+    bench.options.plan.adopt = true;
+    let own = bench.path("");
+    let inputs = value!({ path: (own.to_str().unwrap()), force: true, mode: "0700" });
+    bench.deployed(&program([resource("std_directory.a", inputs)]));
+    assert!(bench.failed(&program([])).contains("holds the stack itself"));
+    assert!(own.is_dir());
+}

@@ -245,6 +245,9 @@ fn secrets_stay_secret_whatever_a_command_says() {
             secret_results: ["key"],
         })
     };
+    let argument = value!(["sh", "-c", "echo $0 >&2; exit 3", (secret("hunter2-of-argument"))]);
+    let failed = bench.failed(&program([resource("std_exec.a", value!({ create: argument }))]));
+    assert!(failed.ends_with("exit code 3: (secret)"), "{failed}");
     let talkative = r#"cat >&2; echo "and $TOKEN" >&2; exit 3"#;
     let failed = bench.failed(&program([resource("std_exec.a", inputs(talkative))]));
     assert!(failed.contains("exit code 3") && failed.contains("and (secret)"), "{failed}");

@@ -191,3 +191,57 @@ fn secrets_stay_secret_whatever_the_api_says() {
     bench.destroyed();
     assert!(!bench.told().contains("hunter2"));
 }
+
+/// A read that searches finds nothing: that is gone, too.
+#[test]
+fn nothing_at_the_pointer_of_a_read_is_gone() {
+    let (bench, server) = (Bench::new(), Server::start());
+    let by_name = format!("{}/things?name={{name}}", server.url);
+    let read = value!({ url: (by_name.as_str()), pointer: "/items/0" });
+    let program = program([resource("std_http.a", thing(&server, 1).with_entry("read", read))]);
+    bench.deployed(&program);
+    assert!(bench.plan(&program).ends_with("No changes"));
+    server.api().things.clear();
+    let plan = bench.try_plan(&program).unwrap();
+    assert_eq!(plan.action("std_http.a").unwrap().decision(), "drift-recreate");
+}
+
+/// UNKNOWN-2: what is only noted leaves nothing unknown for those who refer to it.
+#[test]
+fn a_change_that_is_only_noted_promises_the_same_outputs() {
+    let (bench, server) = (Bench::new(), Server::start());
+    bench.deployed(&program([resource("std_http.a", thing(&server, 1))]));
+    server.requests();
+    let noted = program([resource("std_http.a", thing(&server, 1).with_entry("timeout", value!(7)))]);
+    let plan = bench.try_plan(&noted).unwrap();
+    let action = plan.action("std_http.a").unwrap();
+    assert_eq!((&*action.decision(), action.outputs.is_wholly_known()), ("update", true));
+    bench.deployed(&noted);
+    assert!(server.requests().iter().all(|it| it.starts_with("GET")));
+}
+
+/// The proxy is the one that was handed in, and is told to nobody if it makes no sense.
+#[test]
+fn proxies_come_from_what_was_handed_in() {
+    use trueup_conformance::Driver;
+    use trueup_provider_std::{Surroundings, std_provider};
+    let (proxy, target) = (Server::start(), Server::start());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let created = |variable: (&str, &str)| {
+        runtime.block_on(async {
+            let surroundings = Surroundings::new("/").with_environment([variable]);
+            let driver = Driver::new(std_provider(surroundings), "std_http", &value!({})).await.unwrap();
+            let desired = driver.inputs(&without(&thing(&target, 1), &["read", "lookup"])).unwrap();
+            driver.apply(&desired, None, None).await.map_err(|failed| failed.failure.to_string())
+        })
+    };
+    assert!(created(("HTTP_PROXY", &proxy.url)).is_ok());
+    assert_eq!((proxy.requests().len(), target.requests().len()), (1, 0));
+    assert!(created(("https_proxy", &proxy.url)).is_ok());
+    assert_eq!((proxy.requests().len(), target.requests().len()), (0, 1));
+    let refused = created(("HTTP_PROXY", "http://user:hunter2@:x")).unwrap_err();
+    assert!(
+        refused.contains("`HTTP_PROXY` does not name a proxy") && !refused.contains("hunter2"),
+        "{refused}"
+    );
+}
