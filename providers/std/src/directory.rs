@@ -8,7 +8,7 @@ use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, Outputs, PlanHook, Prior, Recovery, Result, Sightings,
 };
 
-use crate::disk::{Mode, Seen, failed, look, make_directory, sync_folder};
+use crate::disk::{Mode, Seen, failed, look, make_directory, same_path, sync_folder};
 use crate::surroundings::Surroundings;
 
 /// How many entries of a directory an error names.
@@ -103,7 +103,12 @@ impl Crud for Directory {
     }
 
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {
-        field == "mode" && Mode::parse(&prior.mode).ok() == Mode::parse(&current.mode).ok()
+        match field {
+            "mode" => Mode::parse(&prior.mode).ok() == Mode::parse(&current.mode).ok(),
+            // Otherwise the new spelling would be a new object, and deleting the old one would delete it.
+            "path" => same_path(&prior.path, &current.path),
+            _ => false,
+        }
     }
 
     fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {

@@ -5,6 +5,7 @@
 
 mod mode;
 mod seen;
+mod spelling;
 mod write;
 
 use std::io;
@@ -14,6 +15,7 @@ use trueup_provider::Error;
 
 pub(crate) use mode::Mode;
 pub(crate) use seen::{Seen, SeenFile, digest, look};
+pub(crate) use spelling::same_path;
 pub(crate) use write::{Existing, make_directory, sync_folder, write_file};
 
 /// An error of the operating system, with what was being done to which path. Its class follows from its kind.

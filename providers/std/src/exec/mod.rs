@@ -26,9 +26,10 @@ use command::{Before, Purpose};
 /// - `result`: what was printed last, or null
 ///
 /// and prints its outputs as a JSON object, which is then `.result.NAME`; nothing else on standard output. What it
-/// prints replaces what was known, so a `read` repeats from `result` what it cannot see. Exit code 0 is success, 75
-/// means *try again later*, anything else is a failure, shown with the end of standard error. A `create` that fails and
-/// still prints an object leaves a half-made one, which `update` finishes next time.
+/// prints replaces what was known, so a `read` repeats from `result` what it cannot see; an `update` that prints nothing
+/// leaves it as it was. Exit code 0 is success, 75 means *try again later*, anything else is a failure, shown with the
+/// end of standard error. A `create` that fails and still prints an object leaves a half-made one, which `update`
+/// finishes next time. A program that a command leaves running must not keep its standard output open.
 ///
 /// In the environment are those of this process, `environment`, and
 ///
@@ -149,7 +150,9 @@ impl Exec {
                 let input = olds.and_then(|olds| olds.input.as_ref());
                 let before = Before { output: Some(output), input };
                 let result = self.run(Purpose::Update, command, context, before).await?;
-                Ok(ExecOutput { name: output.name.clone(), result: result.unwrap_or_else(nothing) })
+                // Nothing said, nothing changed: what is known of the object is needed to delete it.
+                let result = result.unwrap_or_else(|| output.result.clone());
+                Ok(ExecOutput { name: output.name.clone(), result })
             }
             // It was found rather than made, and there is no way to bring it any closer.
             (None, None) => Ok(output.clone()),

@@ -11,7 +11,7 @@ use trueup_provider::{
     Sightings,
 };
 
-use crate::disk::{Existing, Mode, Seen, SeenFile, failed, look, sync_folder, write_file};
+use crate::disk::{Existing, Mode, Seen, SeenFile, failed, look, same_path, sync_folder, write_file};
 use crate::surroundings::Surroundings;
 use content::Content;
 
@@ -157,7 +157,12 @@ impl Crud for File {
     }
 
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {
-        field == "mode" && Mode::parse(&prior.mode).ok() == Mode::parse(&current.mode).ok()
+        match field {
+            "mode" => Mode::parse(&prior.mode).ok() == Mode::parse(&current.mode).ok(),
+            // Otherwise the new spelling would be a new object, and deleting the old one would delete it.
+            "path" => same_path(&prior.path, &current.path),
+            _ => false,
+        }
     }
 
     /// Content and mode are known before they are written, and so are hash and size.

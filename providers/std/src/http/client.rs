@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use reqwest::{Certificate, Client, NoProxy, Proxy, Url, redirect};
+use reqwest::{Certificate, Client, ClientBuilder, NoProxy, Proxy, Url, redirect};
 use trueup_provider::{Error, Result};
 
 const REDIRECTS_MAX: usize = 10;
@@ -14,18 +14,22 @@ pub(crate) fn new_client(
     trusted_pem: Option<&str>,
     environment: &BTreeMap<OsString, OsString>,
 ) -> Result<Client> {
-    let agent = concat!("trueup/", env!("CARGO_PKG_VERSION"));
-    // The process's own environment is none of the client's business.
-    let mut client = Client::builder().redirect(within_the_origin()).user_agent(agent).no_proxy();
-    for proxy in proxies(environment)? {
-        client = client.proxy(proxy);
-    }
-    if let Some(pem) = trusted_pem {
-        let trusted = Certificate::from_pem_bundle(pem.as_bytes());
-        let trusted = trusted.map_err(|_| Error::invalid("these are no certificates in PEM").at("ca_pem"))?;
-        client = client.tls_certs_merge(trusted);
-    }
-    client.build().map_err(|error| Error::fatal(format!("cannot prepare requests: {error}")))
+    let trusted = match trusted_pem {
+        Some(pem) => Certificate::from_pem_bundle(pem.as_bytes())
+            .map_err(|_| Error::invalid("these are no certificates in PEM").at("ca_pem"))?,
+        None => Vec::new(),
+    };
+    let proxies = proxies(environment)?;
+    let prepared = || {
+        let agent = concat!("trueup/", env!("CARGO_PKG_VERSION"));
+        // The process's own environment is none of the client's business.
+        let client = Client::builder().redirect(within_the_origin()).user_agent(agent).no_proxy();
+        proxies.iter().cloned().fold(client, ClientBuilder::proxy)
+    };
+    // A machine without certificates, such as a small container, can still send what needs none of them.
+    let client = prepared().tls_certs_merge(trusted.clone()).build();
+    let client = client.or_else(|_| prepared().tls_certs_only(trusted).build());
+    client.map_err(|error| Error::fatal(format!("cannot prepare requests: {error}")))
 }
 
 /// Headers may hold secrets of any name, so nothing is sent to anyone but whom the program names.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use trueup_core::Value;
+use trueup_core::{FailureClass, Value};
 use trueup_provider::{Context, Error, FieldType, Result};
 
 use super::call::steps;
@@ -60,6 +60,8 @@ impl Http {
         }
         let seen = match self.look(context, &output).await {
             Ok(seen) => seen.unwrap_or_else(|| output.clone()),
+            // Some APIs show an object only a while after they have made it.
+            Err(error) if *error.class() == FailureClass::NotFound => output.clone(),
             Err(error) => return Err(error.with_partial(&output)),
         };
         let place = &wait.pointer;

@@ -187,6 +187,19 @@ fn a_half_made_object_is_finished_by_update() {
     bench.deployed(&of(only("echo '{}'")));
 }
 
+/// What is known of an object is needed to delete it.
+#[test]
+fn an_update_that_prints_nothing_keeps_what_is_known() {
+    let bench = Bench::new();
+    let of = |size: u64| {
+        let inputs = only(r#"echo '{"id": 7}'"#).with_entry("update", sh("true"));
+        program([resource("std_exec.a", inputs.with_entry("input", value!(size)))])
+    };
+    bench.deployed(&of(1));
+    bench.deployed(&of(2));
+    assert_eq!(bench.outputs("a").get("result").unwrap().to_string(), "{ id = 7 }");
+}
+
 /// CRASH-1
 #[test]
 fn recovery_by_lookup_needs_something_to_look_with() {

@@ -124,6 +124,19 @@ fn a_mode_is_the_same_with_or_without_its_zero() {
     assert!(bench.refused(&with_mode("rw")).contains("mode"));
 }
 
+/// CRUD-8, INV-3: another way to write the same path is not another file.
+#[test]
+fn a_path_is_the_same_however_it_is_written() {
+    let bench = Bench::new();
+    bench.deployed(&program([resource("std_file.a", file("a/b", "x"))]));
+    let respelled = program([resource("std_file.a", file("./a//b", "x"))]);
+    assert!(bench.plan(&respelled).ends_with("No changes"));
+    let changed = program([resource("std_file.a", file("./a//b", "y"))]);
+    bench.deployed(&changed);
+    assert_eq!(bench.content("a/b"), "y");
+    assert!(bench.plan(&changed).ends_with("No changes"));
+}
+
 /// UNKNOWN-1: hash and size are known before the file is.
 #[test]
 fn what_depends_on_a_hash_is_planned_with_it() {

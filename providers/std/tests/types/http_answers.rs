@@ -83,6 +83,18 @@ fn an_object_is_waited_for_until_it_is_ready() {
     assert!(bench.plan(&program).ends_with("No changes"));
 }
 
+/// RETRY-4: an API may show an object only a while after it has made it.
+#[test]
+fn an_object_that_cannot_be_seen_yet_is_waited_for() {
+    let (bench, server) = (Bench::new(), Server::start());
+    server.api().reads_until_ready = 1;
+    let wait = value!({ pointer: "/status", values: ["ready"], interval: (quick()) });
+    let waiting = without(&thing(&server, 1), &["lookup"]).with_entry("wait", wait);
+    server.fault("GET", Fault::Status(404, ""));
+    bench.deployed(&program([resource("std_http.a", waiting)]));
+    assert_eq!(server.requests().iter().filter(|it| it.starts_with("POST")).count(), 1);
+}
+
 /// The shortest interval there is.
 fn quick() -> Value {
     Value::number("0.001".parse().unwrap())
