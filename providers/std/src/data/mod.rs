@@ -6,8 +6,8 @@ mod file;
 mod http;
 mod stack_output;
 
-pub use env::EnvironmentVariable;
-pub use file::ExistingFile;
+pub use env::{EnvironmentValue, EnvironmentVariable};
+pub use file::{ExistingFile, ExistingFileOutput};
 #[cfg(feature = "http")]
-pub use http::HttpAnswer;
-pub use stack_output::{OutputsOfStack, StackOutputs};
+pub use http::{HttpAnswer, HttpAnswerOutput};
+pub use stack_output::{OutputsOfStack, OutputsOfStackOutput, StackOutputs};

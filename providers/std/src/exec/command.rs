@@ -1,7 +1,6 @@
 //! One command of a resource: what the program is told, and what its answer means.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use super::process::{Finished, OUTPUT_BYTES_MAX, Process, Stopped};
 use super::{Exec, ExecOutput};
 use crate::masking::Masking;
 use crate::plain_json::plain_json;
+use crate::purpose::Purpose;
 use crate::surroundings::Surroundings;
 
 /// The exit code by which a program says that trying again may help (`EX_TEMPFAIL` of sysexits).
@@ -22,41 +22,12 @@ const TRY_AGAIN: i32 = 75;
 /// How much of a program's own words an error shows.
 const SHOWN_CHARS_MAX: usize = 4_000;
 
-/// What a command is run for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Purpose {
-    Create,
-    Read,
-    Update,
-    Delete,
-    Lookup,
-}
-
-impl Purpose {
-    /// The attribute that holds the command.
-    fn name(self) -> &'static str {
-        match self {
-            Purpose::Create => "create",
-            Purpose::Read => "read",
-            Purpose::Update => "update",
-            Purpose::Delete => "delete",
-            Purpose::Lookup => "lookup",
-        }
-    }
-
-    /// The error of a command of which nobody knows how far it came.
-    fn unclear(self, message: String) -> Error {
-        match self {
-            Purpose::Create | Purpose::Update | Purpose::Delete => Error::indeterminate(message),
-            // Looking changes nothing.
-            Purpose::Read | Purpose::Lookup => Error::fatal(message),
-        }
-    }
-}
-
-impl fmt::Display for Purpose {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.name())
+/// The error of a command of which nobody knows how far it came.
+fn unclear(purpose: Purpose, message: String) -> Error {
+    match purpose {
+        Purpose::Create | Purpose::Update | Purpose::Delete => Error::indeterminate(message),
+        // Looking changes nothing.
+        Purpose::Read | Purpose::Lookup => Error::fatal(message),
     }
 }
 
@@ -118,8 +89,10 @@ impl Exec {
         // A program with a folder before it lies in the folder where it runs, not where this process happens to be.
         let program = if program.contains('/') { folder.join(program).into() } else { program.into() };
         let inherited = surroundings.environment().iter().map(|(name, value)| (name.clone(), value.clone()));
-        let own = self.environment.iter().flatten();
-        let own = own.map(|(name, value)| (OsString::from(name), OsString::from(value.expose())));
+        let own = self
+            .environment
+            .iter()
+            .map(|(name, value)| (OsString::from(name), OsString::from(value.expose())));
         let name = before.output.map_or_else(|| context.physical_name(), |output| output.name.clone());
         let identity = [
             ("TRUEUP_OPERATION", purpose.name().to_owned()),
@@ -152,20 +125,20 @@ impl Exec {
     /// What a program's output says.
     fn answer(&self, purpose: Purpose, output: &[u8], masking: &Masking) -> Result<Option<Value>> {
         let Ok(text) = std::str::from_utf8(output) else {
-            return Err(purpose.unclear(format!("what {purpose} printed is not valid UTF-8")));
+            return Err(unclear(purpose, format!("what {purpose} printed is not valid UTF-8")));
         };
         if text.trim().is_empty() {
             return Ok(None);
         }
         let value = Value::from_plain_json(text).map_err(|error| {
-            purpose.unclear(format!("what {purpose} printed is not a JSON object: {error}"))
+            unclear(purpose, format!("what {purpose} printed is not a JSON object: {error}"))
         })?;
         if value.is_null() {
             return Ok(None);
         }
         let Some(entries) = value.as_entries() else {
             let message = format!("{purpose} printed {}, and a JSON object was expected", value.kind_name());
-            return Err(purpose.unclear(message));
+            return Err(unclear(purpose, message));
         };
         let secret = |name: &str| self.secret_results.iter().flatten().any(|own| own == name);
         Ok(Some(Value::object(
@@ -181,7 +154,7 @@ impl Exec {
         let values = [self.input.as_ref(), self.triggers.as_ref(), result, before.input];
         let commands = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
         let arguments = commands.into_iter().chain([self.lookup.as_ref()]).flatten().flatten();
-        let environment = self.environment.iter().flatten().map(|(_, value)| value);
+        let environment = self.environment.values();
         let texts = arguments.chain(environment).filter(|text| text.is_secret()).map(Marked::expose);
         Masking::of(values.into_iter().flatten()).and(texts.map(String::as_str))
     }
@@ -199,8 +172,8 @@ fn refused(purpose: Purpose, finished: &Finished, masking: &Masking) -> Error {
     match (finished.status.code(), finished.status.signal()) {
         (Some(TRY_AGAIN), _) => Error::retryable(format!("{purpose} asks to be tried again: {said}")),
         (Some(code), _) => Error::fatal(format!("{purpose} failed with exit code {code}: {said}")),
-        (None, Some(signal)) => purpose.unclear(format!("{purpose} was ended by signal {signal}: {said}")),
-        (None, None) => purpose.unclear(format!("{purpose} ended, and nobody knows how: {said}")),
+        (None, Some(signal)) => unclear(purpose, format!("{purpose} was ended by signal {signal}: {said}")),
+        (None, None) => unclear(purpose, format!("{purpose} ended, and nobody knows how: {said}")),
     }
 }
 
@@ -224,16 +197,18 @@ fn stopped_error(
         Stopped::NotStarted(error) => {
             Error::fatal(format!("`{program}` cannot be run: {error}")).at(purpose.name())
         }
-        Stopped::TimedOut => purpose
-            .unclear(format!("{purpose} did not end within {} s and was killed", timeout.as_secs_f64()))
-            .hint("raise `timeout` if it needs longer"),
+        Stopped::TimedOut => unclear(
+            purpose,
+            format!("{purpose} did not end within {} s and was killed", timeout.as_secs_f64()),
+        )
+        .hint("raise `timeout` if it needs longer"),
         Stopped::Cancelled => {
-            purpose.unclear(format!("{purpose} was killed, because the run is being ended"))
+            unclear(purpose, format!("{purpose} was killed, because the run is being ended"))
         }
-        Stopped::TooMuchOutput => purpose.unclear(format!(
-            "{purpose} printed more than {} MiB and was killed",
-            OUTPUT_BYTES_MAX / (1024 * 1024)
-        )),
-        Stopped::Lost(error) => purpose.unclear(format!("lost touch with {purpose}: {error}")),
+        Stopped::TooMuchOutput => unclear(
+            purpose,
+            format!("{purpose} printed more than {} MiB and was killed", OUTPUT_BYTES_MAX / (1024 * 1024)),
+        ),
+        Stopped::Lost(error) => unclear(purpose, format!("lost touch with {purpose}: {error}")),
     }
 }

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use trueup_core::{Marked, Value};
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, FieldType, Inputs, Outputs, PlanHook, Planned, Recovery, Result,
-    Sightings,
+    Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
 };
 
+use crate::purpose::{Purpose, Recover};
 use crate::surroundings::Surroundings;
-use command::{Before, Purpose};
+use command::Before;
 
 /// Anything that commands can manage: a cluster behind a vendor's command line, a row in a database, a DNS entry at a
 /// registrar without a provider.
@@ -74,7 +74,8 @@ pub struct Exec {
     #[trueup(replace)]
     triggers: Option<Value>,
     /// More environment variables for the commands. Secrets among them are masked in what the commands say.
-    environment: Option<BTreeMap<String, Marked<String>>>,
+    #[trueup(default)]
+    environment: BTreeMap<String, Marked<String>>,
     /// Where the commands run. A relative folder begins at the stack's.
     working_dir: Option<String>,
     /// How long a command may run, in seconds. Then it is killed with everything it started.
@@ -82,17 +83,6 @@ pub struct Exec {
     timeout: f64,
     /// The names in `.result` that are secret. What repeats a secret of the inputs is secret by itself.
     secret_results: Option<Vec<String>>,
-}
-
-/// How a create is resolved of which nobody knows whether it went through.
-#[derive(FieldType, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Recover {
-    /// By looking for the object.
-    Lookup,
-    /// By creating it again with the same token.
-    Token,
-    /// By asking a person.
-    Blind,
 }
 
 /// What commands answered.

@@ -13,27 +13,16 @@ use super::status::Judgement;
 use super::template::{Variables, encoded};
 use super::{Http, HttpOutput, Request, pointer};
 use crate::masking::Masking;
+use crate::purpose::Purpose;
 use crate::surroundings::Surroundings;
 
-/// What a request is sent for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Purpose {
-    Create,
-    Read,
-    Update,
-    Delete,
-    Lookup,
-}
-
-impl Purpose {
-    /// The method, if the program does not say.
-    pub(super) fn method(self) -> Method {
-        match self {
-            Purpose::Create => Method::POST,
-            Purpose::Update => Method::PUT,
-            Purpose::Delete => Method::DELETE,
-            Purpose::Read | Purpose::Lookup => Method::GET,
-        }
+/// The method of a request that names none.
+pub(super) fn method_for(purpose: Purpose) -> Method {
+    match purpose {
+        Purpose::Create => Method::POST,
+        Purpose::Update => Method::PUT,
+        Purpose::Delete => Method::DELETE,
+        Purpose::Read | Purpose::Lookup => Method::GET,
     }
 }
 
@@ -59,14 +48,14 @@ impl Http {
         };
         let timeout = Duration::try_from_secs_f64(self.timeout)
             .map_err(|_| Error::invalid("this is no number of seconds").at("timeout"))?;
-        let outgoing = request.outgoing(purpose.method(), &self.headers, &variables, timeout)?;
+        let outgoing = request.outgoing(method_for(purpose), &self.headers, &variables, timeout)?;
         let masking = self.masking(output);
         let title = masking.apply(&outgoing.title());
         let judgement = Judgement {
             purpose,
             retry_statuses: &self.retry_statuses,
             can_look: self.lookup.is_some(),
-            repeatable: request.is_idempotent(&purpose.method()),
+            repeatable: request.is_idempotent(&method_for(purpose)),
             title: &title,
         };
         let client = client(self.ca_pem.as_deref(), context)?;

@@ -16,9 +16,8 @@ use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
 };
 
-use crate::exec::Recover;
+use crate::purpose::{Purpose, Recover};
 use crate::surroundings::Surroundings;
-use call::Purpose;
 pub(crate) use call::get;
 pub(crate) use client::new_client;
 pub use request::Request;
@@ -184,7 +183,7 @@ impl Converge for Http {
         match (self.recover, &self.lookup) {
             (Some(Recover::Lookup), _) | (None, Some(_)) => Recovery::Lookup,
             (Some(Recover::Token), _) => Recovery::Token,
-            (None, None) if self.create.is_idempotent(&Purpose::Create.method()) => Recovery::Token,
+            (None, None) if self.create.is_idempotent(&call::method_for(Purpose::Create)) => Recovery::Token,
             (Some(Recover::Blind) | None, _) => Recovery::Blind,
         }
     }

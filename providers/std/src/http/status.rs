@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::header::RETRY_AFTER;
 use trueup_provider::Error;
 
-use super::Purpose;
 use super::send::{Answer, NoAnswer};
+use crate::purpose::Purpose;
 
 /// How much of an answer an error shows.
 const SHOWN_CHARS_MAX: usize = 1_000;

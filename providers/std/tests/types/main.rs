@@ -15,3 +15,4 @@ mod random;
 mod server;
 mod terraform_data;
 mod tls;
+mod typed;
