@@ -19,10 +19,13 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Around a stack in this folder, with an empty environment and the operating system's randomness.
+    /// Around a stack in this folder, with an empty environment and the operating system's randomness. A relative folder
+    /// begins where the process is now, wherever it goes later.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
         Surroundings {
-            folder: folder.into(),
+            // Commands run elsewhere than this process, where a relative path would lead elsewhere.
+            folder: std::path::absolute(&folder).unwrap_or(folder),
             environment: BTreeMap::new(),
             randomness: Randomness::default(),
             #[cfg(feature = "http")]

@@ -62,6 +62,22 @@ fn commands_run_in_the_folder_they_are_told() {
     assert!(bench.content("sub/here").trim().ends_with("/sub"));
 }
 
+/// A stack's folder may be given as it is seen from where the process is.
+#[test]
+fn a_program_in_a_relative_folder_is_found() {
+    let folder = tempfile::tempdir_in(".").unwrap();
+    let relative = folder.path().file_name().unwrap();
+    let script = folder.path().join("script");
+    std::os::unix::fs::symlink("/bin/echo", &script).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let state = runtime.block_on(async {
+        let driver = Driver::new(std_in(relative), "std_exec", &value!({})).await.unwrap();
+        let desired = driver.inputs(&value!({ create: ["./script", r#"{"a": 1}"#] })).unwrap();
+        driver.apply(&desired, None, None).await.unwrap()
+    });
+    assert_eq!(state.outputs.get("result").unwrap().to_string(), "{ a = 1 }");
+}
+
 /// APPLY-13: past its time a command is killed with everything it started, and nobody knows how far it came.
 #[test]
 fn a_command_out_of_time_is_killed_with_its_whole_group() {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bench;
+mod crash;
 mod data;
 mod directory;
 mod exec;
@@ -12,6 +13,7 @@ mod file_atomic;
 mod http;
 mod http_answers;
 mod random;
+mod reference;
 mod server;
 mod terraform_data;
 mod tls;
