@@ -109,7 +109,7 @@ impl Request {
             }
             (None, None) => None,
         };
-        Ok(Outgoing { method, url, headers, body, timeout })
+        Ok(Outgoing { method, url, url_is_secret: self.url.is_secret(), headers, body, timeout })
     }
 }
 

@@ -16,6 +16,8 @@ const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub(crate) struct Outgoing {
     pub(crate) method: Method,
     pub(crate) url: Url,
+    /// Whether the URL must not be told.
+    pub(crate) url_is_secret: bool,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
     pub(crate) timeout: Duration,
@@ -39,6 +41,9 @@ pub(crate) enum NoAnswer {
 impl Outgoing {
     /// What it is, for messages: without the query, which may hold secrets.
     pub(crate) fn title(&self) -> String {
+        if self.url_is_secret {
+            return format!("{} (secret)", self.method);
+        }
         let mut url = self.url.clone();
         url.set_query(None);
         url.set_fragment(None);

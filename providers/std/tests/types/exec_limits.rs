@@ -1,11 +1,13 @@
 //! `std_exec` when commands fail, hang, talk too much or are not there.
 
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, test_kill_process};
 use trueup_conformance::Driver;
 use trueup_core::{Value, value};
-use trueup_provider::Observed;
+use trueup_provider::{BoxFuture, Clock, Observed};
 
 use crate::bench::{Bench, program, resource, std_in};
 use crate::exec::sh;
@@ -78,15 +80,38 @@ fn a_program_in_a_relative_folder_is_found() {
     assert_eq!(state.outputs.get("result").unwrap().to_string(), "{ a = 1 }");
 }
 
+/// A clock on which any time is over as soon as a file exists.
+struct UntilFile(PathBuf);
+
+impl Clock for UntilFile {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        let file = self.0.clone();
+        Box::pin(async move {
+            while !file.exists() {
+                tokio::task::yield_now().await;
+            }
+        })
+    }
+}
+
 /// APPLY-13: past its time a command is killed with everything it started, and nobody knows how far it came.
 #[test]
 fn a_command_out_of_time_is_killed_with_its_whole_group() {
     let bench = Bench::new();
-    let script = "tail -f /dev/null & echo $! > child; echo $$ > parent; wait";
-    let inputs = only(script).with_entry("timeout", value!(1));
-    let failed = bench.failed(&program([resource("std_exec.a", inputs)]));
-    assert!(failed.contains("indeterminate: `create` did not end within 1 s and was killed"), "{failed}");
-    for file in ["child", "parent"] {
+    let script = "tail -f /dev/null & echo $! > child; echo $$ > parent; mv parent started; wait";
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let failure = runtime.block_on(async {
+        let mut driver = Driver::new(std_in(bench.path("")), "std_exec", &value!({})).await.unwrap();
+        driver.context.clock = Arc::new(UntilFile(bench.path("started")));
+        let desired = driver.inputs(&only(script).with_entry("timeout", value!(90))).unwrap();
+        driver.apply(&desired, None, None).await.unwrap_err().failure
+    });
+    assert_eq!(failure.to_string(), "indeterminate: `create` did not end within 90 s and was killed");
+    for file in ["child", "started"] {
         wait_until_gone(&bench, file);
     }
 }
