@@ -26,6 +26,7 @@ pub struct Kit {
     pub(crate) foreign: Option<Hook<(CallContext, InputValues)>>,
     pub(crate) census: Option<Census>,
     pub(crate) canary: Option<String>,
+    pub(crate) kept_in_state: bool,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
 }
 
@@ -64,6 +65,7 @@ impl Kit {
             foreign: None,
             census: None,
             canary: None,
+            kept_in_state: false,
             progress,
         })
     }
@@ -128,6 +130,14 @@ impl Kit {
     #[must_use]
     pub fn secret(mut self, canary: impl Into<String>) -> Self {
         self.canary = Some(canary.into());
+        self
+    }
+
+    /// Says that objects of this type exist in state alone, such as random values: a deleted one cannot be seen to be
+    /// gone.
+    #[must_use]
+    pub fn kept_in_state(mut self) -> Self {
+        self.kept_in_state = true;
         self
     }
 

@@ -13,6 +13,7 @@ mod address;
 mod diagnostic;
 mod failure;
 mod field;
+mod marked;
 mod path;
 pub mod schema;
 mod secret;
@@ -26,6 +27,7 @@ pub use address::{Address, AddressError, AddressRange, InstanceKey, Mode, Module
 pub use diagnostic::{Diagnostic, Diagnostics, Report, Severity, Style};
 pub use failure::{Failure, FailureClass};
 pub use field::{FieldError, FieldSchema, FieldType};
+pub use marked::Marked;
 pub use path::{Path, PathError, Step};
 pub use secret::Secret;
 pub use source::{FileId, Origin, SourceFile, SourceMap};

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use smol_str::SmolStr;
-use trueup_core::{FieldError, FieldType, Number, Secret, Step, Value};
+use trueup_core::{FieldError, FieldType, Marked, Number, Secret, Step, Value};
 
 use crate::expression::{Expression, Function, Node};
 
@@ -103,7 +103,7 @@ macro_rules! refer_as_a_whole {
 refer_as_a_whole! {
     [] bool; [] i8; [] i16; [] i32; [] i64; [] u8; [] u16; [] u32; [] u64; [] f64; [] Number;
     [] String; [] SmolStr; [] PathBuf; [] Value; [A, B] (A, B); [A, B, C] (A, B, C);
-    [T] Option<T>; [T] Box<T>; [T] Secret<T>; [T] Vec<T>; [T] BTreeSet<T>; [T] BTreeMap<String, T>;
+    [T] Option<T>; [T] Box<T>; [T] Secret<T>; [T] Marked<T>; [T] Vec<T>; [T] BTreeSet<T>; [T] BTreeMap<String, T>;
     [T, S] HashSet<T, S>; [T, S] HashMap<String, T, S>;
 }
 
@@ -152,6 +152,30 @@ impl<T: FieldType> IntoExpr<Option<Secret<T>>> for T {
     }
 }
 
+impl<T: FieldType> IntoExpr<Marked<T>> for T {
+    fn into_expr(self) -> Expr<Marked<T>> {
+        literal(&self)
+    }
+}
+
+impl<T: FieldType> IntoExpr<Option<Marked<T>>> for T {
+    fn into_expr(self) -> Expr<Option<Marked<T>>> {
+        literal(&self)
+    }
+}
+
+impl<T: FieldType> IntoExpr<Marked<T>> for Secret<T> {
+    fn into_expr(self) -> Expr<Marked<T>> {
+        literal(&self)
+    }
+}
+
+impl<T: FieldType> IntoExpr<Option<Marked<T>>> for Secret<T> {
+    fn into_expr(self) -> Expr<Option<Marked<T>>> {
+        literal(&self)
+    }
+}
+
 impl<T> IntoExpr<T> for Expr<T> {
     fn into_expr(self) -> Expr<T> {
         self
@@ -170,6 +194,21 @@ impl<T> IntoExpr<Secret<T>> for Expr<T> {
     }
 }
 
+/// Marks are on the values, so an expression of either type serves for the other.
+macro_rules! marked_or_not {
+    ($([$from:ty => $to:ty])*) => {$(
+        impl<T> IntoExpr<$to> for Expr<$from> {
+            fn into_expr(self) -> Expr<$to> {
+                retyped(self)
+            }
+        }
+    )*};
+}
+marked_or_not! {
+    [T => Marked<T>] [T => Option<Marked<T>>] [Secret<T> => Marked<T>] [Secret<T> => Option<Marked<T>>]
+    [Marked<T> => T]
+}
+
 macro_rules! from_str {
     ($($text:ty),*) => {$(
         impl IntoExpr<$text> for &str {
@@ -180,6 +219,7 @@ macro_rules! from_str {
     )*};
 }
 from_str!(String, SmolStr, PathBuf, Option<String>, Option<SmolStr>, Option<PathBuf>);
+from_str!(Marked<String>, Option<Marked<String>>);
 
 macro_rules! from_secret_str {
     ($($text:ty),*) => {$(

@@ -253,6 +253,15 @@ async fn report(bug: Bug) -> CheckReport {
     counted.run().await
 }
 
+/// What exists in state alone still reads as present after it was deleted, and only the author can say so.
+#[test]
+fn a_type_kept_in_state_need_not_be_seen_to_be_gone() {
+    trueup::run(async {
+        let kit = kit_without_census(Bug::DeleteDoesNothing, &Shelf::default()).await.kept_in_state();
+        assert_eq!(kit.run().await.outcome("deleting_twice_succeeds"), Some(&Outcome::Passed));
+    });
+}
+
 #[test]
 fn a_sound_type_passes_every_check() {
     let report = trueup::run(report(Bug::None));

@@ -263,3 +263,29 @@ fn a_builder_can_be_kept_and_reused() {
     assert_eq!(evaluated.get("port"), Some(&value!(2)));
     assert_eq!(evaluate(&base.into_expression(), &()).value.get("port"), Some(&value!(1)));
 }
+
+#[derive(Inputs)]
+struct Letter {
+    text: trueup::Marked<String>,
+    note: Option<trueup::Marked<String>>,
+}
+
+/// SECRET-1: a field that takes open and secret values in turn takes them from everywhere.
+#[test]
+fn a_marked_field_takes_open_and_secret_values_and_expressions() {
+    let open: trueup::Expr<String> = trueup::Expr::assume(value!("open").into());
+    let secret: trueup::Expr<Secret<String>> = trueup::Expr::assume(value!("hunter2").into_secret().into());
+    let letters = [
+        (Letter::args().text("open").note(Secret::new("hunter2".to_owned())), [false, true]),
+        (Letter::args().text(open.clone()).note(secret.clone()), [false, true]),
+        (Letter::args().text(secret).note(open), [true, false]),
+    ];
+    for (letter, expected) in letters {
+        let value = letter.into_expression().evaluate(&()).value;
+        let decoded = <Letter as Inputs>::decode(&value, ()).unwrap();
+        assert_eq!([decoded.text.is_secret(), decoded.note.unwrap().is_secret()], expected);
+    }
+    let marked: trueup::Expr<trueup::Marked<String>> = trueup::Expr::assume(value!("open").into());
+    let plain: trueup::Expr<String> = trueup::IntoExpr::into_expr(marked);
+    assert_eq!(plain.into_expression().evaluate(&()).value, value!("open"));
+}

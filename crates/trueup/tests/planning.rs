@@ -246,3 +246,63 @@ fn a_computed_input_that_cannot_be_absent_is_refused_when_the_type_is_registered
     let message = refusal(|| NativeProvider::new("x").crud::<Chosen>("chosen"));
     assert_eq!(message, "`zone` is marked `computed`, so its type must be an `Option`");
 }
+
+/// A type of which an input tells whether another can be changed in place.
+#[derive(Inputs)]
+struct Volume {
+    size: u64,
+    #[trueup(default)]
+    fixed: bool,
+}
+
+#[derive(Outputs)]
+struct VolumeOutput {
+    #[trueup(mirrors = "size")]
+    size: u64,
+}
+
+impl Crud for Volume {
+    type Output = VolumeOutput;
+    type Config = NoConfig;
+
+    async fn create(&self, _: &Context) -> Result<VolumeOutput> {
+        Ok(VolumeOutput { size: self.size })
+    }
+
+    async fn read(&self, _: &Context, prior: &VolumeOutput) -> Result<VolumeOutput> {
+        Ok(VolumeOutput { size: prior.size })
+    }
+
+    async fn update(&self, _: &Context, _: &Prior<Self>) -> Result<VolumeOutput> {
+        Ok(VolumeOutput { size: self.size })
+    }
+
+    async fn delete(&self, _: &Context, _: &VolumeOutput) -> Result<()> {
+        Ok(())
+    }
+
+    fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {
+        if request.current.fixed == true {
+            plan.replace_if_changed("size");
+        }
+        Ok(())
+    }
+}
+
+/// PLAN-4, UNKNOWN-8: what a hook calls a replace field behaves like one: nothing while it is equal, *may* while it is
+/// unknown.
+#[test]
+fn a_hook_can_make_an_input_a_replace_field() {
+    trueup::run(async {
+        let provider = NativeProvider::new("x").crud::<Volume>("volume");
+        let driver = Driver::new(provider, "x_volume", &value!({})).await.unwrap();
+        let state = created(&driver, &value!({ size: 1 })).await;
+        let planned = async |size: Value, fixed: bool| {
+            replanned(&driver, &value!({ size: size, fixed: fixed }), &state).await.verdict
+        };
+        assert_eq!(planned(value!(2), false).await, Verdict::Update);
+        assert_eq!(planned(value!(2), true).await, Verdict::Replace);
+        assert_eq!(planned(value!(1), true).await, Verdict::Update);
+        assert_eq!(planned(Value::unknown(Type::Number), true).await, Verdict::MayReplace);
+    });
+}

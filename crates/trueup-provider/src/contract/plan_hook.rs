@@ -37,6 +37,7 @@ pub struct PlanHook {
     pub(crate) outputs: Vec<(SmolStr, Value)>,
     pub(crate) decision: Option<Decision>,
     pub(crate) replace_paths: Vec<Path>,
+    pub(crate) replace_fields: Vec<Path>,
     pub(crate) delete_first: bool,
 }
 
@@ -76,6 +77,12 @@ impl PlanHook {
         self.replace_paths.push(Path::attribute(because_of));
     }
 
+    /// A change of this input, or of what lies at a path such as `create.url`, takes a new object, as if it were marked
+    /// `replace`. For inputs of which only the others tell whether they can be changed in place.
+    pub fn replace_if_changed(&mut self, input: &str) {
+        self.replace_fields.push(input.parse().unwrap_or_else(|_| Path::attribute(input)));
+    }
+
     /// A replacement must delete the old object first.
     pub fn delete_first(&mut self) {
         self.delete_first = true;
@@ -86,7 +93,7 @@ impl PlanHook {
         let outputs = self.unknown.iter().chain(self.outputs.iter().map(|(name, _)| name));
         let outputs =
             outputs.map(|name| (name.as_str(), "output", schema.outputs.attributes.contains_key(name)));
-        let inputs = self.replace_paths.iter().filter_map(Path::first_key);
+        let inputs = self.replace_paths.iter().chain(&self.replace_fields).filter_map(Path::first_key);
         let inputs = inputs.map(|name| (name, "input", schema.inputs.names().any(|own| own == name)));
         match outputs.chain(inputs).find(|(_, _, known)| !known) {
             None => Ok(()),

@@ -54,7 +54,8 @@ impl Findings<'_> {
 
     /// The changed positions that force a replacement, or may.
     pub(super) fn replace_paths(&self) -> Vec<Path> {
-        let fields = self.schema.replace_fields();
+        let mut fields = self.schema.replace_fields();
+        fields.extend(self.hook.replace_fields.iter().cloned());
         let forcing =
             self.changes.iter().filter(|change| fields.iter().any(|field| Self::forces(change, field)));
         let mut paths: Vec<Path> = forcing.map(|change| change.path.clone()).collect();

@@ -1,0 +1,214 @@
+//! One command of a resource: what the program is told, and what its answer means.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use serde_json::json;
+use trueup_core::{Marked, Value};
+use trueup_provider::{Context, Error, Result};
+
+use super::process::{Finished, OUTPUT_BYTES_MAX, Process, Stopped};
+use super::{Exec, ExecOutput};
+use crate::masking::Masking;
+use crate::plain_json::plain_json;
+use crate::purpose::Purpose;
+use crate::surroundings::Surroundings;
+
+/// The exit code by which a program says that trying again may help (`EX_TEMPFAIL` of sysexits).
+const TRY_AGAIN: i32 = 75;
+
+/// How much of a program's own words an error shows.
+const SHOWN_CHARS_MAX: usize = 4_000;
+
+/// The error of a command of which nobody knows how far it came.
+fn unclear(purpose: Purpose, message: String) -> Error {
+    match purpose {
+        Purpose::Create | Purpose::Update | Purpose::Delete => Error::indeterminate(message),
+        // Looking changes nothing.
+        Purpose::Read | Purpose::Lookup => Error::fatal(message),
+    }
+}
+
+/// What a command knows beside the resource's inputs.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before<'a> {
+    pub(super) output: Option<&'a ExecOutput>,
+    pub(super) input: Option<&'a Value>,
+}
+
+impl Exec {
+    /// Runs a command and reads its answer: an object, or nothing.
+    pub(super) async fn run(
+        &self,
+        purpose: Purpose,
+        arguments: &[Marked<String>],
+        context: &Context<Surroundings>,
+        before: Before<'_>,
+    ) -> Result<Option<Value>> {
+        let masking = self.masking(before);
+        let process = self.process(purpose, arguments, context, before)?;
+        let finished = process.run(context).await.map_err(|stopped| {
+            let timeout = Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX);
+            stopped_error(purpose, arguments, &stopped, timeout)
+        })?;
+        if !finished.status.success() {
+            let error = refused(purpose, &finished, &masking);
+            // What was made so far is worth keeping only if there is a way to finish it.
+            let resumable = purpose == Purpose::Create && self.update.is_some();
+            return Err(match self.answer(purpose, &finished.output, &masking) {
+                Ok(Some(result)) if resumable => error.with_partial(&self.output(context, result)),
+                _ => error,
+            });
+        }
+        if purpose == Purpose::Delete {
+            return Ok(None);
+        }
+        self.answer(purpose, &finished.output, &masking)
+    }
+
+    /// The program to run, with all it is told.
+    fn process(
+        &self,
+        purpose: Purpose,
+        arguments: &[Marked<String>],
+        context: &Context<Surroundings>,
+        before: Before<'_>,
+    ) -> Result<Process> {
+        let mut arguments = arguments.iter().map(|argument| argument.expose().clone());
+        let Some(program) = arguments.next() else {
+            return Err(Error::invalid("a command needs a program").at(purpose.name()));
+        };
+        let surroundings = context.config();
+        let folder = surroundings.resolve(self.working_dir.as_deref().unwrap_or_default());
+        if !folder.is_dir() {
+            let message = format!("there is no folder `{}` to run in", folder.display());
+            return Err(Error::invalid(message).at("working_dir"));
+        }
+        // A program with a folder before it lies in the folder where it runs, not where this process happens to be.
+        let program = if program.contains('/') { folder.join(program).into() } else { program.into() };
+        let inherited = surroundings.environment().iter().map(|(name, value)| (name.clone(), value.clone()));
+        let own = self
+            .environment
+            .iter()
+            .map(|(name, value)| (OsString::from(name), OsString::from(value.expose())));
+        let name = before.output.map_or_else(|| context.physical_name(), |output| output.name.clone());
+        let identity = [
+            ("TRUEUP_OPERATION", purpose.name().to_owned()),
+            ("TRUEUP_NAME", name),
+            ("TRUEUP_TOKEN", context.token.to_string()),
+            ("TRUEUP_ADDRESS", context.address.to_string()),
+            ("TRUEUP_STACK", context.owner.stack.to_string()),
+            ("TRUEUP_STAGE", context.owner.stage.to_string()),
+        ];
+        let identity = identity.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let plain = |value: Option<&Value>| value.map_or(serde_json::Value::Null, plain_json);
+        let input = json!({
+            "operation": purpose.name(),
+            "input": plain(self.input.as_ref()),
+            "prior_input": plain(before.input),
+            "triggers": plain(self.triggers.as_ref()),
+            "result": plain(before.output.map(|output| &output.result)),
+        });
+        Ok(Process {
+            program,
+            arguments: arguments.collect(),
+            folder,
+            environment: inherited.chain(own).chain(identity).collect(),
+            input: input.to_string().into_bytes(),
+            timeout: Duration::try_from_secs_f64(self.timeout)
+                .map_err(|_| Error::invalid("this is no number of seconds").at("timeout"))?,
+        })
+    }
+
+    /// What a program's output says.
+    fn answer(&self, purpose: Purpose, output: &[u8], masking: &Masking) -> Result<Option<Value>> {
+        let Ok(text) = std::str::from_utf8(output) else {
+            return Err(unclear(purpose, format!("what {purpose} printed is not valid UTF-8")));
+        };
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let value = Value::from_plain_json(text).map_err(|error| {
+            unclear(purpose, format!("what {purpose} printed is not a JSON object: {error}"))
+        })?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        let Some(entries) = value.as_entries() else {
+            let message = format!("{purpose} printed {}, and a JSON object was expected", value.kind_name());
+            return Err(unclear(purpose, message));
+        };
+        let secret = |name: &str| self.secret_results.iter().flatten().any(|own| own == name);
+        Ok(Some(Value::object(
+            entries.iter().map(|(name, value)| {
+                (name.clone(), masking.mark(value.clone()).into_secret_if(secret(name)))
+            }),
+        )))
+    }
+
+    /// What must not be told.
+    fn masking(&self, before: Before<'_>) -> Masking {
+        let result = before.output.map(|output| &output.result);
+        let values = [self.input.as_ref(), self.triggers.as_ref(), result, before.input];
+        let commands = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
+        let arguments = commands.into_iter().chain([self.lookup.as_ref()]).flatten().flatten();
+        let environment = self.environment.values();
+        let texts = arguments.chain(environment).filter(|text| text.is_secret()).map(Marked::expose);
+        Masking::of(values.into_iter().flatten()).and(texts.map(String::as_str))
+    }
+}
+
+/// The error of a program that ended with something other than success.
+fn refused(purpose: Purpose, finished: &Finished, masking: &Masking) -> Error {
+    let said = masking.apply(String::from_utf8_lossy(&finished.messages).trim());
+    let surplus = said.chars().count().saturating_sub(SHOWN_CHARS_MAX);
+    let said = match surplus {
+        0 => said,
+        _ => format!("… {}", said.chars().skip(surplus).collect::<String>()),
+    };
+    let said = if said.is_empty() { "it said nothing".to_owned() } else { said };
+    match (finished.status.code(), finished.status.signal()) {
+        (Some(TRY_AGAIN), _) => Error::retryable(format!("{purpose} asks to be tried again: {said}")),
+        (Some(code), _) => Error::fatal(format!("{purpose} failed with exit code {code}: {said}")),
+        (None, Some(signal)) => unclear(purpose, format!("{purpose} was ended by signal {signal}: {said}")),
+        (None, None) => unclear(purpose, format!("{purpose} ended, and nobody knows how: {said}")),
+    }
+}
+
+/// The error of a program that did not run to its end.
+fn stopped_error(
+    purpose: Purpose,
+    arguments: &[Marked<String>],
+    stopped: &Stopped,
+    timeout: Duration,
+) -> Error {
+    let program = arguments.first().map_or("", |program| program.expose());
+    match stopped {
+        Stopped::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
+            Error::invalid(format!("there is no program `{program}`"))
+                .at(purpose.name())
+                .hint("a program without `/` is looked for in PATH; scripts need an existing interpreter")
+        }
+        Stopped::NotStarted(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Error::denied(format!("`{program}` cannot be run: {error}")).at(purpose.name())
+        }
+        Stopped::NotStarted(error) => {
+            Error::fatal(format!("`{program}` cannot be run: {error}")).at(purpose.name())
+        }
+        Stopped::TimedOut => unclear(
+            purpose,
+            format!("{purpose} did not end within {} s and was killed", timeout.as_secs_f64()),
+        )
+        .hint("raise `timeout` if it needs longer"),
+        Stopped::Cancelled => {
+            unclear(purpose, format!("{purpose} was killed, because the run is being ended"))
+        }
+        Stopped::TooMuchOutput => unclear(
+            purpose,
+            format!("{purpose} printed more than {} MiB and was killed", OUTPUT_BYTES_MAX / (1024 * 1024)),
+        ),
+        Stopped::Lost(error) => unclear(purpose, format!("lost touch with {purpose}: {error}")),
+    }
+}

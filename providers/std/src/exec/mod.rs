@@ -1,0 +1,256 @@
+//! `std_exec`: whatever a few commands can create, read, update and delete.
+
+mod command;
+mod process;
+
+use std::collections::BTreeMap;
+
+use trueup_core::{Marked, Value};
+use trueup_provider::{
+    Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
+};
+
+use crate::purpose::{Purpose, Recover};
+use crate::surroundings::Surroundings;
+use command::Before;
+
+/// Anything that commands can manage: a cluster behind a vendor's command line, a row in a database, a DNS entry at a
+/// registrar without a provider.
+///
+/// # The commands
+/// Each is a list: a program and its arguments, run without a shell in the stack's folder. It reads one JSON object from
+/// standard input:
+///
+/// - `operation`: `create`, `read`, `update`, `delete` or `lookup`
+/// - `input`, `triggers`: those of the resource, `prior_input`: for an update, the one before
+/// - `result`: what was printed last, or null
+///
+/// and prints its outputs as a JSON object, which is then `.result.NAME`; nothing else on standard output. What it
+/// prints replaces what was known, so a `read` repeats from `result` what it cannot see; an `update` that prints nothing
+/// leaves it as it was. Exit code 0 is success, 75 means *try again later*, anything else is a failure, shown with the
+/// end of standard error. A `create` that fails and still prints an object leaves a half-made one, which `update`
+/// finishes next time. A program that a command leaves running must not keep its standard output open.
+///
+/// In the environment are those of this process, `environment`, and
+///
+/// - `TRUEUP_NAME`: a name for the object, unique to this resource and the same each time
+/// - `TRUEUP_TOKEN`: the same for each attempt at one create
+/// - `TRUEUP_ADDRESS`, `TRUEUP_STACK`, `TRUEUP_STAGE`: whose it is
+///
+/// # When a run is cut off
+/// If nobody knows whether a `create` went through, the next run must find out. With a `lookup`, or with
+/// `recover = "lookup"` and a `read` that does not need `result`, it looks for the object named `TRUEUP_NAME`. With
+/// `recover = "token"` it runs `create` again with the same `TRUEUP_TOKEN`. Otherwise **the resource is blind**: the run
+/// stops, and a person has to say what became of the object. Objects that are found this way are also adopted when the
+/// state was lost.
+///
+/// # What a change does
+/// `create` and `input` say what the object is: a change of either runs `update`, or replaces the object if there is
+/// none. `triggers` always replace. All else says how it is handled, and a change in it is only noted.
+#[derive(Inputs, Clone)]
+pub struct Exec {
+    /// Makes the object and prints its outputs.
+    #[trueup(length(min = 1))]
+    create: Vec<Marked<String>>,
+    /// Looks at the object and prints its outputs as they are now. Nothing, or `null`, means that it is gone. Without
+    /// it the object is never checked.
+    #[trueup(length(min = 1))]
+    read: Option<Vec<Marked<String>>>,
+    /// Brings the object to a changed `input` in place and prints its outputs. Without it the object is replaced.
+    #[trueup(length(min = 1))]
+    update: Option<Vec<Marked<String>>>,
+    /// Removes the object. If it is gone already, that is success. Without it nothing is run.
+    #[trueup(length(min = 1))]
+    delete: Option<Vec<Marked<String>>>,
+    /// Looks for the object named `TRUEUP_NAME`, knowing nothing else, and prints its outputs, or nothing.
+    #[trueup(length(min = 1))]
+    lookup: Option<Vec<Marked<String>>>,
+    /// How a create is resolved of which nobody knows whether it went through: `lookup`, `token` or `blind`. If it is
+    /// not set, `lookup` if there is such a command, else `blind`.
+    recover: Option<Recover>,
+    /// What the object should be, in any form the commands understand.
+    input: Option<Value>,
+    /// Anything whose change should replace the object.
+    #[trueup(replace)]
+    triggers: Option<Value>,
+    /// More environment variables for the commands. Secrets among them are masked in what the commands say.
+    #[trueup(default)]
+    environment: BTreeMap<String, Marked<String>>,
+    /// Where the commands run. A relative folder begins at the stack's.
+    working_dir: Option<String>,
+    /// How long a command may run, in seconds. Then it is killed with everything it started.
+    #[trueup(default = 600.0, range(min = 0.001, max = 86400))]
+    timeout: f64,
+    /// The names in `.result` that are secret. What repeats a secret of the inputs is secret by itself.
+    secret_results: Option<Vec<String>>,
+}
+
+/// What commands answered.
+#[derive(Outputs, Clone)]
+pub struct ExecOutput {
+    /// What the commands were told as `TRUEUP_NAME`.
+    #[trueup(identity, stable)]
+    name: String,
+    /// What the last command printed.
+    result: Value,
+}
+
+impl Exec {
+    fn output(&self, context: &Context<Surroundings>, result: Value) -> ExecOutput {
+        ExecOutput { name: context.physical_name(), result }
+    }
+
+    /// The command that finds the object by its name alone.
+    fn finder(&self) -> Option<(Purpose, &Vec<Marked<String>>)> {
+        let read = || self.read.as_ref().filter(|_| self.recover == Some(Recover::Lookup));
+        let lookup = self.lookup.as_ref().map(|command| (Purpose::Lookup, command));
+        lookup.or_else(|| read().map(|command| (Purpose::Read, command)))
+    }
+
+    /// Whether the object is to be the same as before, whatever changed in how it is handled.
+    fn wants_the_same_as(&self, olds: &Exec) -> bool {
+        self.create == olds.create && same(self.input.as_ref(), olds.input.as_ref())
+    }
+
+    /// The result as it is now, if that can be seen.
+    async fn look(
+        &self,
+        context: &Context<Surroundings>,
+        output: &ExecOutput,
+    ) -> Result<Option<Option<Value>>> {
+        let Some(command) = &self.read else { return Ok(None) };
+        let before = Before { output: Some(output), input: None };
+        self.run(Purpose::Read, command, context, before).await.map(Some)
+    }
+
+    async fn update(
+        &self,
+        context: &Context<Surroundings>,
+        olds: Option<&Exec>,
+        output: &ExecOutput,
+    ) -> Result<ExecOutput> {
+        if olds.is_some_and(|olds| self.is_only_handled_otherwise_than(olds)) {
+            let seen = self.look(context, output).await?.flatten();
+            if seen.is_none_or(|seen| seen.same(&output.result)) {
+                return Ok(output.clone());
+            }
+        }
+        match (&self.update, olds) {
+            (Some(command), _) => {
+                let input = olds.and_then(|olds| olds.input.as_ref());
+                let before = Before { output: Some(output), input };
+                let result = self.run(Purpose::Update, command, context, before).await?;
+                // Nothing said, nothing changed: what is known of the object is needed to delete it.
+                let result = result.unwrap_or_else(|| output.result.clone());
+                Ok(ExecOutput { name: output.name.clone(), result })
+            }
+            // It was found rather than made, and there is no way to bring it any closer.
+            (None, None) => Ok(output.clone()),
+            (None, Some(olds)) if self.wants_the_same_as(olds) => Ok(output.clone()),
+            (None, Some(_)) => Err(Error::conflict("it cannot be changed in place: it has no `update`")
+                .hint("plan again: it will be replaced")),
+        }
+    }
+
+    /// Whether something changed, and nothing of what the object should be.
+    fn is_only_handled_otherwise_than(&self, olds: &Exec) -> bool {
+        let differs = match (self.encode(), olds.encode()) {
+            (Ok(news), Ok(olds)) => !news.same(&olds),
+            _ => true,
+        };
+        differs && self.wants_the_same_as(olds)
+    }
+}
+
+impl Converge for Exec {
+    type Output = ExecOutput;
+    type Config = Surroundings;
+
+    fn recovery(&self) -> Recovery {
+        match (self.recover, &self.lookup) {
+            (Some(Recover::Lookup), _) | (None, Some(_)) => Recovery::Lookup,
+            (Some(Recover::Token), _) => Recovery::Token,
+            (Some(Recover::Blind) | None, _) => Recovery::Blind,
+        }
+    }
+
+    async fn reconcile(
+        &self,
+        context: &Context<Surroundings>,
+        current: &Current<Self>,
+    ) -> Result<ExecOutput> {
+        if let Some(output) = &current.output {
+            return self.update(context, current.olds.as_ref(), output).await;
+        }
+        let result = self.run(Purpose::Create, &self.create, context, Before::default()).await?;
+        Ok(self.output(context, result.unwrap_or_else(nothing)))
+    }
+
+    async fn read(
+        &self,
+        context: &Context<Surroundings>,
+        prior: Option<&ExecOutput>,
+    ) -> Result<Sightings<ExecOutput>> {
+        let seen = match prior {
+            Some(prior) => {
+                let Some(seen) = self.look(context, prior).await? else {
+                    return Ok(Sightings::unsupported());
+                };
+                seen.map(|result| ExecOutput { name: prior.name.clone(), result })
+            }
+            None => {
+                let Some((purpose, command)) = self.finder() else { return Ok(Sightings::unsupported()) };
+                let seen = self.run(purpose, command, context, Before::default()).await?;
+                seen.map(|result| self.output(context, result))
+            }
+        };
+        // The name is nobody else's.
+        Ok(seen.map_or_else(Sightings::absent, Sightings::owned))
+    }
+
+    async fn delete(&self, context: &Context<Surroundings>, output: &ExecOutput) -> Result<()> {
+        let Some(command) = &self.delete else { return Ok(()) };
+        let before = Before { output: Some(output), input: None };
+        self.run(Purpose::Delete, command, context, before).await.map(|_| ())
+    }
+
+    fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
+        let news = &request.current;
+        if let (Planned::Known(Some(Recover::Lookup)), Planned::Known(None), Planned::Known(None)) =
+            (&news.recover, &news.lookup, &news.read)
+        {
+            let message = "there is neither a `lookup` nor a `read` to find the object with";
+            return Err(Error::invalid(message).at("recover"));
+        }
+        let Some(prior) = &request.prior else { return Ok(()) };
+        let drifted =
+            prior.observed.as_ref().is_some_and(|observed| !observed.result.same(&prior.outputs.result));
+        if matches!(news.update, Planned::Known(None)) {
+            plan.replace_if_changed("create");
+            plan.replace_if_changed("input");
+            if drifted {
+                plan.replace("update");
+            }
+        }
+        let equal = |news: &Planned<Option<Value>>, olds: &Option<Value>| {
+            news.known().is_some_and(|news| same(news.as_ref(), olds.as_ref()))
+        };
+        let unchanged = prior.inputs.as_ref().is_some_and(|olds| {
+            let same_object = news.create == olds.create && equal(&news.input, &olds.input);
+            same_object && equal(&news.triggers, &olds.triggers)
+        });
+        if unchanged && !drifted {
+            plan.set_output("result", &prior.outputs.result)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a command that prints nothing tells.
+fn nothing() -> Value {
+    Value::object::<&str>([])
+}
+
+fn same(left: Option<&Value>, right: Option<&Value>) -> bool {
+    left.unwrap_or(&Value::NULL).same(right.unwrap_or(&Value::NULL))
+}

@@ -1,0 +1,173 @@
+//! From an operation to its request, and from the answer to outputs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reqwest::Method;
+use trueup_core::{Marked, Value};
+use trueup_provider::{Context, Error, Result};
+
+use super::client::new_client;
+use super::send::Answer;
+use super::status::Judgement;
+use super::template::{Variables, encoded};
+use super::{Http, HttpOutput, Request, pointer};
+use crate::masking::Masking;
+use crate::purpose::Purpose;
+use crate::surroundings::Surroundings;
+
+/// The method of a request that names none.
+pub(super) fn method_for(purpose: Purpose) -> Method {
+    match purpose {
+        Purpose::Create => Method::POST,
+        Purpose::Update => Method::PUT,
+        Purpose::Delete => Method::DELETE,
+        Purpose::Read | Purpose::Lookup => Method::GET,
+    }
+}
+
+impl Http {
+    /// Sends a request and takes a successful answer.
+    pub(super) async fn call(
+        &self,
+        purpose: Purpose,
+        request: &Request,
+        context: &Context<Surroundings>,
+        output: Option<&HttpOutput>,
+    ) -> Result<Answer> {
+        let variables = Variables {
+            fixed: vec![
+                ("id", output.and_then(|output| output.id.clone())),
+                ("name", Some(output.map_or_else(|| context.physical_name(), |output| output.name.clone()))),
+                ("token", Some(context.token.to_string())),
+                ("address", Some(context.address.to_string())),
+                ("stack", Some(context.owner.stack.to_string())),
+                ("stage", Some(context.owner.stage.to_string())),
+            ],
+            response: output.map(|output| output.response.clone()),
+        };
+        let timeout = Duration::try_from_secs_f64(self.timeout)
+            .map_err(|_| Error::invalid("this is no number of seconds").at("timeout"))?;
+        let outgoing = request.outgoing(method_for(purpose), &self.headers, &variables, timeout)?;
+        let masking = self.masking(output);
+        let title = masking.apply(&outgoing.title());
+        let judgement = Judgement {
+            purpose,
+            retry_statuses: &self.retry_statuses,
+            can_look: self.lookup.is_some(),
+            repeatable: request.is_idempotent(&method_for(purpose)),
+            title: &title,
+        };
+        let client = client(self.ca_pem.as_deref(), context)?;
+        let answer = outgoing.send(&client, context).await.map_err(|none| judgement.unanswered(none))?;
+        match answer.status {
+            200..=299 => Ok(answer),
+            _ => Err(judgement.refused(&answer, &masking.apply(&String::from_utf8_lossy(&answer.body)))),
+        }
+    }
+
+    /// What an answer says of the object.
+    pub(super) fn output(
+        &self,
+        context: &Context<Surroundings>,
+        request: &Request,
+        answer: &Answer,
+        known: Option<&HttpOutput>,
+    ) -> Result<HttpOutput> {
+        let mut response = self.masking(known).mark(answer.value());
+        if let Some(place) = &request.pointer {
+            response = pointer::at(&response, &steps(place, "pointer")?).unwrap_or(Value::NULL);
+        }
+        for place in self.secret_responses.iter().flatten() {
+            let steps = steps(place, "secret_responses")?;
+            let mark = |part: Value| Some(part.into_secret());
+            response = pointer::changed(&response, &steps, &mark).unwrap_or(Value::NULL);
+        }
+        let mut observed = response.clone();
+        let ignored = self.ignore.iter().flatten().map(|place| (place, "ignore"));
+        // The id tells one object from another, not how this one is.
+        for (place, input) in ignored.chain([(&self.id, "id")]) {
+            let steps = steps(place, input)?;
+            observed = pointer::changed(&observed, &steps, &|_| None).unwrap_or(Value::NULL);
+        }
+        let told = pointer::at(&response, &steps(&self.id, "id")?).and_then(|id| pointer::text(&id));
+        Ok(HttpOutput {
+            // The id is what the object was made with; a later answer may call something else an id.
+            id: known.and_then(|known| known.id.clone()).or(told),
+            name: known.map_or_else(|| context.physical_name(), |known| known.name.clone()),
+            status: answer.status,
+            response,
+            observed,
+        })
+    }
+
+    /// Refuses an object without an id, if an id is how it is spoken of.
+    pub(super) fn require_id(&self, made: &HttpOutput) -> Result<()> {
+        let requests = [&self.read, &self.update, &self.delete].into_iter().flatten();
+        if made.id.is_some() || !requests.into_iter().any(|request| request.mentions("id")) {
+            return Ok(());
+        }
+        let message = format!("the answer to `create` has no id at `{}`", self.id);
+        Err(Error::indeterminate(message).at("id").hint("say with `id` where it stands"))
+    }
+
+    /// What must not be told.
+    fn masking(&self, known: Option<&HttpOutput>) -> Masking {
+        let requests = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
+        let requests = requests.into_iter().chain([self.lookup.as_ref()]).flatten();
+        let secrets: Vec<String> = requests.flat_map(Request::secrets).collect();
+        let headers = self.headers.values().filter(|value| value.is_secret()).map(Marked::expose);
+        let response = known.map(|known| &known.response);
+        // In a URL they stand encoded.
+        let told = response.into_iter().flat_map(Value::secret_texts).map(encoded);
+        let told: Vec<String> = told.chain(secrets.iter().map(|secret| encoded(secret))).collect();
+        Masking::of(response).and(secrets.iter().chain(headers).chain(&told).map(String::as_str))
+    }
+}
+
+/// Asks a web address, without any resource behind it.
+pub(crate) async fn get(
+    request: &Request,
+    method: Method,
+    headers: &BTreeMap<String, Marked<String>>,
+    ca_pem: Option<&str>,
+    timeout: Duration,
+    context: &Context<Surroundings>,
+    accepted: &(dyn Fn(u16) -> bool + Sync),
+) -> Result<Answer> {
+    let variables = Variables { fixed: Vec::new(), response: None };
+    let outgoing = request.outgoing(method, headers, &variables, timeout)?;
+    let secrets = request.secrets();
+    let secret_headers = headers.values().filter(|value| value.is_secret()).map(Marked::expose);
+    let masking = Masking::default().and(secrets.iter().chain(secret_headers).map(String::as_str));
+    let title = masking.apply(&outgoing.title());
+    // What is only read may be asked again, whatever its method.
+    let judgement = Judgement {
+        purpose: Purpose::Read,
+        retry_statuses: &[],
+        can_look: false,
+        repeatable: true,
+        title: &title,
+    };
+    let client = client(ca_pem, context)?;
+    let answer = outgoing.send(&client, context).await.map_err(|none| judgement.unanswered(none))?;
+    match accepted(answer.status) {
+        true => Ok(answer),
+        false => Err(judgement.refused(&answer, &masking.apply(&String::from_utf8_lossy(&answer.body)))),
+    }
+}
+
+/// The client for those who trust these certificates.
+fn client(ca_pem: Option<&str>, context: &Context<Surroundings>) -> Result<reqwest::Client> {
+    match ca_pem {
+        Some(pem) => new_client(Some(pem), context.config().environment()),
+        None => context.config().client(),
+    }
+}
+
+/// The steps of a pointer that an input holds.
+pub(super) fn steps(place: &str, input: &str) -> Result<Vec<String>> {
+    pointer::parse(place).ok_or_else(|| {
+        Error::invalid(format!("`{place}` is not a JSON pointer such as `/items/0/id`")).at(input)
+    })
+}

@@ -1,0 +1,272 @@
+//! `std_http`: any REST API as a resource.
+
+mod call;
+mod client;
+mod pointer;
+mod request;
+mod send;
+mod status;
+mod template;
+mod wait;
+
+use std::collections::BTreeMap;
+
+use trueup_core::{Marked, Value};
+use trueup_provider::{
+    Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
+};
+
+use crate::purpose::{Purpose, Recover};
+use crate::surroundings::Surroundings;
+pub(crate) use call::get;
+pub(crate) use client::new_client;
+pub use request::Request;
+pub use wait::Wait;
+
+/// An object behind a REST API that has no provider of its own. Each operation is a request.
+///
+/// # Templates
+/// In URLs, headers and bodies, names in braces stand for what is known when the request is sent:
+///
+/// - `{id}`: what the API calls the object, taken from the answer to `create`
+/// - `{name}`: a name for the object, unique to this resource and the same each time
+/// - `{token}`: the same for each attempt at one create; for an `Idempotency-Key` header
+/// - `{address}`, `{stack}`, `{stage}`: whose it is
+/// - `{response.NAME}`: a part of the last answer; deeper parts are reached with more dots
+///
+/// `{{id}}` is the text `{id}` itself.
+///
+/// # Answers
+/// 2xx is success. A `read` answered with 404 or 410 means that the object is gone, and such a `delete` that it is done.
+/// 429 waits as long as the server asks. Redirects are followed on the same host only.
+///
+/// # When a run is cut off
+/// If nobody knows whether a `create` went through, the next run looks for the object with `lookup`, if there is one.
+/// If `create` is a `PUT`, or with `recover = "token"`, it is sent again with the same `{token}`. Otherwise **the
+/// resource is blind**: the run stops, and a person has to say what became of the object.
+///
+/// # What a change does
+/// A changed method, URL or body of `create` or `update` sends `update`, or replaces the object if there is none.
+/// `triggers` always replace. All else, headers included, says how the API is spoken to, and a change in it is only
+/// noted.
+#[derive(Inputs, Clone)]
+pub struct Http {
+    /// Makes the object.
+    create: Request,
+    /// Looks at the object. Without it the object is never checked.
+    read: Option<Request>,
+    /// Brings the object up to date in place. Without it the object is replaced.
+    update: Option<Request>,
+    /// Removes the object. Without it nothing is sent.
+    delete: Option<Request>,
+    /// Looks for the object by `{name}`. 404, or nothing at its `pointer`, means that there is none.
+    lookup: Option<Request>,
+    /// Where in the answer to `create` or `lookup` the id stands, as a JSON pointer.
+    #[trueup(default = "/id", pattern = "^(/.*)?$")]
+    id: String,
+    /// How a create is resolved of which nobody knows whether it went through: `lookup`, `token` or `blind`.
+    recover: Option<Recover>,
+    /// What to wait for after `create` and `update`.
+    wait: Option<Wait>,
+    /// Headers of all requests.
+    #[trueup(default)]
+    headers: BTreeMap<String, Marked<String>>,
+    /// The statuses after which a request may be sent again, because the server did nothing.
+    #[trueup(default = vec![503])]
+    retry_statuses: Vec<u16>,
+    /// Parts of the object that change by themselves, as JSON pointers: they are never drift.
+    ignore: Option<Vec<String>>,
+    /// Parts of the answers that are secret, as JSON pointers. What repeats a secret of the inputs is secret by itself.
+    secret_responses: Option<Vec<String>>,
+    /// Anything whose change should replace the object.
+    #[trueup(replace)]
+    triggers: Option<Value>,
+    /// How long to wait for one answer, in seconds.
+    #[trueup(default = 30.0, range(min = 0.001, max = 86400))]
+    timeout: f64,
+    /// Certificates to trust beside those of the system, as PEM.
+    ca_pem: Option<String>,
+}
+
+/// An object behind a REST API.
+#[derive(Outputs, Clone)]
+pub struct HttpOutput {
+    /// What the API calls it.
+    #[trueup(identity, stable)]
+    id: Option<String>,
+    /// What requests were told as `{name}`.
+    #[trueup(stable)]
+    name: String,
+    /// The status of the last answer.
+    #[trueup(informational)]
+    status: u16,
+    /// The object as the last answer shows it.
+    #[trueup(informational)]
+    response: Value,
+    /// The same without its id and what `ignore` names: a difference in it is drift.
+    observed: Value,
+}
+
+impl Http {
+    /// Whether the object is to be the same as before, however the API is spoken to.
+    fn wants_the_same_as(&self, olds: &Http) -> bool {
+        let updates = match (&self.update, &olds.update) {
+            (Some(news), Some(olds)) => news.asks_the_same_as(olds),
+            // Whether it can be updated says nothing of what it should be.
+            _ => true,
+        };
+        updates && self.create.asks_the_same_as(&olds.create)
+    }
+
+    async fn bring_up_to_date(
+        &self,
+        context: &Context<Surroundings>,
+        olds: Option<&Http>,
+        output: &HttpOutput,
+    ) -> Result<HttpOutput> {
+        let noted = olds.is_some_and(|olds| {
+            let differs = match (self.encode(), olds.encode()) {
+                (Ok(news), Ok(olds)) => !news.same(&olds),
+                _ => true,
+            };
+            differs && self.wants_the_same_as(olds)
+        });
+        if noted {
+            let seen = self.look(context, output).await?;
+            if seen.is_none_or(|seen| seen.observed.same(&output.observed)) {
+                return Ok(output.clone());
+            }
+        }
+        match (&self.update, olds) {
+            (Some(update), _) => {
+                let answer = self.call(Purpose::Update, update, context, Some(output)).await?;
+                let updated = self.output(context, update, &answer, Some(output))?;
+                // Some APIs answer an update with nothing; then the object is as the next read shows it.
+                match updated.response.is_null() {
+                    true => Ok(self.look(context, &updated).await?.unwrap_or(updated)),
+                    false => Ok(updated),
+                }
+            }
+            // It was found rather than made, and there is no way to bring it any closer.
+            (None, None) => Ok(output.clone()),
+            (None, Some(olds)) if self.wants_the_same_as(olds) => Ok(output.clone()),
+            (None, Some(_)) => Err(Error::conflict("it cannot be changed in place: it has no `update`")
+                .hint("plan again: it will be replaced")),
+        }
+    }
+
+    /// The object as it is now, if that can be seen.
+    async fn look(&self, context: &Context<Surroundings>, output: &HttpOutput) -> Result<Option<HttpOutput>> {
+        let Some(read) = &self.read else { return Ok(None) };
+        let answer = self.call(Purpose::Read, read, context, Some(output)).await?;
+        let seen = self.output(context, read, &answer, Some(output))?;
+        match (&read.pointer, seen.response.is_null()) {
+            (Some(pointer), true) => Err(Error::not_found(format!("the answer has nothing at `{pointer}`"))),
+            _ => Ok(Some(seen)),
+        }
+    }
+
+    /// Looks for the object by its name. `None`: there is none.
+    async fn find(&self, context: &Context<Surroundings>, lookup: &Request) -> Result<Option<HttpOutput>> {
+        let answer = self.call(Purpose::Lookup, lookup, context, None).await?;
+        let found = self.output(context, lookup, &answer, None)?;
+        let empty = found.response.as_items().is_some_and(<[Value]>::is_empty);
+        Ok((!found.response.is_null() && !empty).then_some(found))
+    }
+}
+
+impl Converge for Http {
+    type Output = HttpOutput;
+    type Config = Surroundings;
+
+    fn recovery(&self) -> Recovery {
+        match (self.recover, &self.lookup) {
+            (Some(Recover::Lookup), _) | (None, Some(_)) => Recovery::Lookup,
+            (Some(Recover::Token), _) => Recovery::Token,
+            (None, None) if self.create.is_idempotent(&call::method_for(Purpose::Create)) => Recovery::Token,
+            (Some(Recover::Blind) | None, _) => Recovery::Blind,
+        }
+    }
+
+    async fn reconcile(
+        &self,
+        context: &Context<Surroundings>,
+        current: &Current<Self>,
+    ) -> Result<HttpOutput> {
+        let output = match &current.output {
+            // It was made or updated by an earlier attempt, which is still waiting for it.
+            Some(output) if context.pending.is_some() => output.clone(),
+            Some(output) => self.bring_up_to_date(context, current.olds.as_ref(), output).await?,
+            None => {
+                let answer = self.call(Purpose::Create, &self.create, context, None).await?;
+                let made = self.output(context, &self.create, &answer, None)?;
+                self.require_id(&made)?;
+                made
+            }
+        };
+        self.wait_for(context, output).await
+    }
+
+    async fn read(
+        &self,
+        context: &Context<Surroundings>,
+        prior: Option<&HttpOutput>,
+    ) -> Result<Sightings<HttpOutput>> {
+        match (prior, &self.read, &self.lookup) {
+            (Some(prior), Some(_), _) => {
+                let seen = self.look(context, prior).await?;
+                Ok(seen.map_or_else(Sightings::unsupported, Sightings::owned))
+            }
+            (None, _, Some(lookup)) => {
+                // The name is nobody else's.
+                let found = self.find(context, lookup).await?;
+                Ok(found.map_or_else(Sightings::absent, Sightings::owned))
+            }
+            (Some(_), None, _) | (None, _, None) => Ok(Sightings::unsupported()),
+        }
+    }
+
+    async fn delete(&self, context: &Context<Surroundings>, output: &HttpOutput) -> Result<()> {
+        let Some(delete) = &self.delete else { return Ok(()) };
+        self.call(Purpose::Delete, delete, context, Some(output)).await.map(|_| ())
+    }
+
+    fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
+        let news = &request.current;
+        if matches!((&news.wait, &news.read), (Planned::Known(Some(_)), Planned::Known(None))) {
+            return Err(Error::invalid("there is no `read` to see by what is waited for").at("wait"));
+        }
+        if let (Planned::Known(Some(Recover::Lookup)), Planned::Known(None)) = (&news.recover, &news.lookup) {
+            return Err(Error::invalid("there is no `lookup` to find the object with").at("recover"));
+        }
+        let Some(prior) = &request.prior else { return Ok(()) };
+        let drifted =
+            prior.observed.as_ref().is_some_and(|seen| !seen.observed.same(&prior.outputs.observed));
+        if matches!(news.update, Planned::Known(None)) {
+            for part in ["create.method", "create.url", "create.body", "create.body_text"] {
+                plan.replace_if_changed(part);
+            }
+            if drifted {
+                plan.replace("update");
+            }
+        }
+        let asks_the_same = prior.inputs.as_ref().is_some_and(|olds| {
+            let create = news.create.known().is_some_and(|news| news.asks_the_same_as(&olds.create));
+            let update = match (news.update.known(), &olds.update) {
+                (Some(Some(news)), Some(olds)) => news.asks_the_same_as(olds),
+                (update, _) => update.is_some(),
+            };
+            let triggers = |it: &Option<Value>| it.clone().unwrap_or_default();
+            let same_triggers =
+                news.triggers.known().is_some_and(|news| triggers(news).same(&triggers(&olds.triggers)));
+            create && update && same_triggers
+        });
+        if asks_the_same && !drifted {
+            let HttpOutput { status, response, observed, .. } = &prior.outputs;
+            plan.set_output("status", status)?;
+            plan.set_output("response", response)?;
+            plan.set_output("observed", observed)?;
+        }
+        Ok(())
+    }
+}

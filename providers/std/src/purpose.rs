@@ -1,0 +1,45 @@
+//! What commands and requests are for, and how they say that a create can be resolved.
+
+use std::fmt;
+
+use trueup_provider::FieldType;
+
+/// What a command is run or a request is sent for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    Create,
+    Read,
+    Update,
+    Delete,
+    Lookup,
+}
+
+impl Purpose {
+    /// The attribute that holds the command or request.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Purpose::Create => "create",
+            Purpose::Read => "read",
+            Purpose::Update => "update",
+            Purpose::Delete => "delete",
+            Purpose::Lookup => "lookup",
+        }
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.name())
+    }
+}
+
+/// How a create is resolved of which nobody knows whether it went through.
+#[derive(FieldType, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recover {
+    /// By looking for the object.
+    Lookup,
+    /// By creating it again with the same token.
+    Token,
+    /// By asking a person.
+    Blind,
+}

@@ -1,0 +1,123 @@
+//! What the provider knows of the process it runs in, handed in as data.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trueup_provider::{Error, Result};
+
+/// Where the stack lies, which environment its commands see, and where chance comes from.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    folder: PathBuf,
+    environment: BTreeMap<OsString, OsString>,
+    randomness: Randomness,
+    #[cfg(feature = "http")]
+    client: Arc<std::sync::OnceLock<reqwest::Client>>,
+}
+
+impl Surroundings {
+    /// Around a stack in this folder, with an empty environment and the operating system's randomness. A relative folder
+    /// begins where the process is now, wherever it goes later.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        Surroundings {
+            // Commands run elsewhere than this process, where a relative path would lead elsewhere.
+            folder: std::path::absolute(&folder).unwrap_or(folder),
+            environment: BTreeMap::new(),
+            randomness: Randomness::default(),
+            #[cfg(feature = "http")]
+            client: Arc::default(),
+        }
+    }
+
+    /// The same, with these environment variables: what `std_env` reads and commands inherit. Usually those of the
+    /// process, without which commands have no `PATH`.
+    #[must_use]
+    pub fn with_environment<K: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        self.environment = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        self
+    }
+
+    /// The same, with another source of chance.
+    #[must_use]
+    pub fn with_randomness(mut self, randomness: Randomness) -> Self {
+        self.randomness = randomness;
+        self
+    }
+
+    /// The same, in another folder; a relative one begins at the present one.
+    #[must_use]
+    pub(crate) fn moved_to(mut self, folder: &str) -> Self {
+        self.folder = self.folder.join(folder);
+        self
+    }
+
+    /// A path as it counts: a relative one begins at the stack's folder.
+    pub(crate) fn resolve(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.folder.join(path)
+    }
+
+    pub(crate) fn environment(&self) -> &BTreeMap<OsString, OsString> {
+        &self.environment
+    }
+
+    pub(crate) fn randomness(&self) -> &Randomness {
+        &self.randomness
+    }
+
+    /// The client that all requests share, with its connections.
+    #[cfg(feature = "http")]
+    pub(crate) fn client(&self) -> Result<reqwest::Client> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let client = crate::http::new_client(None, &self.environment)?;
+        Ok(self.client.get_or_init(|| client).clone())
+    }
+}
+
+type Fill = dyn Fn(&mut [u8]) -> std::result::Result<(), getrandom::Error> + Send + Sync;
+
+/// A source of random bytes.
+#[derive(Clone)]
+pub struct Randomness(Arc<Fill>);
+
+impl Randomness {
+    /// Bytes from elsewhere, for tests and simulations.
+    pub fn from_function(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
+        Randomness(Arc::new(move |bytes| {
+            fill(bytes);
+            Ok(())
+        }))
+    }
+
+    pub(crate) fn bytes<const N: usize>(&self) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(crate) fn fill(&self, bytes: &mut [u8]) -> Result<()> {
+        (self.0)(bytes)
+            .map_err(|error| Error::fatal(format!("the operating system gives no randomness: {error}")))
+    }
+}
+
+impl Default for Randomness {
+    /// The operating system's.
+    fn default() -> Self {
+        Randomness(Arc::new(getrandom::fill))
+    }
+}
+
+impl fmt::Debug for Randomness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("randomness")
+    }
+}
