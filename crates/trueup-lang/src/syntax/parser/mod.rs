@@ -52,7 +52,7 @@ pub fn parse_template(text: &str, file: FileId) -> Result<Expr, Diagnostics> {
 }
 
 /// Reads an expression that stands in a literal string.
-pub(super) fn parse_expression_at(text: &str, literal: Origin) -> Result<Expr, Diagnostics> {
+pub(crate) fn parse_expression_at(text: &str, literal: Origin) -> Result<Expr, Diagnostics> {
     Parser::new(text, Placement::inside(text, literal)).whole_expression()
 }
 
