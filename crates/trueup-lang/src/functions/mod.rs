@@ -4,11 +4,31 @@
 //! [`call`] does for all what they have in common: it counts the arguments, refuses null, converts to the parameters'
 //! types, answers with an unknown value where an argument is not known, and carries secret marks to the result. So the
 //! functions themselves see known, plain values of the right types, unless they ask for more.
-// The families that use all of this follow one by one.
-#![allow(dead_code, unused_imports)]
 
+mod collection;
+mod compare;
+mod crypto;
+mod csv;
+mod date;
+mod encoding;
+mod filesystem;
+mod format;
+mod glob;
+mod hash;
+mod json;
+mod network;
 mod numeric;
 mod parameter;
+mod pattern;
+mod rsa;
+mod sequence;
+mod set;
+mod string;
+mod template;
+mod timestamp;
+mod type_conversion;
+mod yaml;
+mod yaml_write;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -18,6 +38,7 @@ use trueup_core::{Kind, Origin, Value};
 use crate::eval::{Environment, Surroundings};
 use crate::types::convert_unified;
 
+pub(crate) use json::json_text;
 pub(crate) use parameter::{Function, Parameter, Returns, Wanted, any, function, nullable, param};
 
 /// An argument as the caller evaluated it.
@@ -96,7 +117,23 @@ impl Call<'_> {
 pub(crate) type Outcome = Result<Value, Problem>;
 
 static ALL: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock::new(|| {
-    let families = [numeric::FUNCTIONS];
+    let families = [
+        collection::FUNCTIONS,
+        crypto::FUNCTIONS,
+        date::FUNCTIONS,
+        encoding::FUNCTIONS,
+        filesystem::FUNCTIONS,
+        format::FUNCTIONS,
+        hash::FUNCTIONS,
+        network::FUNCTIONS,
+        numeric::FUNCTIONS,
+        pattern::FUNCTIONS,
+        sequence::FUNCTIONS,
+        set::FUNCTIONS,
+        string::FUNCTIONS,
+        template::FUNCTIONS,
+        type_conversion::FUNCTIONS,
+    ];
     families.into_iter().flatten().map(|function| (function.name, function)).collect()
 });
 

@@ -1,7 +1,7 @@
 //! Numbers: abs ceil floor log max min parseint pow signum sum.
 
 use bigdecimal::num_bigint::BigInt;
-use bigdecimal::{BigDecimal, RoundingMode, Signed};
+use bigdecimal::{BigDecimal, RoundingMode};
 use trueup_core::{Kind, Number, Type, Value, convert};
 
 use super::{Call, Function, Outcome, Problem, Returns, Wanted, any, function, param};
@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("floor", NUM, Returns::Number, |call| {
         decimal(call, |number| number.with_scale_round(0, RoundingMode::Floor))
     }),
-    function("signum", NUM, Returns::Number, |call| decimal(call, Signed::signum)),
+    function("signum", NUM, Returns::Number, |call| Ok(Value::from(call.integer(0)?.signum()))),
     function("log", &[param("num", Wanted::Number), param("base", Wanted::Number)], Returns::Number, log),
     function("pow", &[param("num", Wanted::Number), param("power", Wanted::Number)], Returns::Number, pow),
     function("max", &[], Returns::Number, |call| extreme(call, "max", |number, best| number > best))

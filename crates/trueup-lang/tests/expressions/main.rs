@@ -26,7 +26,10 @@ fn environment() -> Constants {
 fn evaluated(text: &str) -> Result<Value, String> {
     let file = SourceMap::new().add("case", text);
     let told = |diagnostics: trueup_core::Diagnostics| {
-        diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        let line = |diagnostic: &trueup_core::Diagnostic| {
+            diagnostic.to_string().trim_start_matches("error: ").to_owned()
+        };
+        diagnostics.iter().map(line).collect::<Vec<_>>().join("; ")
     };
     let expression = parse_expression(text, file).map_err(told)?;
     let evaluated = evaluate(&expression, &environment());

@@ -1,7 +1,10 @@
 //! Terraform as the referee: one console is asked all cases of all tables.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use base64::Engine;
 
 use crate::files;
 use crate::table::{Case, Expected, cases};
@@ -39,14 +42,17 @@ fn numerically_equal(left: &serde_json::Value, right: &serde_json::Value) -> boo
     matches!((read(left), read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
-/// One long tuple, each element of which catches its own error.
+/// One long tuple, each element of which catches its own error, in an encoding that the console shows as it is.
 fn ask(cases: &[Case]) -> Option<Vec<String>> {
     let attempts: Vec<String> =
         cases.iter().map(|case| format!("try(jsonencode({}), \"{ERROR}\")", case.expression)).collect();
-    let question = format!("jsonencode([{}])\n", attempts.join(", "));
+    let question = format!("base64encode(jsonencode([{}]))\n", attempts.join(", "));
+    // The console leaves files behind.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy(&files(), folder.path());
     let mut console = Command::new("terraform")
         .arg("console")
-        .current_dir(files())
+        .current_dir(folder.path())
         .env("TF_CLI_CONFIG_FILE", if cfg!(windows) { "NUL" } else { "/dev/null" })
         .env("CHECKPOINT_DISABLE", "1")
         .stdin(Stdio::piped())
@@ -59,8 +65,20 @@ fn ask(cases: &[Case]) -> Option<Vec<String>> {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "terraform console failed: {told}");
     let text = String::from_utf8(output.stdout).expect("text");
-    // The console shows a string as a literal of the language, which for this one is JSON but for `$${`.
-    let literal = text.trim().replace("$${", "${").replace("%%{", "%{");
-    let json: String = serde_json::from_str(&literal).expect("a string");
-    Some(serde_json::from_str(&json).expect("a list of strings"))
+    let encoded = text.trim().trim_matches('"');
+    let json = base64::engine::general_purpose::STANDARD.decode(encoded).expect("base64");
+    Some(serde_json::from_slice(&json).expect("a list of strings"))
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("a readable folder") {
+        let entry = entry.expect("a readable folder");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            std::fs::create_dir(&target).expect("a folder");
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
 }
