@@ -215,7 +215,7 @@ impl Evaluator<'_> {
         };
         let mut diagnostic = Diagnostic::error(summary);
         if number.is_integer() && *number < Number::from(0) {
-            diagnostic = diagnostic.hint("to count from the end write element(list, -1)");
+            diagnostic = diagnostic.hint("for the last element write list[length(list) - 1]");
         }
         self.tell(origin, diagnostic);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Kind, Origin, Type, Value, convert};
 
-use super::Evaluator;
+use super::{ELEMENTS_MAX, Evaluator};
 use crate::syntax::{Expr, For, ForResult, Name, ObjectItem, ObjectKey};
 
 /// A key that was evaluated.
@@ -141,6 +141,16 @@ impl Evaluator<'_> {
 
     /// The elements of a collection with their keys, or `None` if they are unknown or were told to be none.
     pub(super) fn elements(&mut self, source: &Value, origin: Origin) -> Option<Vec<(Value, Value)>> {
+        self.elements_seen = self.elements_seen.saturating_add(source.children().count());
+        if self.elements_seen > ELEMENTS_MAX {
+            let summary = format!("this expression goes through more than {ELEMENTS_MAX} elements");
+            // Told once, not for each element of the loops around.
+            if self.elements_seen < usize::MAX {
+                self.mistake(origin, summary);
+                self.elements_seen = usize::MAX;
+            }
+            return None;
+        }
         match source.kind() {
             Kind::List(items) => {
                 Some(items.iter().enumerate().map(|(at, item)| (Value::from(at), item.clone())).collect())

@@ -73,11 +73,22 @@ pub(crate) struct Evaluator<'e> {
     /// The elements of the splats around, the innermost last.
     splat_items: Vec<Value>,
     diagnostics: Diagnostics,
+    /// How many elements for expressions have gone through.
+    elements_seen: usize,
 }
+
+/// How many elements the for expressions of one evaluation may go through: nested ones multiply.
+const ELEMENTS_MAX: usize = 2_000_000;
 
 impl<'e> Evaluator<'e> {
     fn new(environment: &'e dyn Environment) -> Self {
-        Evaluator { environment, scope: Vec::new(), splat_items: Vec::new(), diagnostics: Diagnostics::new() }
+        Evaluator {
+            environment,
+            scope: Vec::new(),
+            splat_items: Vec::new(),
+            diagnostics: Diagnostics::new(),
+            elements_seen: 0,
+        }
     }
 
     fn value(&mut self, expression: &Expr) -> Value {

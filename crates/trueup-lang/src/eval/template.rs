@@ -6,6 +6,9 @@ use trueup_core::{Diagnostic, Kind, Origin, Type, Value, convert};
 use super::Evaluator;
 use crate::syntax::TemplatePart;
 
+/// How long a text may become: names that are used twice, over and over, double it each time.
+const TEXT_BYTES_MAX: usize = 128 * 1024 * 1024;
+
 /// What a template has come to so far.
 #[derive(Default)]
 struct Text {
@@ -63,6 +66,13 @@ impl Evaluator<'_> {
     fn push(&mut self, value: &Value, origin: Origin, text: &mut Text) {
         text.secret |= value.contains_secret();
         match convert(value, &Type::String).as_ref().map(Value::kind) {
+            Ok(Kind::String(part)) if text.text.len() + part.len() > TEXT_BYTES_MAX => {
+                if !text.unknown {
+                    let limit = TEXT_BYTES_MAX / (1024 * 1024);
+                    self.mistake(origin, format!("this text becomes longer than {limit} MiB"));
+                }
+                text.unknown = true;
+            }
             Ok(Kind::String(part)) => text.text.push_str(part),
             Ok(Kind::Unknown(_)) => text.unknown = true,
             Ok(_) => {

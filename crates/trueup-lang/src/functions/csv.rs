@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use trueup_core::Value;
 
-use super::{Call, Outcome, Problem};
+use super::{Call, Outcome, Problem, counted};
 
 pub(super) fn csvdecode(call: &Call<'_>) -> Outcome {
     let mut reader = Reader { text: call.text(0), at: 0, line: 1 };
@@ -20,7 +20,8 @@ pub(super) fn csvdecode(call: &Call<'_>) -> Outcome {
         let line = reader.line;
         let Some(row) = reader.row()? else { return Ok(Value::list(rows)) };
         if row.len() != names.len() {
-            let message = format!("line {line} has {} fields, and the first has {}", row.len(), names.len());
+            let message =
+                format!("line {line} has {}, and the first has {}", counted(row.len(), "field"), names.len());
             return Err(Problem::at(0, message));
         }
         let cells = names.iter().zip(row).map(|(name, cell)| (SmolStr::new(name), Value::string(cell)));

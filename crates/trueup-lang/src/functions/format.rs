@@ -5,19 +5,30 @@ mod number;
 
 use trueup_core::{Kind, Type, Value};
 
-use super::{Call, Function, Outcome, Problem, Returns, Wanted, function, nullable, param};
+use super::{Call, Function, Outcome, Problem, Returns, Wanted, counted, function, nullable, param};
 use directive::{Part, parts};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("format", &[param("format", Wanted::Text)], Returns::Text, |call| {
-        formatted(call.text(0), &call.arguments[1..]).map(Value::string)
+        formatted(call, &call.arguments[1..]).map(Value::string)
     })
     .more(nullable("args")),
     function("formatlist", &[param("format", Wanted::Text)], Returns::Texts, formatlist)
         .more(nullable("args")),
 ];
 
-fn formatted(format: &str, arguments: &[Value]) -> Result<String, Problem> {
+/// What is wrong with a format quotes it, so nothing of that is told of a secret one.
+fn formatted(call: &Call<'_>, arguments: &[Value]) -> Result<String, Problem> {
+    render(call.text(0), arguments).map_err(|problem| match call.concealed {
+        true => Problem {
+            argument: problem.argument,
+            ..Problem::new("the format and its arguments do not fit together")
+        },
+        false => problem,
+    })
+}
+
+fn render(format: &str, arguments: &[Value]) -> Result<String, Problem> {
     let mut text = String::new();
     let mut used = 0;
     let mut next = 0;
@@ -45,7 +56,7 @@ fn formatted(format: &str, arguments: &[Value]) -> Result<String, Problem> {
     if used < arguments.len() {
         return Err(Problem::at(
             used + 1,
-            format!("the format uses {used} arguments, and there are {}", arguments.len()),
+            format!("the format uses {}, and there are {}", counted(used, "argument"), arguments.len()),
         ));
     }
     Ok(text)
@@ -76,7 +87,7 @@ fn formatlist(call: &Call<'_>) -> Outcome {
         };
         arguments.iter().map(one).collect()
     };
-    let rows = (0..length.unwrap_or(1)).map(|at| formatted(call.text(0), &row(at)).map(Value::string));
+    let rows = (0..length.unwrap_or(1)).map(|at| formatted(call, &row(at)).map(Value::string));
     Ok(Value::list(rows.collect::<Result<Vec<_>, _>>()?))
 }
 

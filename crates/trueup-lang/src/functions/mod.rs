@@ -72,6 +72,25 @@ impl Problem {
         self.hints.push(hint.into());
         self
     }
+
+    /// The same without its message, if that quotes something secret. Functions take care not to; this is the net.
+    fn without_secrets(self, arguments: &[Value]) -> Self {
+        let quotes = |value: &Value| {
+            value.secret_texts().iter().any(|secret| !secret.is_empty() && self.message.contains(secret))
+        };
+        if arguments.iter().any(quotes) {
+            return Problem {
+                message: "has no result; the reason is not shown, because an argument is secret".to_owned(),
+                ..self
+            };
+        }
+        self
+    }
+}
+
+/// A number of things, in words.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 /// A call under way: arguments of the right number and types.
@@ -106,6 +125,11 @@ impl Call<'_> {
     /// A bit of an argument for a message, unless that is secret.
     pub(crate) fn shown(&self, text: &str) -> String {
         if self.concealed { "(secret)".to_owned() } else { format!("{text:?}") }
+    }
+
+    /// A number of an argument for a message, unless that is secret.
+    pub(crate) fn shown_number(&self, number: i128) -> String {
+        if self.concealed { "(secret)".to_owned() } else { number.to_string() }
     }
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
@@ -169,14 +193,16 @@ pub(crate) fn call(function: &Function, arguments: &[Argument], environment: &dy
     if !function.sees_unknown && !values.iter().all(Value::is_wholly_known) {
         return Ok(Value::unknown(function.returns.ty(&values)).into_secret_if(secret));
     }
-    if function.sees_secrets {
-        return (function.call)(&Call { arguments: &values, environment, concealed: secret });
-    }
-    if secret {
+    let marked = values.clone();
+    if secret && !function.sees_secrets {
         values = values.iter().map(revealed).collect();
     }
-    let result = (function.call)(&Call { arguments: &values, environment, concealed: secret })?;
-    Ok(result.into_secret_if(secret))
+    let result = (function.call)(&Call { arguments: &values, environment, concealed: secret });
+    match result {
+        Ok(value) => Ok(value.into_secret_if(secret && !function.sees_secrets)),
+        Err(problem) if secret => Err(problem.without_secrets(&marked)),
+        Err(problem) => Err(problem),
+    }
 }
 
 fn accept(parameter: &Parameter, at: usize, value: &Value) -> Outcome {

@@ -110,7 +110,13 @@ fn cidrhost(call: &Call<'_>) -> Outcome {
         Some(host) => Ok(Value::string(prefix.show_address(prefix.address | host))),
         None => {
             let length = prefix.length;
-            Err(Problem::at(1, format!("a prefix of {length} bits does not hold a host numbered {number}")))
+            Err(Problem::at(
+                1,
+                format!(
+                    "a prefix of {length} bits does not hold a host numbered {}",
+                    call.shown_number(number)
+                ),
+            ))
         }
     }
 }

@@ -12,7 +12,7 @@ use trueup_core::Value;
 use super::{Call, Outcome, Problem};
 
 /// The largest key that is used, in bytes; larger ones are not made, and the work grows with the cube.
-const KEY_BYTES_MAX: usize = 2048;
+const KEY_BYTES_MAX: usize = 1024;
 
 pub(super) fn rsadecrypt(call: &Call<'_>) -> Outcome {
     let ciphertext = BASE64.decode(call.text(0).trim()).map_err(|_| Problem::at(0, "this is no base64"))?;
@@ -70,7 +70,7 @@ fn pkcs1(sequence: &[u8]) -> Option<PrivateKey> {
     let number = |bytes: &[u8]| BigInt::from_bytes_be(Sign::Plus, bytes);
     let key = PrivateKey { modulus: number(modulus), exponent: number(exponent) };
     let odd = key.modulus.bit(0);
-    (modulus.len() <= KEY_BYTES_MAX && odd).then_some(key)
+    (modulus.len() <= KEY_BYTES_MAX && exponent.len() <= modulus.len() && odd).then_some(key)
 }
 
 /// Bytes in the distinguished encoding of ASN.1.

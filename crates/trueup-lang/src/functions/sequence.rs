@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use trueup_core::{Kind, Number, Type, Value};
 
-use super::{Call, Function, Outcome, Problem, Returns, Wanted, any, function, param};
+use super::{Call, Function, Outcome, Problem, Returns, Wanted, any, counted, function, param};
 
 /// As in Terraform: more is a mistake rather than a wish.
 const RANGE_LENGTH_MAX: usize = 1024;
@@ -223,7 +223,7 @@ fn slice(call: &Call<'_>) -> Outcome {
     if end > items.len() {
         return Err(Problem::at(
             2,
-            format!("the end is beyond the list, which has {} elements", items.len()),
+            format!("the end is beyond the list, which has {}", counted(items.len(), "element")),
         ));
     }
     if start > end {

@@ -3,8 +3,11 @@
 //! Our evaluator runs every case. Where Terraform is installed, it is asked the same, so that the tables say what its
 //! language really does; cases in which ours differs on purpose are marked.
 
+mod hostile;
 mod referee;
+mod surroundings;
 mod table;
+mod types;
 mod unknown;
 
 use std::path::PathBuf;
