@@ -1,7 +1,7 @@
 //! The functions that expressions can call, a file per family.
 //!
-//! Each family has a table of [`Function`]s: name, parameters, the type of its results, and the function itself.
-//! [`call`] does for all what they have in common: it counts the arguments, refuses null, converts to the parameters'
+//! Each family has a table of functions: name, parameters, the type of its results, and the function itself.
+//! `call` does for all what they have in common: it counts the arguments, refuses null, converts to the parameters'
 //! types, answers with an unknown value where an argument is not known, and carries secret marks to the result. So the
 //! functions themselves see known, plain values of the right types, unless they ask for more.
 

@@ -7,6 +7,7 @@ mod hostile;
 mod referee;
 mod surroundings;
 mod table;
+mod templates;
 mod types;
 mod unknown;
 

@@ -14,7 +14,8 @@ const ERROR: &str = "!error";
 #[test]
 fn terraform_agrees_with_the_tables() {
     let cases: Vec<Case> = cases().into_iter().filter(|case| !case.ours).collect();
-    let Some(answers) = ask(&cases) else {
+    let questions: Vec<String> = cases.iter().map(|case| case.expression.clone()).collect();
+    let Some(answers) = ask(&questions, &[]) else {
         println!("left out: there is no `terraform` to ask");
         return;
     };
@@ -26,8 +27,7 @@ fn terraform_agrees_with_the_tables() {
                 Expected::Error(_) => answer == ERROR,
                 Expected::Json(expected) => {
                     answer != ERROR
-                        && serde_json::from_str::<serde_json::Value>(answer)
-                            .is_ok_and(|answer| answer == *expected || numerically_equal(&answer, expected))
+                        && serde_json::from_str(answer).is_ok_and(|answer| same(&answer, expected))
                 }
             };
             (!agrees).then(|| format!("{}: {}\n    terraform says {answer}", case.place, case.expression))
@@ -37,19 +37,25 @@ fn terraform_agrees_with_the_tables() {
     println!("terraform agrees in {} cases", cases.len());
 }
 
-fn numerically_equal(left: &serde_json::Value, right: &serde_json::Value) -> bool {
+/// Whether two answers are the same, however their numbers are written.
+pub(crate) fn same(left: &serde_json::Value, right: &serde_json::Value) -> bool {
     let read = |json: &serde_json::Value| trueup_core::Value::from_plain_json(&json.to_string());
-    matches!((read(left), read(right)), (Ok(left), Ok(right)) if left == right)
+    left == right || matches!((read(left), read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
-/// One long tuple, each element of which catches its own error, in an encoding that the console shows as it is.
-fn ask(cases: &[Case]) -> Option<Vec<String>> {
+/// What Terraform says to these expressions in a folder with these files besides those of the cases; `None` if there is
+/// no Terraform. One long tuple, each element of which catches its own error, in an encoding that the console shows as it
+/// is.
+pub(crate) fn ask(expressions: &[String], program: &[(&str, &str)]) -> Option<Vec<String>> {
     let attempts: Vec<String> =
-        cases.iter().map(|case| format!("try(jsonencode({}), \"{ERROR}\")", case.expression)).collect();
+        expressions.iter().map(|expression| format!("try(jsonencode({expression}), \"{ERROR}\")")).collect();
     let question = format!("base64encode(jsonencode([{}]))\n", attempts.join(", "));
     // The console leaves files behind.
     let folder = tempfile::tempdir().expect("a temporary folder");
     copy(&files(), folder.path());
+    for (name, text) in program {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
     let mut console = Command::new("terraform")
         .arg("console")
         .current_dir(folder.path())
