@@ -29,11 +29,33 @@ impl Evaluator<'_> {
                 Err(problem) => self.problem(name, problem, &arguments, origin),
             };
         }
-        let values: Vec<Value> = arguments.iter().map(|argument| argument.value.clone()).collect();
+        self.foreign_call(name, call.name.origin, &arguments, origin)
+    }
+
+    /// A function of the environment, which sees known values without marks.
+    fn foreign_call(
+        &mut self,
+        name: &str,
+        name_origin: Origin,
+        arguments: &[Argument],
+        origin: Origin,
+    ) -> Value {
+        if !self.environment.function_names().contains(&name) {
+            return self.unknown_function(name, name_origin);
+        }
+        let secret = arguments.iter().any(|argument| argument.value.contains_secret());
+        if !arguments.iter().all(|argument| argument.value.is_wholly_known()) {
+            return Value::unknown(Type::Any).into_secret_if(secret);
+        }
+        let values: Vec<Value> =
+            arguments.iter().map(|argument| functions::revealed(&argument.value)).collect();
         match self.environment.call(name, &values) {
-            Some(Ok(value)) => value,
-            Some(Err(message)) => self.mistake(origin, format!("`{name}`: {message}")),
-            None => self.unknown_function(name, call.name.origin),
+            Ok(value) => value.into_secret_if(secret),
+            Err(_) if secret => self.mistake(
+                origin,
+                format!("`{name}` has no result; the reason is not shown, because an argument is secret"),
+            ),
+            Err(message) => self.mistake(origin, format!("`{name}`: {message}")),
         }
     }
 

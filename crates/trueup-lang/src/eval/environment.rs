@@ -22,10 +22,11 @@ pub trait Environment {
     /// What functions may know of the world.
     fn surroundings(&self) -> &Surroundings;
 
-    /// Calls a function that is not built in, such as `provider::aws::arn_parse`. `None` if there is no such function.
-    fn call(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, String>> {
-        let _ = (name, arguments);
-        None
+    /// Calls a function that is not built in, such as `provider::aws::arn_parse`, with known values that bear no marks.
+    /// What went wrong is told in a sentence. Only names of [`Environment::function_names`] come here.
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
+        let _ = arguments;
+        Err(format!("{name} cannot be called here"))
     }
 
     /// Whether a template file or text is being rendered, which must not render others in its turn.
@@ -34,7 +35,7 @@ pub trait Environment {
         false
     }
 
-    /// The names of the functions that [`Environment::call`] knows, for suggestions.
+    /// The names of the functions that [`Environment::call`] knows.
     fn function_names(&self) -> Vec<&str> {
         Vec::new()
     }

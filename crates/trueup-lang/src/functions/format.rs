@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// What is wrong with a format quotes it, so nothing of that is told of a secret one.
 fn formatted(call: &Call<'_>, arguments: &[Value]) -> Result<String, Problem> {
-    render(call.text(0), arguments).map_err(|problem| match call.concealed {
+    render(call.text(0), arguments).map_err(|problem| match call.concealed() {
         true => Problem {
             argument: problem.argument,
             ..Problem::new("the format and its arguments do not fit together")

@@ -97,8 +97,8 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 pub(crate) struct Call<'a> {
     pub(crate) arguments: &'a [Value],
     pub(crate) environment: &'a dyn Environment,
-    /// Whether an argument is secret, so that no message may quote one.
-    pub(crate) concealed: bool,
+    /// The arguments with their marks.
+    marked: &'a [Value],
 }
 
 impl Call<'_> {
@@ -122,14 +122,19 @@ impl Call<'_> {
         usize::try_from(number).map_err(|_| Problem::at(at, "must not be negative"))
     }
 
+    /// Whether an argument is secret, so that no message may quote one. Looks at all of them: ask only when needed.
+    pub(crate) fn concealed(&self) -> bool {
+        self.marked.iter().any(Value::contains_secret)
+    }
+
     /// A bit of an argument for a message, unless that is secret.
     pub(crate) fn shown(&self, text: &str) -> String {
-        if self.concealed { "(secret)".to_owned() } else { format!("{text:?}") }
+        if self.concealed() { "(secret)".to_owned() } else { format!("{text:?}") }
     }
 
     /// A number of an argument for a message, unless that is secret.
     pub(crate) fn shown_number(&self, number: i128) -> String {
-        if self.concealed { "(secret)".to_owned() } else { number.to_string() }
+        if self.concealed() { "(secret)".to_owned() } else { number.to_string() }
     }
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
@@ -189,19 +194,22 @@ pub(crate) fn call(function: &Function, arguments: &[Argument], environment: &dy
     for (at, argument) in arguments.iter().enumerate() {
         values.push(accept(function.parameter(at), at, &argument.value)?);
     }
-    let secret = values.iter().any(Value::contains_secret);
+    // Arguments can be large, so they are looked through only where the function does not do that itself.
+    let secret = !function.sees_secrets && values.iter().any(Value::contains_secret);
     if !function.sees_unknown && !values.iter().all(Value::is_wholly_known) {
+        let secret = values.iter().any(Value::contains_secret);
         return Ok(Value::unknown(function.returns.ty(&values)).into_secret_if(secret));
     }
-    let marked = values.clone();
-    if secret && !function.sees_secrets {
-        values = values.iter().map(revealed).collect();
-    }
-    let result = (function.call)(&Call { arguments: &values, environment, concealed: secret });
-    match result {
-        Ok(value) => Ok(value.into_secret_if(secret && !function.sees_secrets)),
-        Err(problem) if secret => Err(problem.without_secrets(&marked)),
-        Err(problem) => Err(problem),
+    let plain: Vec<Value>;
+    let visible = if secret {
+        plain = values.iter().map(revealed).collect();
+        &plain
+    } else {
+        &values
+    };
+    match (function.call)(&Call { arguments: visible, environment, marked: &values }) {
+        Ok(value) => Ok(value.into_secret_if(secret)),
+        Err(problem) => Err(problem.without_secrets(&values)),
     }
 }
 

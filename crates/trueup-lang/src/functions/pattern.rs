@@ -55,7 +55,7 @@ fn compiled(call: &Call<'_>, pattern: &str, argument: usize) -> Result<Regex, Pr
     RegexBuilder::new(&as_re2(pattern)).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
         let reason = match &error {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
-            _ if call.concealed => "it is invalid".to_owned(),
+            _ if call.concealed() => "it is invalid".to_owned(),
             // The last line says what is wrong; those before draw the pattern as rewritten.
             other => {
                 other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()

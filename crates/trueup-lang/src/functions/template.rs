@@ -25,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn templatefile(call: &Call<'_>) -> Outcome {
     if call.arguments[0].is_unknown() {
-        return Ok(Value::unknown(Type::Any).into_secret_if(call.concealed));
+        return Ok(Value::unknown(Type::Any).into_secret_if(call.concealed()));
     }
     let text = read_text(call, 0)?;
     render(call, call.text(0), &text)
@@ -33,7 +33,7 @@ fn templatefile(call: &Call<'_>) -> Outcome {
 
 fn templatestring(call: &Call<'_>) -> Outcome {
     if call.arguments[0].is_unknown() {
-        return Ok(Value::unknown(Type::String).into_secret_if(call.concealed));
+        return Ok(Value::unknown(Type::String).into_secret_if(call.concealed()));
     }
     let rendered = render(call, "the template", call.text(0))?;
     convert(&rendered, &Type::String)
@@ -92,7 +92,7 @@ impl Environment for TemplateEnvironment<'_> {
         self.outer.surroundings()
     }
 
-    fn call(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, String>> {
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
         self.outer.call(name, arguments)
     }
 

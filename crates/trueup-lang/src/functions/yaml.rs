@@ -18,7 +18,7 @@ pub(super) fn yamldecode(call: &Call<'_>) -> Outcome {
         parser: Parser::new_from_str(call.text(0)),
         anchors: BTreeMap::new(),
         nodes: 0,
-        concealed: call.concealed,
+        concealed: call.concealed(),
     };
     reader.document()
 }

@@ -40,6 +40,11 @@ fn named_properties_become_blocks() {
 }
 
 #[test]
+fn keys_within_expressions_are_templates() {
+    check(r#"{"x": {"${a}": 1, "b": 2}}"#, r#"x = {(template a): 1 "b": 2}"#);
+}
+
+#[test]
 fn a_quoted_reference_is_one() {
     let mut sources = SourceMap::new();
     let parsed = parse_source(&mut sources, "a.tf.json", br#"{"depends_on": ["aws_instance.x[0]"]}"#);

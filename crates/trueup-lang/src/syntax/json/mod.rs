@@ -54,14 +54,14 @@ fn attributes(items: Vec<ObjectItem>) -> Vec<Item> {
         .collect()
 }
 
-/// A key of a body is a name, whatever is in it.
+/// A key of a body is a name; within expressions it is a template.
 fn key_name(key: ObjectKey) -> Name {
     match key {
         ObjectKey::Name(name) => name,
         ObjectKey::Expr(Expr { kind: ExprKind::Literal(Literal::String(text)), origin }) => {
             Name { text, origin }
         }
-        // The reader keeps the text of every key in JSON; a computed one cannot come up here.
-        ObjectKey::Expr(Expr { origin, .. }) => Name::new("", origin),
+        // A template, which is no name of anything; whoever reads the body says so.
+        ObjectKey::Expr(Expr { origin, .. }) => Name::new("${…}", origin),
     }
 }

@@ -77,8 +77,7 @@ impl Reader<'_, '_> {
             }
             let start = self.at;
             let key = self.string()?;
-            let kind = ExprKind::Literal(Literal::String(SmolStr::new(key)));
-            let key = ObjectKey::Expr(Expr { kind, origin: self.origin(start, self.at) });
+            let key = ObjectKey::Expr(self.template(&key, start));
             self.skip();
             if !self.take(":") {
                 return self.fail_here("expected `:` and a value after the key");
