@@ -24,17 +24,16 @@ impl Evaluator<'_> {
             return self.mismatch(&then, &otherwise, origin);
         };
         let chosen = match decided {
-            Some(true) => then,
-            Some(false) => otherwise,
+            Some(true) => &then,
+            Some(false) => &otherwise,
             None => {
                 let secret = secret || then.is_secret() || otherwise.is_secret();
                 return Value::unknown(ty).into_secret_if(secret);
             }
         };
-        match convert(&chosen, &ty) {
+        match convert(chosen, &ty) {
             Ok(converted) => converted.into_secret_if(secret),
-            // Only depth can be in the way of a conversion to a common type.
-            Err(_) => chosen.into_secret_if(secret),
+            Err(_) => self.mismatch(&then, &otherwise, origin),
         }
     }
 

@@ -67,6 +67,11 @@ impl Evaluator<'_> {
         let symbol = binary.operator.symbol();
         let converted = self.operand(left, &Type::Bool, symbol, binary.left.origin);
         if converted.as_ref().and_then(Value::as_bool) == Some(deciding) {
+            let (right, told) = self.attempt(&binary.right);
+            // What can be no bool at all is a mistake all the same.
+            if told.is_empty() && !right.is_null() {
+                self.operand(&right, &Type::Bool, symbol, binary.right.origin);
+            }
             return Value::from(deciding).into_secret_if(left.is_secret());
         }
         let right = self.value(&binary.right);

@@ -63,7 +63,9 @@ fn coalesce(call: &Call<'_>) -> Outcome {
     if types.is_empty() {
         return Err(Problem::new("all arguments are null or empty"));
     }
-    let Some(ty) = unify(&types) else {
+    // Beside a null nothing is said about types, as in Terraform.
+    let any_type = || call.arguments.iter().any(Value::is_null).then_some(Type::Any);
+    let Some(ty) = unify(&types).or_else(any_type) else {
         return Err(Problem::new("the arguments have no type in common"));
     };
     for value in call.arguments {
@@ -84,18 +86,15 @@ fn coalescelist(call: &Call<'_>) -> Outcome {
     }
     for (at, value) in call.arguments.iter().enumerate() {
         match value.kind() {
-            Kind::List(items) | Kind::Set(items) => {
-                if !items.is_empty() {
-                    return Ok(value.clone());
-                }
-            }
-            Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
-                return Ok(Value::unknown(Type::Any).into_secret_if(value.is_secret()));
-            }
+            Kind::List(_) | Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => {}
             kind => return Err(Problem::at(at, format!("needs lists, found {}", kind.name()))),
         }
     }
-    Err(Problem::new("all lists are empty"))
+    match call.arguments.iter().find(|value| value.is_unknown() || value.children().next().is_some()) {
+        Some(value) if value.is_unknown() => Ok(Value::unknown(Type::Any).into_secret_if(value.is_secret())),
+        Some(value) => Ok(value.clone()),
+        None => Err(Problem::new("all lists are empty")),
+    }
 }
 
 fn contains(call: &Call<'_>) -> Outcome {
@@ -293,7 +292,10 @@ fn one(call: &Call<'_>) -> Outcome {
 fn transpose(call: &Call<'_>) -> Outcome {
     let mut transposed: BTreeMap<SmolStr, Vec<Value>> = BTreeMap::new();
     for (key, items) in call.arguments[0].as_entries().into_iter().flat_map(trueup_core::Entries::iter) {
-        for item in items.as_items().unwrap_or_default() {
+        let Some(items) = items.as_items() else {
+            return Err(Problem::at(0, "the lists must not be null"));
+        };
+        for item in items {
             let Some(text) = item.as_str() else {
                 return Err(Problem::at(0, "the lists must not hold null"));
             };

@@ -109,6 +109,12 @@ fn as_re2(pattern: &str) -> String {
         match char {
             '\\' => match chars.next() {
                 Some('Q') if !in_class => quote(&mut chars, &mut rewritten),
+                // \p{Greek}, \x{10FFFF}: the braces belong to the escape.
+                Some(escaped @ ('p' | 'P' | 'x')) if chars.peek() == Some(&'{') => {
+                    rewritten.push('\\');
+                    rewritten.push(escaped);
+                    copy_through(&mut chars, '}', &mut rewritten);
+                }
                 Some(escaped) => push_escape(escaped, in_class, &mut rewritten),
                 None => rewritten.push('\\'),
             },
@@ -129,13 +135,9 @@ fn as_re2(pattern: &str) -> String {
             }
             '[' if chars.peek() == Some(&':') => {
                 rewritten.push('[');
-                for inner in chars.by_ref() {
-                    rewritten.push(inner);
-                    if inner == ']' {
-                        break;
-                    }
-                }
+                copy_through(&mut chars, ']', &mut rewritten);
             }
+            '{' if !in_class && !counts(chars.clone()) => rewritten.push_str("\\{"),
             '[' | '&' | '~' if in_class => {
                 rewritten.push('\\');
                 rewritten.push(char);
@@ -144,6 +146,25 @@ fn as_re2(pattern: &str) -> String {
         }
     }
     rewritten
+}
+
+fn copy_through(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char, rewritten: &mut String) {
+    for char in chars.by_ref() {
+        rewritten.push(char);
+        if char == end {
+            break;
+        }
+    }
+}
+
+/// Whether what follows a brace makes it a repetition: `2}`, `2,}`, `2,5}`. Any other brace stands for itself.
+fn counts(chars: std::iter::Peekable<std::str::Chars<'_>>) -> bool {
+    let inside: String = chars.take_while(|char| *char != '}').take(20).collect();
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match inside.split_once(',') {
+        Some((least, most)) => digits(least) && (most.is_empty() || digits(most)),
+        None => digits(&inside),
+    }
 }
 
 /// `\Q…\E`: the text between them as it stands.

@@ -165,6 +165,9 @@ fn range(call: &Call<'_>) -> Outcome {
     if step == zero {
         return Err(Problem::at(2, "the step must not be zero"));
     }
+    if start == limit {
+        return Ok(Value::list([]));
+    }
     if down && step > zero {
         return Err(Problem::at(2, "the step must be negative, since the limit is below the start"));
     }

@@ -32,7 +32,13 @@ fn combine(
     put_together: impl Fn(&BTreeSet<Value>, &BTreeSet<Value>) -> BTreeSet<Value>,
 ) -> Outcome {
     let items = |value: &Value| value.as_items().unwrap_or_default().to_vec();
-    let types: Vec<Type> = call.arguments.iter().flat_map(items).map(|item| Type::of(&item)).collect();
+    let types: Vec<Type> = call
+        .arguments
+        .iter()
+        .flat_map(items)
+        .filter(|item| !item.is_null())
+        .map(|item| Type::of(&item))
+        .collect();
     let element = if types.is_empty() { Some(Type::Any) } else { unify(&types) };
     let Some(element) = element else {
         return Err(Problem::new("the elements of the sets have no type in common"));
@@ -44,7 +50,7 @@ fn combine(
     Ok(Value::set(sets.fold(first, |found, next| put_together(&found, &next))))
 }
 
-/// Each combination of one element of each; a set if all are sets.
+/// Each combination of one element of each; a set if one of them is.
 fn setproduct(call: &Call<'_>) -> Outcome {
     if call.arguments.len() < 2 {
         return Err(Problem::new("needs at least two lists or sets"));
@@ -68,6 +74,6 @@ fn setproduct(call: &Call<'_>) -> Outcome {
         rows = extended.collect();
     }
     let rows = rows.into_iter().map(Value::list);
-    let all_sets = call.arguments.iter().all(|value| matches!(value.kind(), Kind::Set(_)));
-    Ok(if all_sets { Value::set(rows) } else { Value::list(rows) })
+    let any_set = call.arguments.iter().any(|value| matches!(value.kind(), Kind::Set(_)));
+    Ok(if any_set { Value::set(rows) } else { Value::list(rows) })
 }

@@ -41,17 +41,32 @@ fn unify_sequences(types: &[Type]) -> Option<Type> {
         let element = |at: usize| unify(&tuples.iter().map(|tuple| tuple[at].clone()).collect::<Vec<_>>());
         return Some(Type::tuple((0..length).map(element).collect::<Option<Vec<_>>>()?));
     }
+    let sets: Vec<Type> = types
+        .iter()
+        .filter_map(|ty| match ty {
+            Type::Set(own) => Some((**own).clone()),
+            _ => None,
+        })
+        .collect();
+    // What is no set becomes one of those that are, whose elements decide.
+    if !sets.is_empty() {
+        let element = unify(&sets)?;
+        let fits = |ty: &Type| match ty {
+            Type::Tuple(own) => own.iter().all(|own| may_become(own, &element)),
+            Type::List(own) => may_become(own, &element),
+            _ => true,
+        };
+        return types.iter().all(fits).then(|| Type::set(element.clone()));
+    }
     let mut elements = Vec::new();
     for ty in types {
         match ty {
             Type::Tuple(own) => elements.extend(own.iter().cloned()),
-            Type::List(own) | Type::Set(own) => elements.push((**own).clone()),
+            Type::List(own) => elements.push((**own).clone()),
             _ => {}
         }
     }
-    let element = if elements.is_empty() { Type::Any } else { unify(&elements)? };
-    let set = types.iter().any(|ty| matches!(ty, Type::Set(_)));
-    Some(if set { Type::set(element) } else { Type::list(element) })
+    Some(Type::list(unify_elements(elements)?))
 }
 
 fn unify_keyed(types: &[Type]) -> Option<Type> {
@@ -79,8 +94,21 @@ fn unify_keyed(types: &[Type]) -> Option<Type> {
             _ => {}
         }
     }
-    let element = if elements.is_empty() { Type::Any } else { unify(&elements)? };
-    Some(Type::map(element))
+    Some(Type::map(unify_elements(elements)?))
+}
+
+/// The type of a collection's elements. A null among them, whose type is open, has no say.
+fn unify_elements(mut types: Vec<Type>) -> Option<Type> {
+    types.retain(|ty| *ty != Type::Any);
+    if types.is_empty() { Some(Type::Any) } else { unify(&types) }
+}
+
+/// Whether a value of one type may convert to another; text may, if it says the right thing.
+fn may_become(from: &Type, to: &Type) -> bool {
+    match (from, to) {
+        (Type::String, Type::Bool | Type::Number) => true,
+        _ => unify(&[from.clone(), to.clone()]).is_some_and(|common| common == *to || common == Type::Any),
+    }
 }
 
 /// The value as one of this type, where `any` within a collection stands for the type its elements have in common.
