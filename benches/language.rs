@@ -1,0 +1,63 @@
+//! What reading a program costs: time in proportion to its length, and memory for the tree alone.
+//!
+//! Besides the timings, the peak of the memory that parsing allocates is printed, as the difference that the largest
+//! program makes.
+
+use divan::{AllocProfiler, Bencher, black_box};
+use trueup_core::{SourceMap, Value};
+use trueup_lang::eval::{Constants, evaluate, references};
+use trueup_lang::syntax::{Body, parse_body, parse_expression};
+
+#[global_allocator]
+static ALLOCATOR: AllocProfiler = AllocProfiler::system();
+
+fn main() {
+    divan::main();
+}
+
+const RESOURCES: [usize; 3] = [100, 1_000, 10_000];
+
+/// Resources of six lines each, with references, templates, lists and maps.
+fn program(resources: usize) -> String {
+    let resource = |at: usize| {
+        format!(
+            "resource \"aws_instance\" \"web_{at}\" {{\n  ami           = var.ami[\"region-{at}\"]\n  instance_type = var.size == \"large\" ? \"m5.large\" : \"t3.micro\"\n  tags          = {{ Name = \"web-${{var.stage}}-{at}\", Index = {at} }}\n  subnets       = [for s in aws_subnet.main[*].id : s if s != null]\n}}\n"
+        )
+    };
+    (0..resources).map(resource).collect()
+}
+
+fn parsed(text: &str) -> Body {
+    let mut sources = SourceMap::new();
+    let file = sources.add("main.tf", text);
+    let parsed = parse_body(text, file);
+    assert!(parsed.diagnostics.is_empty());
+    parsed.tree
+}
+
+#[divan::bench(args = RESOURCES)]
+fn parse(bencher: Bencher<'_, '_>, resources: usize) {
+    let text = program(resources);
+    bencher.counter(divan::counter::BytesCount::of_str(&text)).bench_local(|| parsed(black_box(&text)));
+}
+
+#[divan::bench(args = RESOURCES)]
+fn find_references(bencher: Bencher<'_, '_>, resources: usize) {
+    let body = parsed(&program(resources));
+    bencher.bench_local(|| {
+        let attributes = body.blocks().flat_map(|block| block.body.attributes());
+        attributes.map(|attribute| references(black_box(&attribute.value)).len()).sum::<usize>()
+    });
+}
+
+/// Objects with many keys, which are quadratic where keys are searched one by one.
+#[divan::bench(args = [1_000, 10_000, 100_000])]
+fn parse_and_evaluate_an_object(bencher: Bencher<'_, '_>, keys: usize) {
+    let entries: String = (0..keys).map(|at| format!("key_{at} = \"value {at}\"\n")).collect();
+    let text = format!("{{\n{entries}}}");
+    bencher.bench_local(|| -> Value {
+        let file = SourceMap::new().add("object", "");
+        let expression = parse_expression(black_box(&text), file).expect("an object");
+        evaluate(&expression, &Constants::default()).value
+    });
+}

@@ -1,0 +1,150 @@
+//! From expressions to values, as far as they are known.
+//!
+//! [`evaluate`] walks the tree once. What is wrong is told and gives way to an unknown value of any type, which takes
+//! part in nothing, so that one mistake is told once and others beside it are still found. Unknown values give unknown
+//! results of the best type known; secret ones give secret results.
+//!
+//! The semantics are Terraform's, and a table of cases is checked against it. Where ours differ on purpose:
+//!
+//! - dividing by zero is an error, not an infinite number
+//! - a list equals a tuple of the same elements
+//! - texts are kept as written, not brought to a normal form of Unicode
+//! - `&&` and `||` leave their right operand alone where the left one decides
+//! - decimals are exact: results are rounded only beyond 154 digits
+
+mod access;
+mod arithmetic;
+mod call;
+mod collections;
+mod conditional;
+mod environment;
+mod equality;
+mod operators;
+mod references;
+mod template;
+
+use smol_str::SmolStr;
+use trueup_core::{Diagnostic, Diagnostics, Origin, Type, Value};
+
+pub use environment::{Constants, Environment, Moment, Random, Reference, Resolved, Surroundings};
+pub use references::references;
+
+use arithmetic::ArithmeticError;
+pub(crate) use arithmetic::rounded;
+pub(crate) use equality::equal;
+
+use crate::syntax::{Expr, ExprKind, Literal};
+
+/// The outcome of an evaluation.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The value; unknown in place of what was wrong.
+    pub value: Value,
+    /// All that was wrong.
+    pub diagnostics: Diagnostics,
+}
+
+/// The value of an expression.
+pub fn evaluate(expression: &Expr, environment: &dyn Environment) -> Evaluated {
+    evaluate_with(expression, environment, &[])
+}
+
+/// The value of an expression in which further names are known, before those of the environment.
+pub fn evaluate_with(
+    expression: &Expr,
+    environment: &dyn Environment,
+    names: &[(SmolStr, Value)],
+) -> Evaluated {
+    let mut evaluator = Evaluator::new(environment);
+    evaluator.scope.extend_from_slice(names);
+    let mut value = evaluator.value(expression);
+    if value.depth() > Value::DEPTH_MAX {
+        let summary = format!("this value nests deeper than {} levels", Value::DEPTH_MAX);
+        value = evaluator.mistake(expression.origin, summary);
+    }
+    Evaluated { value, diagnostics: evaluator.diagnostics }
+}
+
+/// One walk over a tree.
+pub(crate) struct Evaluator<'e> {
+    environment: &'e dyn Environment,
+    /// The names of for expressions, the innermost last.
+    scope: Vec<(SmolStr, Value)>,
+    /// The elements of the splats around, the innermost last.
+    splat_items: Vec<Value>,
+    diagnostics: Diagnostics,
+    /// How many elements for expressions have gone through.
+    elements_seen: usize,
+}
+
+/// How many elements the for expressions of one evaluation may go through: nested ones multiply.
+const ELEMENTS_MAX: usize = 2_000_000;
+
+impl<'e> Evaluator<'e> {
+    fn new(environment: &'e dyn Environment) -> Self {
+        Evaluator {
+            environment,
+            scope: Vec::new(),
+            splat_items: Vec::new(),
+            diagnostics: Diagnostics::new(),
+            elements_seen: 0,
+        }
+    }
+
+    fn value(&mut self, expression: &Expr) -> Value {
+        let value = match &expression.kind {
+            ExprKind::Literal(literal) => literal_value(literal),
+            ExprKind::Template(template) => self.template(&template.parts),
+            ExprKind::Traversal(traversal) => self.traversal(traversal, expression.origin),
+            ExprKind::Access(source, steps) => {
+                let source = self.value(source);
+                self.accesses(source, steps)
+            }
+            ExprKind::Splat(splat) => self.splat(splat),
+            ExprKind::SplatItem => match self.splat_items.last() {
+                Some(item) => item.clone(),
+                // The parser puts these inside splats only.
+                None => self.mistake(expression.origin, "there is no element to take this of"),
+            },
+            ExprKind::Call(call) => self.call(call, expression.origin),
+            ExprKind::Unary(operator, operand) => self.unary(*operator, operand),
+            ExprKind::Binary(_) => self.binary(expression),
+            ExprKind::Conditional(conditional) => self.conditional(conditional, expression.origin),
+            ExprKind::For(it) => self.for_expression(it),
+            ExprKind::Tuple(items) => {
+                Value::list(items.iter().map(|item| self.value(item)).collect::<Vec<_>>())
+            }
+            ExprKind::Object(items) => self.object(items),
+            ExprKind::Parentheses(inner) => self.value(inner),
+        };
+        if value.origin().is_none() { value.with_origin(expression.origin) } else { value }
+    }
+
+    /// Evaluates without telling what is wrong, and says whether anything was.
+    fn attempt(&mut self, expression: &Expr) -> (Value, Diagnostics) {
+        let before = std::mem::take(&mut self.diagnostics);
+        let value = self.value(expression);
+        let told = std::mem::replace(&mut self.diagnostics, before);
+        (value, told)
+    }
+
+    fn mistake(&mut self, origin: Origin, summary: impl Into<String>) -> Value {
+        self.tell(origin, Diagnostic::error(summary))
+    }
+
+    /// Tells what is wrong, and gives what stands in for the value.
+    fn tell(&mut self, origin: Origin, mut diagnostic: Diagnostic) -> Value {
+        diagnostic.origin.get_or_insert(origin);
+        self.diagnostics.push(diagnostic);
+        Value::unknown(Type::Any)
+    }
+}
+
+fn literal_value(literal: &Literal) -> Value {
+    match literal {
+        Literal::Null => Value::NULL,
+        Literal::Bool(truth) => Value::from(*truth),
+        Literal::Number(number) => Value::number(number.clone()),
+        Literal::String(text) => Value::string(text.clone()),
+    }
+}

@@ -1,0 +1,98 @@
+//! Formatting: format formatlist, in the manner of C's `printf`.
+
+mod directive;
+mod number;
+
+use trueup_core::{Kind, Type, Value};
+
+use super::{Call, Function, Outcome, Problem, Returns, Wanted, counted, function, nullable, param};
+use directive::{Part, parts};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("format", &[param("format", Wanted::Text)], Returns::Text, |call| {
+        formatted(call, &call.arguments[1..]).map(Value::string)
+    })
+    .more(nullable("args")),
+    function("formatlist", &[param("format", Wanted::Text)], Returns::Texts, formatlist)
+        .more(nullable("args")),
+];
+
+/// What is wrong with a format quotes it, so nothing of that is told of a secret one.
+fn formatted(call: &Call<'_>, arguments: &[Value]) -> Result<String, Problem> {
+    render(call.text(0), arguments).map_err(|problem| match call.concealed() {
+        true => Problem {
+            argument: problem.argument,
+            ..Problem::new("the format and its arguments do not fit together")
+        },
+        false => problem,
+    })
+}
+
+fn render(format: &str, arguments: &[Value]) -> Result<String, Problem> {
+    let mut text = String::new();
+    let mut used = 0;
+    let mut next = 0;
+    for part in parts(format)? {
+        match part {
+            Part::Text(literal) => text.push_str(literal),
+            Part::Directive(directive) => {
+                let at = directive.argument.unwrap_or(next);
+                next = at + 1;
+                used = used.max(next);
+                let Some(value) = arguments.get(at) else {
+                    let count = arguments.len();
+                    return Err(Problem::at(
+                        0,
+                        format!(
+                            "`{}` asks for argument {next} after the format, and there are {count}",
+                            directive.text
+                        ),
+                    ));
+                };
+                text.push_str(&directive.format(value).map_err(|message| Problem::at(at + 1, message))?);
+            }
+        }
+    }
+    if used < arguments.len() {
+        return Err(Problem::at(
+            used + 1,
+            format!("the format uses {}, and there are {}", counted(used, "argument"), arguments.len()),
+        ));
+    }
+    Ok(text)
+}
+
+/// Formats once for each element of the lists; what is no list is the same each time.
+fn formatlist(call: &Call<'_>) -> Outcome {
+    let arguments = &call.arguments[1..];
+    let mut length = None;
+    for (at, argument) in arguments.iter().enumerate() {
+        let (Kind::List(items) | Kind::Set(items)) = argument.kind() else { continue };
+        match length {
+            None => length = Some(items.len()),
+            Some(length) if length != items.len() => {
+                let message = format!(
+                    "this list has {} elements and another {length}; they must be as long",
+                    items.len()
+                );
+                return Err(Problem::at(at + 1, message));
+            }
+            Some(_) => {}
+        }
+    }
+    let row = |at: usize| -> Vec<Value> {
+        let one = |argument: &Value| match argument.kind() {
+            Kind::List(items) | Kind::Set(items) => items[at].clone(),
+            _ => argument.clone(),
+        };
+        arguments.iter().map(one).collect()
+    };
+    let rows = (0..length.unwrap_or(1)).map(|at| formatted(call, &row(at)).map(Value::string));
+    Ok(Value::list(rows.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// The text of a plain value.
+fn plain_text(value: &Value) -> Option<String> {
+    let converted = trueup_core::convert(value, &Type::String).ok()?;
+    converted.as_str().map(str::to_owned)
+}

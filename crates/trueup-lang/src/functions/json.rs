@@ -1,0 +1,80 @@
+//! JSON: jsondecode jsonencode.
+
+use trueup_core::{Entries, JsonError, Kind, Value};
+
+use super::{Call, Outcome, Problem};
+
+pub(super) fn jsonencode(call: &Call<'_>) -> Outcome {
+    Ok(Value::string(json_text(&call.arguments[0])))
+}
+
+pub(super) fn jsondecode(call: &Call<'_>) -> Outcome {
+    Value::from_plain_json(call.text(0)).map_err(|error| {
+        let reason = match error {
+            JsonError::Syntax { message } | JsonError::Form { message, .. } => message,
+            JsonError::TooDeep => error.to_string(),
+        };
+        Problem::at(0, format!("this is no JSON: {reason}"))
+    })
+}
+
+/// The value as JSON, byte for byte as Terraform writes it: no spaces, keys sorted, `<`, `>` and `&` escaped.
+pub(crate) fn json_text(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
+fn write(value: &Value, text: &mut String) {
+    match value.kind() {
+        // What is unknown never comes here.
+        Kind::Null | Kind::Unknown(_) => text.push_str("null"),
+        Kind::Bool(truth) => text.push_str(if *truth { "true" } else { "false" }),
+        Kind::Number(number) => text.push_str(&number.to_plain_string()),
+        Kind::String(string) => write_string(string, text),
+        Kind::List(items) | Kind::Set(items) => {
+            text.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                write(item, text);
+            }
+            text.push(']');
+        }
+        Kind::Map(entries) | Kind::Object(entries) => write_entries(entries, text),
+    }
+}
+
+fn write_entries(entries: &Entries, text: &mut String) {
+    text.push('{');
+    for (at, (key, item)) in entries.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        write_string(key, text);
+        text.push(':');
+        write(item, text);
+    }
+    text.push('}');
+}
+
+pub(super) fn write_string(string: &str, text: &mut String) {
+    text.push('"');
+    for char in string.chars() {
+        match char {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            '\u{8}' => text.push_str("\\b"),
+            '\u{c}' => text.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(char)));
+            }
+            other => text.push(other),
+        }
+    }
+    text.push('"');
+}

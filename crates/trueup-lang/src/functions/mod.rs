@@ -1,0 +1,251 @@
+//! The functions that expressions can call, a file per family.
+//!
+//! Each family has a table of functions: name, parameters, the type of its results, and the function itself.
+//! `call` does for all what they have in common: it counts the arguments, refuses null, converts to the parameters'
+//! types, answers with an unknown value where an argument is not known, and carries secret marks to the result. So the
+//! functions themselves see known, plain values of the right types, unless they ask for more.
+
+mod collection;
+mod compare;
+mod crypto;
+mod csv;
+mod date;
+mod encoding;
+mod filesystem;
+mod format;
+mod glob;
+mod hash;
+mod json;
+mod network;
+mod numeric;
+mod parameter;
+mod pattern;
+mod rsa;
+mod sequence;
+mod set;
+mod string;
+mod template;
+mod timestamp;
+mod type_conversion;
+mod yaml;
+mod yaml_write;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use trueup_core::{Kind, Origin, Value};
+
+use crate::eval::{Environment, Surroundings};
+use crate::types::convert_unified;
+
+pub(crate) use json::json_text;
+pub(crate) use parameter::{Function, Parameter, Returns, Wanted, any, function, nullable, param};
+
+/// An argument as the caller evaluated it.
+#[derive(Clone, Debug)]
+pub(crate) struct Argument {
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+}
+
+/// Why a call has no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Problem {
+    /// The argument it is about.
+    pub(crate) argument: Option<usize>,
+    /// What is wrong. Never holds a secret.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) hints: Vec<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Problem { argument: None, message: message.into(), hints: Vec::new() }
+    }
+
+    pub(crate) fn at(argument: usize, message: impl Into<String>) -> Self {
+        Problem { argument: Some(argument), message: message.into(), hints: Vec::new() }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The same without its message, if that quotes something secret. Functions take care not to; this is the net.
+    fn without_secrets(self, arguments: &[Value]) -> Self {
+        let quotes = |value: &Value| {
+            value.secret_texts().iter().any(|secret| !secret.is_empty() && self.message.contains(secret))
+        };
+        if arguments.iter().any(quotes) {
+            return Problem {
+                message: "has no result; the reason is not shown, because an argument is secret".to_owned(),
+                ..self
+            };
+        }
+        self
+    }
+}
+
+/// A number of things, in words.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+/// A call under way: arguments of the right number and types.
+pub(crate) struct Call<'a> {
+    pub(crate) arguments: &'a [Value],
+    pub(crate) environment: &'a dyn Environment,
+    /// The arguments with their marks.
+    marked: &'a [Value],
+}
+
+impl Call<'_> {
+    /// A text argument.
+    pub(crate) fn text(&self, at: usize) -> &str {
+        self.arguments.get(at).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A number argument that must be whole and fit.
+    pub(crate) fn integer(&self, at: usize) -> Result<i64, Problem> {
+        self.arguments
+            .get(at)
+            .and_then(Value::as_number)
+            .and_then(trueup_core::Number::as_i64)
+            .ok_or_else(|| Problem::at(at, "must be a whole number"))
+    }
+
+    /// A number argument that must be whole and not negative.
+    pub(crate) fn count(&self, at: usize) -> Result<usize, Problem> {
+        let number = self.integer(at)?;
+        usize::try_from(number).map_err(|_| Problem::at(at, "must not be negative"))
+    }
+
+    /// Whether an argument is secret, so that no message may quote one. Looks at all of them: ask only when needed.
+    pub(crate) fn concealed(&self) -> bool {
+        self.marked.iter().any(Value::contains_secret)
+    }
+
+    /// A bit of an argument for a message, unless that is secret.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        if self.concealed() { "(secret)".to_owned() } else { format!("{text:?}") }
+    }
+
+    /// A number of an argument for a message, unless that is secret.
+    pub(crate) fn shown_number(&self, number: i128) -> String {
+        if self.concealed() { "(secret)".to_owned() } else { number.to_string() }
+    }
+
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        self.environment.surroundings()
+    }
+}
+
+/// What functions return.
+pub(crate) type Outcome = Result<Value, Problem>;
+
+static ALL: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock::new(|| {
+    let families = [
+        collection::FUNCTIONS,
+        crypto::FUNCTIONS,
+        date::FUNCTIONS,
+        encoding::FUNCTIONS,
+        filesystem::FUNCTIONS,
+        format::FUNCTIONS,
+        hash::FUNCTIONS,
+        network::FUNCTIONS,
+        numeric::FUNCTIONS,
+        pattern::FUNCTIONS,
+        sequence::FUNCTIONS,
+        set::FUNCTIONS,
+        string::FUNCTIONS,
+        template::FUNCTIONS,
+        type_conversion::FUNCTIONS,
+    ];
+    families.into_iter().flatten().map(|function| (function.name, function)).collect()
+});
+
+/// The function of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
+    ALL.get(name).copied()
+}
+
+/// The names of all built-in functions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    // These two decide for themselves what to evaluate, so the evaluator holds them.
+    ALL.keys().copied().chain(["can", "try"])
+}
+
+/// What to use in place of a function that older versions of the language had.
+pub(crate) fn removed(name: &str) -> Option<&'static str> {
+    match name {
+        "list" => Some("write a list in brackets: tolist([a, b])"),
+        "map" => Some("write a map in braces: tomap({ a = 1 })"),
+        "defaults" => Some("give defaults in the type of the variable: optional(string, \"default\")"),
+        _ => None,
+    }
+}
+
+/// Calls a function.
+pub(crate) fn call(function: &Function, arguments: &[Argument], environment: &dyn Environment) -> Outcome {
+    function.check_count(arguments.len())?;
+    let mut values = Vec::with_capacity(arguments.len());
+    for (at, argument) in arguments.iter().enumerate() {
+        values.push(accept(function.parameter(at), at, &argument.value)?);
+    }
+    // Arguments can be large, so they are looked through only where the function does not do that itself.
+    let secret = !function.sees_secrets && values.iter().any(Value::contains_secret);
+    if !function.sees_unknown && !values.iter().all(Value::is_wholly_known) {
+        let secret = values.iter().any(Value::contains_secret);
+        return Ok(Value::unknown(function.returns.ty(&values)).into_secret_if(secret));
+    }
+    let plain: Vec<Value>;
+    let visible = if secret {
+        plain = values.iter().map(revealed).collect();
+        &plain
+    } else {
+        &values
+    };
+    match (function.call)(&Call { arguments: visible, environment, marked: &values }) {
+        Ok(value) => Ok(value.into_secret_if(secret)),
+        Err(problem) => Err(problem.without_secrets(&values)),
+    }
+}
+
+fn accept(parameter: &Parameter, at: usize, value: &Value) -> Outcome {
+    if value.is_null() && !parameter.nullable {
+        return Err(Problem::at(at, format!("the argument `{}` must not be null", parameter.name)));
+    }
+    let Some(wanted) = parameter.wanted.ty() else { return Ok(value.clone()) };
+    convert_unified(value, &wanted).map_err(|mismatches| {
+        let first = mismatches.into_iter().next();
+        let message = first.map_or_else(
+            || format!("expected {wanted}"),
+            |mismatch| {
+                let place =
+                    if mismatch.path.is_root() { String::new() } else { format!("{}: ", mismatch.path) };
+                format!("{place}{}", mismatch.message)
+            },
+        );
+        Problem::at(at, format!("the argument `{}` does not fit: {message}", parameter.name))
+    })
+}
+
+/// The value without any secret marks. The caller marks the result instead.
+pub(crate) fn revealed(value: &Value) -> Value {
+    if !value.contains_secret() {
+        return value.clone();
+    }
+    match value.kind() {
+        Kind::List(items) => Value::list(items.iter().map(revealed)),
+        Kind::Set(items) => Value::set(items.iter().map(revealed)),
+        Kind::Map(entries) => Value::map(entries.iter().map(|(key, item)| (key.clone(), revealed(item)))),
+        Kind::Object(entries) => {
+            Value::object(entries.iter().map(|(key, item)| (key.clone(), revealed(item))))
+        }
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Unknown(_) => {
+            value.clone().reveal()
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Lists, element by element: chunklist compact concat distinct element flatten range reverse slice sort.
+
+use std::collections::BTreeSet;
+
+use trueup_core::{Kind, Number, Type, Value};
+
+use super::{Call, Function, Outcome, Problem, Returns, Wanted, any, counted, function, param};
+
+/// As in Terraform: more is a mistake rather than a wish.
+const RANGE_LENGTH_MAX: usize = 1024;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function(
+        "chunklist",
+        &[param("list", Wanted::List), param("size", Wanted::Number)],
+        Returns::Any,
+        chunklist,
+    ),
+    function("compact", &[param("list", Wanted::Texts)], Returns::Texts, compact),
+    function("concat", &[], Returns::Any, concat).more(any("seqs")).with_unknown().with_secrets(),
+    function("distinct", &[param("list", Wanted::List)], Returns::Same(0), distinct),
+    function("element", &[any("list"), param("index", Wanted::Number)], Returns::Element(0), element)
+        .with_unknown()
+        .with_secrets(),
+    function("flatten", &[any("list")], Returns::Any, flatten).with_unknown().with_secrets(),
+    function("range", &[], Returns::Numbers, range).more(param("params", Wanted::Number)),
+    function("reverse", &[any("list")], Returns::Same(0), reverse).with_unknown().with_secrets(),
+    function(
+        "slice",
+        &[any("list"), param("start_index", Wanted::Number), param("end_index", Wanted::Number)],
+        Returns::Any,
+        slice,
+    )
+    .with_unknown()
+    .with_secrets(),
+    function("sort", &[param("list", Wanted::Texts)], Returns::Texts, sort),
+];
+
+fn chunklist(call: &Call<'_>) -> Outcome {
+    let items = call.arguments[0].as_items().unwrap_or_default();
+    let size = call.count(1)?;
+    if items.is_empty() {
+        return Ok(Value::list([]));
+    }
+    let size = if size == 0 { items.len() } else { size };
+    Ok(Value::list(items.chunks(size).map(|chunk| Value::list(chunk.iter().cloned()))))
+}
+
+fn compact(call: &Call<'_>) -> Outcome {
+    let items = call.arguments[0].as_items().unwrap_or_default();
+    Ok(Value::list(items.iter().filter(|item| item.as_str().is_some_and(|text| !text.is_empty())).cloned()))
+}
+
+fn concat(call: &Call<'_>) -> Outcome {
+    if call.arguments.is_empty() {
+        return Err(Problem::new("needs at least one list"));
+    }
+    let mut items = Vec::new();
+    let (mut secret, mut open) = (false, false);
+    for (at, value) in call.arguments.iter().enumerate() {
+        secret |= value.is_secret();
+        match value.kind() {
+            Kind::List(own) => items.extend(own.iter().cloned()),
+            Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => open = true,
+            kind => {
+                let problem = Problem::at(at, format!("needs lists, found {}", kind.name()));
+                return Err(match kind {
+                    Kind::Set(_) => problem.hint("give the set an order first with `tolist`"),
+                    _ => problem,
+                });
+            }
+        }
+    }
+    let joined = if open { Value::unknown(Type::Any) } else { Value::list(items) };
+    Ok(joined.into_secret_if(secret))
+}
+
+fn distinct(call: &Call<'_>) -> Outcome {
+    let items = call.arguments[0].as_items().unwrap_or_default();
+    let mut seen = BTreeSet::new();
+    Ok(Value::list(items.iter().filter(|item| seen.insert(*item)).cloned()))
+}
+
+fn element(call: &Call<'_>) -> Outcome {
+    let (list, index) = (&call.arguments[0], &call.arguments[1]);
+    let secret = list.is_secret() || index.is_secret();
+    let number = index.as_number();
+    if let Some(number) = number {
+        if !number.is_integer() {
+            return Err(Problem::at(1, "the index must be a whole number"));
+        }
+        if *number < Number::from(0) {
+            return Err(Problem::at(1, "the index must not be negative")
+                .hint("for the last element write list[length(list) - 1]"));
+        }
+    }
+    let items = match list.kind() {
+        Kind::List(items) => items,
+        Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => {
+            return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).into_secret_if(secret));
+        }
+        kind => {
+            let problem = Problem::at(0, format!("needs a list, found {}", kind.name()));
+            return Err(match kind {
+                Kind::Set(_) => problem.hint("give the set an order first with `tolist`"),
+                _ => problem,
+            });
+        }
+    };
+    if items.is_empty() {
+        return Err(Problem::at(0, "an empty list has no elements"));
+    }
+    let Some(number) = number else { return Ok(Value::unknown(Type::Any).into_secret_if(secret)) };
+    let Some(at) = number.as_u64() else { return Err(Problem::at(1, "the index is too large")) };
+    let at = usize::try_from(at % items.len() as u64).unwrap_or(0);
+    Ok(items[at].clone().into_secret_if(secret))
+}
+
+fn flatten(call: &Call<'_>) -> Outcome {
+    let value = &call.arguments[0];
+    match value.kind() {
+        Kind::List(_) | Kind::Set(_) => {}
+        Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
+            return Ok(Value::unknown(Type::Any).into_secret_if(value.is_secret()));
+        }
+        kind => return Err(Problem::at(0, format!("needs a list, found {}", kind.name()))),
+    }
+    let mut flat = Flat { items: Vec::new(), open: false, secret: false };
+    flat.gather(value);
+    let result = if flat.open { Value::unknown(Type::Any) } else { Value::list(flat.items) };
+    Ok(result.into_secret_if(flat.secret))
+}
+
+struct Flat {
+    items: Vec<Value>,
+    open: bool,
+    secret: bool,
+}
+
+impl Flat {
+    fn gather(&mut self, value: &Value) {
+        match value.kind() {
+            Kind::List(items) | Kind::Set(items) => {
+                self.secret |= value.is_secret();
+                items.iter().for_each(|item| self.gather(item));
+            }
+            // What it turns out to be decides how many elements there are.
+            Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => self.open = true,
+            _ => self.items.push(value.clone()),
+        }
+    }
+}
+
+fn range(call: &Call<'_>) -> Outcome {
+    let numbers: Vec<Number> = call.arguments.iter().filter_map(Value::as_number).cloned().collect();
+    let (zero, one) = (Number::from(0), Number::from(1));
+    let (start, limit, step) = match numbers.as_slice() {
+        [limit] => (zero.clone(), limit.clone(), None),
+        [start, limit] => (start.clone(), limit.clone(), None),
+        [start, limit, step] => (start.clone(), limit.clone(), Some(step.clone())),
+        _ => return Err(Problem::new("expected (limit), (start, limit) or (start, limit, step)")),
+    };
+    let down = limit < start;
+    let step = step.unwrap_or(if down { Number::from(-1) } else { one });
+    if step == zero {
+        return Err(Problem::at(2, "the step must not be zero"));
+    }
+    if start == limit {
+        return Ok(Value::list([]));
+    }
+    if down && step > zero {
+        return Err(Problem::at(2, "the step must be negative, since the limit is below the start"));
+    }
+    if !down && step < zero {
+        return Err(Problem::at(2, "the step must be positive, since the limit is above the start"));
+    }
+    let (mut at, limit, step) = (start.to_decimal(), limit.to_decimal(), step.to_decimal());
+    let mut items = Vec::new();
+    while if down { at > limit } else { at < limit } {
+        if items.len() == RANGE_LENGTH_MAX {
+            return Err(Problem::new(format!("a range has at most {RANGE_LENGTH_MAX} elements")));
+        }
+        let number =
+            Number::from_decimal(&at).map_err(|error| Problem::new(format!("an element {error}")))?;
+        items.push(Value::number(number));
+        at += &step;
+    }
+    Ok(Value::list(items))
+}
+
+fn reverse(call: &Call<'_>) -> Outcome {
+    let value = &call.arguments[0];
+    let reversed = match value.kind() {
+        Kind::List(items) | Kind::Set(items) => Value::list(items.iter().rev().cloned()),
+        Kind::Unknown(Type::Set(element)) => Value::unknown(Type::List(element.clone())),
+        Kind::Unknown(ty @ (Type::Any | Type::List(_))) => Value::unknown(ty.clone()),
+        Kind::Unknown(Type::Tuple(elements)) => Value::unknown(Type::tuple(elements.iter().rev().cloned())),
+        kind => {
+            let problem = Problem::at(0, format!("needs a list, found {}", kind.name()));
+            return Err(match kind {
+                Kind::String(_) => problem.hint("to reverse a text use `strrev`"),
+                _ => problem,
+            });
+        }
+    };
+    Ok(reversed.into_secret_if(value.is_secret()))
+}
+
+fn slice(call: &Call<'_>) -> Outcome {
+    let list = &call.arguments[0];
+    let secret = call.arguments.iter().any(Value::is_secret);
+    let items = match list.kind() {
+        Kind::List(items) => items,
+        Kind::Unknown(Type::List(element)) => {
+            return Ok(Value::unknown(Type::List(element.clone())).into_secret_if(secret));
+        }
+        Kind::Unknown(Type::Any | Type::Tuple(_)) => {
+            return Ok(Value::unknown(Type::Any).into_secret_if(secret));
+        }
+        kind => return Err(Problem::at(0, format!("needs a list, found {}", kind.name()))),
+    };
+    if call.arguments[1].is_unknown() || call.arguments[2].is_unknown() {
+        return Ok(Value::unknown(Type::Any).into_secret_if(secret));
+    }
+    let (start, end) = (call.count(1)?, call.count(2)?);
+    if end > items.len() {
+        return Err(Problem::at(
+            2,
+            format!("the end is beyond the list, which has {}", counted(items.len(), "element")),
+        ));
+    }
+    if start > end {
+        return Err(Problem::at(1, "the start is beyond the end"));
+    }
+    Ok(Value::list(items[start..end].iter().cloned()).into_secret_if(secret))
+}
+
+fn sort(call: &Call<'_>) -> Outcome {
+    let mut texts: Vec<Value> = call.arguments[0].as_items().unwrap_or_default().to_vec();
+    if texts.iter().any(Value::is_null) {
+        return Err(Problem::at(0, "the list must not hold null"));
+    }
+    texts.sort_by(|left, right| left.as_str().cmp(&right.as_str()));
+    Ok(Value::list(texts))
+}

@@ -1,0 +1,67 @@
+//! Types and marks: tobool tolist tomap tonumber toset tostring, sensitive nonsensitive issensitive ephemeralasnull,
+//! type.
+
+use trueup_core::{Kind, Type, Value};
+
+use super::{Call, Function, Outcome, Problem, Returns, function, nullable};
+use crate::types::convert_unified;
+
+const VALUE: &[super::Parameter] = &[nullable("v")];
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("tobool", VALUE, Returns::Bool, |call| to(call, &Type::Bool)).with_unknown().with_secrets(),
+    function("tonumber", VALUE, Returns::Number, |call| to(call, &Type::Number))
+        .with_unknown()
+        .with_secrets(),
+    function("tostring", VALUE, Returns::Text, |call| to(call, &Type::String)).with_unknown().with_secrets(),
+    function("tolist", VALUE, Returns::Any, |call| to(call, &Type::list(Type::Any)))
+        .with_unknown()
+        .with_secrets(),
+    function("toset", VALUE, Returns::Any, |call| to(call, &Type::set(Type::Any)))
+        .with_unknown()
+        .with_secrets(),
+    function("tomap", VALUE, Returns::Any, |call| to(call, &Type::map(Type::Any)))
+        .with_unknown()
+        .with_secrets(),
+    function("sensitive", &[nullable("value")], Returns::Any, |call| {
+        Ok(call.arguments[0].clone().into_secret())
+    })
+    .with_unknown()
+    .with_secrets(),
+    function("nonsensitive", &[nullable("value")], Returns::Any, |call| {
+        Ok(call.arguments[0].clone().reveal())
+    })
+    .with_unknown()
+    .with_secrets(),
+    function("issensitive", &[nullable("value")], Returns::Bool, issensitive).with_unknown().with_secrets(),
+    // Values that must not be stored are not modelled; nothing has to be left out.
+    function("ephemeralasnull", &[nullable("value")], Returns::Any, |call| Ok(call.arguments[0].clone()))
+        .with_unknown()
+        .with_secrets(),
+    function("type", &[nullable("value")], Returns::Text, |call| {
+        Ok(Value::string(Type::of(&call.arguments[0]).to_string()))
+    })
+    .with_unknown()
+    .with_secrets(),
+];
+
+fn to(call: &Call<'_>, wanted: &Type) -> Outcome {
+    convert_unified(&call.arguments[0], wanted).map_err(|mismatches| {
+        let message = mismatches.first().map_or("", |mismatch| mismatch.message.as_str());
+        let place =
+            mismatches.first().map(|mismatch| mismatch.path.to_string()).filter(|path| !path.is_empty());
+        match place {
+            Some(path) => Problem::at(0, format!("{path}: {message}")),
+            None => Problem::at(0, message),
+        }
+    })
+}
+
+fn issensitive(call: &Call<'_>) -> Outcome {
+    let value = &call.arguments[0];
+    if value.is_secret() {
+        return Ok(Value::from(true));
+    }
+    // It may turn out to be secret only once it is there.
+    Ok(if matches!(value.kind(), Kind::Unknown(_)) { Value::unknown(Type::Bool) } else { Value::from(false) })
+}

@@ -1,0 +1,39 @@
+//! From text to trees.
+//!
+//! [`parse_source`] takes the bytes of a file, checks that they are text of bearable size, enters the text in the source
+//! map, and reads it as native syntax or, where the name ends in `.json`, as JSON. Both give the same [`Body`]; what
+//! JSON leaves open, which names are blocks and how many labels they have, is settled by [`Body::shaped`].
+//!
+//! The parser is our own, recursive descent straight over the bytes (`parser/`): it tells several errors of a file, each
+//! with its range, it is linear in the length of the text, and it refuses what nests too deeply before the stack does.
+//!
+//! Nothing here evaluates anything, and nothing here knows what a resource is.
+
+mod body;
+mod expression;
+mod json;
+mod parser;
+mod source;
+mod traversal;
+
+use trueup_core::Diagnostics;
+
+pub use body::{Attribute, Block, BlockShape, Body, BodyShape, Item, Label, Name};
+pub use expression::{
+    Access, AccessKind, Binary, BinaryOperator, Call, Conditional, Expr, ExprKind, For, ForResult, Literal,
+    ObjectItem, ObjectKey, Splat, SplatStyle, Template, TemplatePart, Traversal, UnaryOperator,
+};
+pub use json::parse_json_body;
+pub(crate) use parser::parse_expression_at;
+pub use parser::{DEPTH_MAX, ERRORS_MAX, parse_body, parse_expression, parse_template};
+pub use source::{FILE_BYTES_MAX, parse_source};
+pub use traversal::{StaticStep, StaticTraversal};
+
+/// A tree, and what was wrong with the text. The tree holds all that could be read beside the errors.
+#[derive(Clone, Debug)]
+pub struct Parsed<T> {
+    /// What was read.
+    pub tree: T,
+    /// What was wrong.
+    pub diagnostics: Diagnostics,
+}

@@ -1,0 +1,47 @@
+//! From the bytes of a file to its tree: size, byte-order mark and encoding, then the syntax that the name asks for.
+
+use trueup_core::{Diagnostic, FileId, Origin, SourceMap};
+
+use super::body::Body;
+use super::{Parsed, parse_body, parse_json_body};
+
+/// The largest file that is read. Places are 32 bits wide, and nobody writes a program of this size by hand.
+pub const FILE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Enters a file in the source map and reads it: as JSON if its name ends in `.json`, else as native syntax.
+pub fn parse_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Parsed<Body> {
+    if bytes.len() > FILE_BYTES_MAX {
+        let file = sources.add(name, "");
+        let message = format!(
+            "this file has {} MiB; at most {} MiB are read",
+            bytes.len().div_ceil(1024 * 1024),
+            FILE_BYTES_MAX / (1024 * 1024)
+        );
+        return refused(file, 0, 0, message, "move large data to a file of its own and read it with `file`");
+    }
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            let file = sources.add(name, text);
+            if name.ends_with(".json") { parse_json_body(text, file) } else { parse_body(text, file) }
+        }
+        Err(error) => {
+            // Up to the error the lossy text is the same as the bytes, so the place is right in it.
+            let file = sources.add(name, String::from_utf8_lossy(bytes).as_ref());
+            let start = error.valid_up_to();
+            let replacement = char::REPLACEMENT_CHARACTER.len_utf8();
+            let message = format!("this file is not UTF-8: byte {:#04x} stands here", bytes[start]);
+            refused(file, start, start + replacement, message, "save the file in the encoding UTF-8")
+        }
+    }
+}
+
+fn refused(file: FileId, start: usize, end: usize, message: String, hint: &str) -> Parsed<Body> {
+    // Both are within FILE_BYTES_MAX.
+    let origin = Origin { file, start: start as u32, end: end as u32 };
+    let mut diagnostic = Diagnostic::error(message).hint(hint);
+    diagnostic.origin = Some(origin);
+    Parsed { tree: Body { items: Vec::new(), origin, json: false }, diagnostics: diagnostic.into() }
+}

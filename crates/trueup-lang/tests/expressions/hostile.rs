@@ -1,0 +1,202 @@
+//! Expressions made to hurt: deep, long, nested loops, nonsense for arguments.
+
+use std::time::UNIX_EPOCH;
+
+use proptest::prelude::*;
+use trueup_core::{Diagnostic, SourceMap, Type, Value, value};
+use trueup_lang::eval::{Environment, Moment, Reference, Resolved, Surroundings, evaluate};
+use trueup_lang::functions;
+use trueup_lang::syntax::parse_expression;
+
+/// Half the stack that threads usually have; debug builds need the most of it.
+const STACK_BYTES: usize = 1024 * 1024;
+
+struct Names(Surroundings);
+
+impl Environment for Names {
+    fn resolve(&self, reference: &Reference<'_>) -> Result<Resolved, Diagnostic> {
+        let value = match reference.root {
+            "a" => value!([1, { b: "x" }, null]),
+            "s" => value!({ b: ["y"] }).into_secret(),
+            "u" => Value::unknown(Type::Any),
+            "t" => Value::unknown(Type::list(Type::String)).into_secret(),
+            other => return Err(Diagnostic::error(format!("there is no `{other}`"))),
+        };
+        Ok(Resolved { value, steps_used: 0 })
+    }
+
+    fn surroundings(&self) -> &Surroundings {
+        &self.0
+    }
+}
+
+fn names() -> Names {
+    let random: std::sync::Arc<trueup_lang::eval::Random> =
+        std::sync::Arc::new(|bytes: &mut [u8]| bytes.fill(7));
+    let moment = Moment { now: UNIX_EPOCH, random };
+    Names(Surroundings {
+        folder: crate::files(),
+        home: Some("/home/someone".into()),
+        plan_time: Some(UNIX_EPOCH),
+        moment: Some(moment),
+    })
+}
+
+fn evaluate_text(text: &str) -> Option<Value> {
+    let mut sources = SourceMap::new();
+    let file = sources.add("case", text);
+    let expression = parse_expression(text, file).ok()?;
+    let evaluated = evaluate(&expression, &names());
+    let style = trueup_core::Style::Plain;
+    trueup_core::Report::new(&sources, style).render(&evaluated.diagnostics);
+    (!evaluated.diagnostics.has_errors()).then_some(evaluated.value)
+}
+
+#[test]
+fn the_deepest_expressions_are_evaluated_on_a_small_stack() {
+    let work = || {
+        let deep = [
+            format!("{}1{}", "(".repeat(90), ")".repeat(90)),
+            format!("{}1{}", "[".repeat(48), "]".repeat(48)),
+            format!("{}1{}", "max(".repeat(45), ")".repeat(45)),
+            format!("{}1{}", "try(".repeat(45), ")".repeat(45)),
+            format!("{}1{}", "[for x in [1] : ".repeat(30), "]".repeat(30)),
+            format!("{}\"x\"{}", "\"a${".repeat(30), "}\"".repeat(30)),
+            format!("{}1", "true ? 1 : ".repeat(90)),
+            format!("1{}", " + 1".repeat(1000)),
+            format!("true{}", " && true".repeat(1000)),
+        ];
+        for text in deep {
+            assert!(evaluate_text(&text).is_some(), "{text}");
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).expect("a thread");
+    thread.join().expect("the work succeeds");
+}
+
+#[test]
+fn loops_within_loops_come_to_an_end() {
+    let text = "[for l in [range(1000)] : [for a in l : [for b in l : [for c in l : 1 if false]]]]";
+    assert_eq!(evaluate_text(text), None);
+}
+
+#[test]
+fn a_few_lines_that_stand_for_billions_of_values_are_refused() {
+    let mut yaml = String::from("a0: &a0 [1,1,1,1,1,1,1,1,1,1]\\n");
+    for at in 1..10 {
+        let alias = format!("*a{}", at - 1);
+        let aliases = vec![alias; 10].join(",");
+        yaml.push_str(&format!("a{at}: &a{at} [{aliases}]\\n"));
+    }
+    assert_eq!(evaluate_text(&format!("yamldecode(\"{yaml}\")")), None);
+}
+
+fn argument() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "null",
+        "true",
+        "0",
+        "1",
+        "-1",
+        "2.5",
+        "1e300",
+        "99999999999999999999",
+        "\"\"",
+        "\"x\"",
+        "\"%d%s%[9]v\"",
+        "\"/(a/\"",
+        "\"10.0.0.0/8\"",
+        "\"fd00::/8\"",
+        "\"2020-02-30T00:00:00Z\"",
+        "\"2020-02-20T00:00:00Z\"",
+        "\"1h\"",
+        "\"a,b\\n1,2\"",
+        "\"{\\\"a\\\":1}\"",
+        "\"a: [1\"",
+        "\"&a [*a]\"",
+        "\"hello.txt\"",
+        "\"**\"",
+        "\"[\"",
+        "\"é☃😀\"",
+        "[]",
+        "[1, 2]",
+        "[\"a\", null]",
+        "[[1], [\"x\"]]",
+        "{}",
+        "{ a = 1 }",
+        "{ a = [\"x\"] }",
+        "toset([\"a\"])",
+        "tomap({ a = \"b\" })",
+        "a",
+        "s",
+        "u",
+        "t",
+        "s.b",
+        "a[1]",
+        "sensitive(\"x\")",
+        "[u]",
+        "{ a = u }",
+        "\"UTF-16LE\"",
+        "\"YYYY'\"",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn call() -> impl Strategy<Value = String> {
+    let names: Vec<&'static str> = functions::names().filter(|name| *name != "bcrypt").collect();
+    (prop::sample::select(names), prop::collection::vec(argument(), 0..4), any::<bool>()).prop_map(
+        |(name, arguments, expand)| {
+            let dots = if expand && !arguments.is_empty() { "..." } else { "" };
+            format!("{name}({}{dots})", arguments.join(", "))
+        },
+    )
+}
+
+fn expression() -> impl Strategy<Value = String> {
+    prop_oneof![argument(), call()].prop_recursive(4, 24, 3, |inner| {
+        let operator = prop::sample::select(vec!["+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||"]);
+        prop_oneof![
+            (inner.clone(), operator, inner.clone())
+                .prop_map(|(left, operator, right)| format!("({left} {operator} {right})")),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("({a} ? {b} : {c})")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a})[{b}]")),
+            inner.clone().prop_map(|a| format!("({a})[*].b")),
+            inner.clone().prop_map(|a| format!("({a}).b")),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| format!("[for k, v in {a} : [k, v, {b}] if v != {b}]")),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| format!("{{for v in {a} : \"${{v}}\" => {b}...}}")),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| format!("\"x${{{a}}}%{{ for z in {b} }}${{z}}%{{ endfor }}\"")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{{ ({a}) = {b}, c = [{a}] }}")),
+            inner.clone().prop_map(|a| format!("!{a}")),
+            (inner.clone(), inner).prop_map(|(a, b)| format!("try({a}, can({b}))")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_expression_makes_the_evaluator_panic(text in expression()) {
+        evaluate_text(&text);
+    }
+
+    #[test]
+    fn no_arguments_make_a_function_panic(text in call()) {
+        evaluate_text(&text);
+    }
+
+    /// What was secret is never told.
+    #[test]
+    fn no_message_tells_a_secret(name in prop::sample::select(functions::names().collect::<Vec<_>>()), more in prop::collection::vec(argument(), 0..2)) {
+        let arguments = ["sensitive(\"hunter2hunter2\")".to_owned()].into_iter().chain(more);
+        let text = format!("{name}({})", arguments.collect::<Vec<_>>().join(", "));
+        let file = SourceMap::new().add("case", text.as_str());
+        let evaluated = evaluate(&parse_expression(&text, file).expect("a call"), &names());
+        for told in evaluated.diagnostics.iter() {
+            prop_assert!(!format!("{told} {:?}", told.detail).contains("hunter2"), "{text}: {told}");
+        }
+    }
+}
