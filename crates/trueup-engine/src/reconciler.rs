@@ -257,6 +257,7 @@ impl Reconciler {
         let run = Run {
             program,
             options,
+            destroy: reason == "destroy",
             scope: scope.clone(),
             run,
             clock: self.clock.clone(),

@@ -9,6 +9,11 @@ use crate::expression::{Expression, Node, Place, Reference};
 pub trait Scope {
     /// The value of a reference, unknown as far as it is not settled; `None` if there is no such output.
     fn resolve(&self, reference: &Reference) -> Option<Value>;
+
+    /// Whether what is evaluated now is carried out, rather than planned: only then are there a time and chance.
+    fn is_final(&self) -> bool {
+        false
+    }
 }
 
 /// The outcome of an evaluation.

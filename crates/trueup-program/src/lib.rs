@@ -17,7 +17,8 @@ pub use arguments::Arguments;
 pub use evaluate::{Evaluated, Scope};
 pub use expression::{Computed, Expression, Function, Node, Place, Reference};
 pub use program::{
-    BindingDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration, OutputDeclaration,
-    ParallelismClass, Program, ProviderDeclaration, ResourceDeclaration, ResourceOptions, RetryPolicy,
+    BindingDeclaration, CheckDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration,
+    OutputDeclaration, ParallelismClass, Program, ProviderDeclaration, RemovedDeclaration,
+    ResourceDeclaration, ResourceOptions, RetryPolicy,
 };
 pub use typed::{Expr, IntoExpr, Referable, list, map};

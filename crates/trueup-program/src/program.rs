@@ -5,7 +5,7 @@ use std::time::Duration;
 use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Path, SourceMap};
 
-use crate::expression::{Expression, Place};
+use crate::expression::{Expression, Place, Reference};
 
 /// All that a program declares.
 #[derive(Clone, Debug, Default)]
@@ -22,8 +22,12 @@ pub struct Program {
     pub outputs: Vec<OutputDeclaration>,
     /// Resources that have another address than before (MOVE-1).
     pub moves: Vec<MoveDeclaration>,
+    /// Resources that are no longer declared, and what becomes of their objects.
+    pub removed: Vec<RemovedDeclaration>,
     /// Objects to adopt by their id (ADOPT-7).
     pub imports: Vec<ImportDeclaration>,
+    /// What should hold of the whole.
+    pub checks: Vec<CheckDeclaration>,
     /// How many operations of one kind run at a time, beyond what the run as a whole allows.
     pub parallelism: Vec<ParallelismClass>,
     /// What the origins of values and diagnostics refer to.
@@ -63,6 +67,10 @@ pub struct ResourceDeclaration {
     pub bindings: Vec<BindingDeclaration>,
     /// The address it had before (MOVE-1).
     pub renamed_from: Option<Address>,
+    /// What makes it be replaced when it changes: whole resources, or attributes of them.
+    pub replace_triggered_by: Vec<Reference>,
+    /// What must hold once it is as it should be. They are evaluated for what they find wrong.
+    pub postconditions: Vec<Expression>,
     /// How the engine treats it.
     pub options: ResourceOptions,
     /// Where it was declared.
@@ -145,8 +153,19 @@ pub struct DataDeclaration {
     pub inputs: Expression,
     /// What it depends on beyond what its inputs refer to.
     pub depends_on: Vec<Address>,
+    /// What must hold of what was read. They are evaluated for what they find wrong.
+    pub postconditions: Vec<Expression>,
     /// Where it was declared.
     pub place: Option<Place>,
+}
+
+/// Something that should hold of the whole; a warning if it does not.
+#[derive(Clone, Debug)]
+pub struct CheckDeclaration {
+    /// Its name.
+    pub name: SmolStr,
+    /// Evaluated for what it finds wrong.
+    pub condition: Expression,
 }
 
 /// An output of the stack.
@@ -169,6 +188,15 @@ pub struct MoveDeclaration {
     pub to: AddressRange,
 }
 
+/// A resource, or all that is in a module, that is no longer declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemovedDeclaration {
+    /// The address it had.
+    pub from: AddressRange,
+    /// Whether its object is deleted; if not, it is left where it is and forgotten.
+    pub destroy: bool,
+}
+
 /// An object to adopt by its id.
 #[derive(Clone, Debug)]
 pub struct ImportDeclaration {
@@ -188,6 +216,8 @@ impl ResourceDeclaration {
             depends_on: Vec::new(),
             bindings: Vec::new(),
             renamed_from: None,
+            replace_triggered_by: Vec::new(),
+            postconditions: Vec::new(),
             options: ResourceOptions::default(),
             place: None,
         }

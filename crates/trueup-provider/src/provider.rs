@@ -317,6 +317,11 @@ impl Registry {
         self
     }
 
+    /// The names of all providers.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.providers.keys().map(SmolStr::as_str)
+    }
+
     /// The provider of this name.
     pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
         self.providers.get(name)

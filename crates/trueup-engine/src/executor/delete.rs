@@ -37,7 +37,8 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
         config: Configuration::of(run, draft, task.node()),
         task,
         holders: draft.holders.clone(),
-        retain: node.declared().map_or(recorded, |declared| declared.options.retain),
+        retain: node.decision.action == Action::Forget
+            || node.declared().map_or(recorded, |declared| declared.options.retain),
     }
 }
 

@@ -64,6 +64,8 @@ impl Cancellation {
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) options: &'a DeployOptions,
+    /// Whether everything is deleted.
+    pub(crate) destroy: bool,
     pub(crate) scope: Scope,
     pub(crate) run: SmolStr,
     pub(crate) clock: Arc<dyn Clock>,

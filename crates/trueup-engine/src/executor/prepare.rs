@@ -17,7 +17,7 @@ use super::step::Held;
 use super::tasks::refreshes;
 use crate::events::Operation;
 use crate::plan::Action;
-use crate::planner::node::{Attributes, Decision, NodeKind, NodeScope};
+use crate::planner::node::{Attributes, Decision, NodeKind};
 use crate::planner::{Draft, Holders};
 
 /// A resource or data source with its inputs resolved.
@@ -65,7 +65,7 @@ pub(crate) fn metadata(draft: &Draft, at: usize) -> Metadata {
 /// Evaluates the inputs of a node on real values.
 pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepared, Trouble> {
     let node = &draft.nodes[at];
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let scope = draft.known();
     let (inputs, block) = match &node.kind {
         NodeKind::Resource { declared: Some(declared), handler } => {
             (&declared.inputs, &handler.schema().inputs)
@@ -111,7 +111,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
 pub(crate) fn resolved(draft: &Draft, at: usize) -> Option<(Value, Vec<Binding>)> {
     let node = &draft.nodes[at];
     let (declared, handler) = (node.declared()?, node.handler()?);
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let scope = draft.known();
     let block = &handler.schema().inputs;
     let checked = block.check(&declared.inputs.evaluate(&scope).value, &node.address.to_string());
     let bindings =
@@ -120,7 +120,8 @@ pub(crate) fn resolved(draft: &Draft, at: usize) -> Option<(Value, Vec<Binding>)
     (!checked.diagnostics.has_errors()).then(|| (inputs, Binding::resolved(bindings)))
 }
 
-fn invalid(diagnostics: trueup_core::Diagnostics) -> Failure {
+/// What is wrong with a resource, as a failure of it.
+pub(super) fn invalid(diagnostics: trueup_core::Diagnostics) -> Failure {
     let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
     let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
     failure.diagnostics = diagnostics;

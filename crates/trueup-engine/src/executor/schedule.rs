@@ -22,7 +22,7 @@ use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_
 use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Grant, ReplaceOrder};
-use crate::planner::node::{Attributes, NodeScope, Start};
+use crate::planner::node::{Attributes, Start};
 use crate::planner::{Draft, Planned};
 
 /// A cycle that has not settled by then alternates.
@@ -75,6 +75,7 @@ struct Progress<'a> {
 /// Carries a plan out.
 pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     let Planned { plan, mut draft } = planned;
+    draft.applying = true;
     for action in &plan.actions {
         let kind = EventKind::Decision {
             decision: action.decision(),
@@ -287,6 +288,19 @@ impl Progress<'_> {
                     }
                     draft.attributes[at] = Some(attributes);
                 }
+                if matches!(task, Task::Apply(_)) {
+                    let wrong = draft.postconditions(at);
+                    if wrong.has_errors() {
+                        // The object is there and recorded; what depends on it must not rely on it.
+                        let failure = prepare::invalid(wrong);
+                        self.failed = true;
+                        let operation = operation_of(task, draft.nodes[at].decision.action);
+                        self.run
+                            .emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
+                        self.outcomes[at] = Some(Outcome::Failed(failure));
+                        return Some(address);
+                    }
+                }
                 if matches!(task, Task::Apply(_) | Task::Delete(_)) {
                     self.outcomes[at] = Some(Outcome::Done(finished.action));
                 }
@@ -386,6 +400,8 @@ impl Progress<'_> {
                 Ok(outputs) => report.outputs = Some(outputs),
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
+            let found = if run.destroy { Diagnostics::new() } else { draft.checks(run.program) };
+            report.warnings.extend(found.iter().map(ToString::to_string));
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {
@@ -467,7 +483,7 @@ fn operation_of(task: Task, action: Action) -> Operation {
 
 /// The stack's outputs, on real values (APPLY-12).
 fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let scope = draft.known();
     let mut diagnostics = Diagnostics::new();
     let mut outputs = Vec::new();
     for declared in &run.program.outputs {

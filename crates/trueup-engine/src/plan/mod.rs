@@ -118,6 +118,8 @@ pub enum Reason {
     Recovered,
     /// Its create failed half-way and the type cannot go on from there.
     Tainted,
+    /// Something changes that it is said to be replaced with.
+    Triggered,
     /// Something it depends on is replaced.
     UpstreamReplaced,
     /// Something it depends on is not known yet.
@@ -173,6 +175,7 @@ impl fmt::Display for Reason {
             Reason::Adopted => "adopted",
             Reason::Recovered => "recovered",
             Reason::Tainted => "tainted",
+            Reason::Triggered => "triggered",
             Reason::UpstreamReplaced => "upstream-replaced",
             Reason::OutputUnknown => "output-unknown",
             Reason::Migrated => "migrated",

@@ -3,13 +3,16 @@
 use trueup_core::{Address, Diagnostic, Diagnostics, Value};
 use trueup_program::DriftPolicy;
 
-use super::node::{NodeScope, Sight};
+use super::node::Sight;
 use super::{Draft, Sources, connect};
 use crate::plan::{Action, Plan, PlannedAction, Reason};
 
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = outputs(sources, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
+    if !sources.destroy {
+        draft.warnings.extend(draft.checks(sources.program));
+    }
     let mut nodes: Vec<(&Address, usize)> =
         draft.nodes.iter().enumerate().map(|(at, node)| (&node.address, at)).collect();
     // Addresses are sorted before anything is made of them, because actions are large to move.
@@ -63,7 +66,7 @@ fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
         // A part of the stack says nothing about the whole (TARGET-5).
         return Ok(draft.recorded_outputs.clone().unwrap_or_else(|| Value::object::<&str>([])));
     }
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let scope = draft.known();
     let mut diagnostics = Diagnostics::new();
     let mut outputs = Vec::new();
     for declared in &sources.program.outputs {

@@ -8,7 +8,6 @@ use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::{Evaluated, Program};
 use trueup_provider::{Configured, Registry};
 
-use super::node::NodeScope;
 use super::{Draft, Sources};
 
 /// Makes the providers ready whose configuration is known by now.
@@ -55,7 +54,7 @@ pub(super) async fn configure_late(
 
 /// What the program says of a provider's configuration, as far as it is known.
 pub(crate) fn written(program: &Program, draft: &Draft, name: &str) -> Evaluated {
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let scope = draft.known();
     match program.providers.iter().find(|provider| provider.name == name) {
         Some(declared) => declared.config.evaluate(&scope),
         None => Evaluated { value: Value::object::<&str>([]), diagnostics: Diagnostics::new() },

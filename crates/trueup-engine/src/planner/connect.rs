@@ -120,9 +120,11 @@ fn binding_dependencies(node: &Node) -> Vec<Address> {
 
 /// What a node's inputs refer to, what it is said to depend on, and what its provider's configuration refers to.
 fn input_dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
-    let (inputs, explicit) = match &node.kind {
-        NodeKind::Resource { declared: Some(declared), .. } => (&declared.inputs, &declared.depends_on),
-        NodeKind::Data { declared, .. } => (&declared.inputs, &declared.depends_on),
+    let (inputs, explicit, after) = match &node.kind {
+        NodeKind::Resource { declared: Some(declared), .. } => {
+            (&declared.inputs, &declared.depends_on, &declared.postconditions)
+        }
+        NodeKind::Data { declared, .. } => (&declared.inputs, &declared.depends_on, &declared.postconditions),
         NodeKind::Resource { declared: None, .. } => {
             let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
             return recorded.cloned().collect();
@@ -130,7 +132,9 @@ fn input_dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
     };
     let config = sources.program.providers.iter().find(|provider| provider.name == node.provider);
     let configured = config.into_iter().flat_map(|provider| provider.config.references());
-    let referred = inputs.references().into_iter().chain(configured);
+    // What is stated of a node itself is no dependency.
+    let stated = after.iter().flat_map(|stated| stated.references()).filter(|it| it.address != node.address);
+    let referred = inputs.references().into_iter().chain(configured).chain(stated);
     referred.map(|reference| reference.address.clone()).chain(explicit.iter().cloned()).collect()
 }
 
@@ -162,9 +166,11 @@ fn dangling<'a>(node: &Node, dependency: &Address, known: impl Iterator<Item = &
 fn circular(draft: &Draft, cycle: &[usize]) -> Diagnostic {
     let mut names: Vec<String> = cycle.iter().map(|at| draft.nodes[*at].address.to_string()).collect();
     names.extend(names.first().cloned());
-    Diagnostic::error("Resource dependency cycle detected")
+    let mut diagnostic = Diagnostic::error("Resource dependency cycle detected")
         .detail(names.join(" → "))
-        .hint("remove one of these references")
+        .hint("remove one of these references");
+    diagnostic.origin = cycle.first().and_then(|at| draft.nodes[*at].origin());
+    diagnostic
 }
 
 /// What the pass did, for a trace.

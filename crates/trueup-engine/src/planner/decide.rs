@@ -3,7 +3,7 @@
 
 use futures_util::StreamExt;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
-use trueup_program::DriftPolicy;
+use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
     Binding, DataRequest, FailedCreate, ImportRequest, InputValues, LookupRequest, Ownership, PlanAnswer,
     PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
@@ -12,7 +12,7 @@ use trueup_state::{Generation, Status};
 
 use super::configure::configure_late;
 use super::ignore::with_ignored;
-use super::node::{Attributes, Decision, NodeKind, NodeScope, Sight, Start};
+use super::node::{Attributes, Decision, NodeKind, Sight, Start};
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
 use crate::plan::{Action, Reason};
@@ -68,7 +68,10 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
         decided.sort_by_key(|(at, _)| *at);
         for (at, decision) in decided {
             match decision {
-                Ok(decision) => settle(draft, at, decision),
+                Ok(decision) => {
+                    settle(draft, at, decision);
+                    diagnostics.extend(draft.postconditions(at));
+                }
                 Err(diagnostic) => diagnostics.push(*diagnostic),
             }
         }
@@ -78,7 +81,7 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
 
 /// Evaluates and checks the inputs of a node.
 fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
-    let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+    let scope = draft.known();
     let node = &draft.nodes[at];
     let (inputs, bound) = match &node.kind {
         NodeKind::Resource { declared: Some(declared), .. } => {
@@ -230,7 +233,7 @@ impl Case<'_> {
         let Some(declared) = declared else { return Ok(None) };
         let invalid = |message: String| Failure::new(FailureClass::Invalid, message);
         let draft = self.draft;
-        let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
+        let scope = draft.known();
         let id = declared.id.evaluate(&scope).value;
         let id = id
             .as_str()
@@ -342,7 +345,29 @@ impl Case<'_> {
         if self.sources.options.replace.iter().any(|range| range.covers(&node.address)) {
             decision = self.as_replacement(decision, Reason::Forced).await?;
         }
+        if decision.action != Action::Replace && self.is_triggered() {
+            decision = self.as_replacement(decision, Reason::Triggered).await?;
+        }
         Ok(decision)
+    }
+
+    /// Whether something changes that makes the resource be replaced. What is not known yet counts as changing.
+    fn is_triggered(&self) -> bool {
+        let draft = self.draft;
+        let triggers = draft.nodes[self.at].declared().map_or(&[][..], |it| &it.replace_triggered_by);
+        triggers.iter().any(|trigger| {
+            let Some(upstream) = draft.index.get(&trigger.address).map(|at| &draft.nodes[*at]) else {
+                return false;
+            };
+            if trigger.path.is_root() {
+                return !matches!(upstream.decision.action, Action::NoOp | Action::Read);
+            }
+            let Some(object) = upstream.object() else { return false };
+            let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
+            let before = object.outputs.at(&trigger.path).or_else(|| inputs.at(&trigger.path));
+            let after = draft.known().resolve(trigger);
+            !before.unwrap_or_default().same(&after.unwrap_or_default())
+        })
     }
 
     /// The plan for a new object.

@@ -44,7 +44,7 @@ use crate::graph::Graph;
 use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
-use node::{Attributes, Node};
+use node::{Attributes, Node, NodeKind, NodeScope};
 use relocate::Relocation;
 use select::Selection;
 
@@ -85,6 +85,38 @@ pub(crate) struct Draft<'p> {
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
+    /// Whether it is being carried out.
+    pub(crate) applying: bool,
+}
+
+impl<'p> Draft<'p> {
+    /// What is known of outputs by now.
+    pub(crate) fn known(&self) -> NodeScope<'_> {
+        let Draft { index, nodes, attributes, applying, .. } = self;
+        NodeScope { index, nodes, attributes, applying: *applying }
+    }
+
+    /// What is wrong with a node, by the postconditions that it states.
+    pub(crate) fn postconditions(&self, at: usize) -> Diagnostics {
+        let stated = match &self.nodes[at].kind {
+            NodeKind::Resource { declared, .. } => declared.map_or(&[][..], |it| &it.postconditions),
+            NodeKind::Data { declared, .. } => &declared.postconditions,
+        };
+        let mut wrong = Diagnostics::new();
+        for stated in stated {
+            wrong.extend(stated.evaluate(&self.known()).diagnostics);
+        }
+        wrong
+    }
+
+    /// What the program's checks find.
+    pub(crate) fn checks(&self, program: &Program) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        for check in &program.checks {
+            found.extend(check.condition.evaluate(&self.known()).diagnostics);
+        }
+        found
+    }
 }
 
 /// Makes the plan, or says all that is in its way. The trace, if one is asked for, tells what each pass did.

@@ -121,6 +121,18 @@ impl<'p> Node<'p> {
         }
     }
 
+    /// Where it is declared, if that is known.
+    pub(crate) fn origin(&self) -> Option<trueup_core::Origin> {
+        let place = match &self.kind {
+            NodeKind::Resource { declared, .. } => declared.and_then(|declared| declared.place),
+            NodeKind::Data { declared, .. } => declared.place,
+        };
+        match place {
+            Some(trueup_program::Place::Source(origin)) => Some(origin),
+            Some(trueup_program::Place::Code(_)) | None => None,
+        }
+    }
+
     /// Whether the program declares it.
     pub(crate) fn is_declared(&self) -> bool {
         match &self.kind {
@@ -188,12 +200,17 @@ pub(crate) struct NodeScope<'a> {
     pub(crate) index: &'a IndexMap<Address, usize>,
     pub(crate) nodes: &'a [Node<'a>],
     pub(crate) attributes: &'a [Option<Attributes>],
+    pub(crate) applying: bool,
 }
 
 impl Scope for NodeScope<'_> {
     fn resolve(&self, reference: &Reference) -> Option<Value> {
         let at = *self.index.get(&reference.address)?;
         attribute(self.nodes[at].blocks(), self.attributes[at].as_ref(), &reference.path)
+    }
+
+    fn is_final(&self) -> bool {
+        self.applying
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
         let unfinished = current.is_some_and(|current| current.status != Status::Ready);
         node.decision.reasons = vec![why];
         node.decision.reasons.extend(unfinished.then_some(Reason::Recovered));
-        node.decision.action = if record.meta.retain { Action::Forget } else { Action::Delete };
+        let left = sources.program.removed.iter().any(|it| !it.destroy && it.from.covers(&node.address));
+        node.decision.action = if record.meta.retain || left { Action::Forget } else { Action::Delete };
         let object = current.and_then(|current| current.object.as_ref());
         node.decision.outputs = object.map(|object| object.outputs.clone()).unwrap_or_default();
         draft.attributes[at] = Some(Attributes::default());

@@ -82,6 +82,7 @@ fn a_data_source_is_read_at_plan_unless_it_depends_on_what_changes() {
             provider: None,
             inputs: Expression::new(Node::Object(entries)),
             depends_on: Vec::new(),
+            postconditions: Vec::new(),
             place: None,
         });
         with_output(all, "length", output("data.w_length.l", "length"))

@@ -193,7 +193,11 @@ impl Bench {
     /// The records, by the names of their resources.
     pub(crate) fn records(&self) -> BTreeMap<String, Record> {
         let snapshot = self.runtime.block_on(self.store.load(&Scope::new("stack", "test"))).unwrap();
-        snapshot.records.into_iter().map(|(record, _)| (record.address.name().to_owned(), record)).collect()
+        snapshot
+            .records
+            .into_iter()
+            .map(|(record, _)| (record.address.name().to_owned(), Record::clone(&record)))
+            .collect()
     }
 
     /// The recorded outputs of a resource.
@@ -276,6 +280,7 @@ pub(crate) fn reading(of: &str, inputs: Value) -> Program {
         provider: None,
         inputs: inputs.into(),
         depends_on: Vec::new(),
+        postconditions: Vec::new(),
         place: None,
     };
     let value = Expression::new(Node::Reference(Reference { address: address(of), path: Path::ROOT }));
