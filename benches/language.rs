@@ -7,6 +7,10 @@ use divan::{AllocProfiler, Bencher, black_box};
 use trueup_core::{SourceMap, Value};
 use trueup_lang::eval::{Constants, evaluate, references};
 use trueup_lang::syntax::{Body, parse_body, parse_expression};
+use trueup_lang::variables::GivenVariables;
+use trueup_lang::{BuildRequest, Loaded, Purpose};
+use trueup_provider::Registry;
+use trueup_provider_std::{Randomness, terraform_provider};
 
 #[global_allocator]
 static ALLOCATOR: AllocProfiler = AllocProfiler::system();
@@ -59,5 +63,46 @@ fn parse_and_evaluate_an_object(bencher: Bencher<'_, '_>, keys: usize) {
         let file = SourceMap::new().add("object", "");
         let expression = parse_expression(black_box(&text), file).expect("an object");
         evaluate(&expression, &Constants::default()).value
+    });
+}
+
+/// Resources of five lines each, in chains of ten, as a folder: read, evaluated, checked and lowered.
+#[divan::bench(args = RESOURCES, sample_count = 5, sample_size = 1)]
+fn build(bencher: Bencher<'_, '_>, resources: usize) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let resource = |at: usize| {
+        let input = match at % 10 {
+            0 => "\"first of ${var.stage}\"".to_owned(),
+            _ => format!("\"after ${{terraform_data.r{}.output}}\"", at - 1),
+        };
+        format!(
+            "resource \"terraform_data\" \"r{at}\" {{\n  input = {input}\n\n  triggers_replace = [upper(var.stage), {at}]\n}}\n"
+        )
+    };
+    let text: String = (0..resources).map(resource).collect();
+    std::fs::write(
+        folder.path().join("main.tf"),
+        format!("variable \"stage\" {{ default = \"dev\" }}\n{text}"),
+    )
+    .expect("there is room for a file");
+    let registry = Registry::new().with(terraform_provider(Randomness::default()));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("there is room for a runtime");
+    let variables = GivenVariables::default();
+    bencher.bench_local(|| {
+        let request = BuildRequest {
+            registry: &registry,
+            stack: "bench".into(),
+            stage: "dev".into(),
+            variables: &variables,
+            home: None,
+            plan_time: std::time::SystemTime::UNIX_EPOCH,
+            random: std::sync::Arc::new(|bytes: &mut [u8]| bytes.fill(0)),
+            purpose: Purpose::Deploy,
+            known: None,
+            waited_for: &[],
+        };
+        let built = runtime.block_on(Loaded::load(folder.path()).build(request)).expect("it is sound");
+        assert_eq!(built.program.resources.len(), resources);
+        built
     });
 }

@@ -4,11 +4,24 @@
 //! - [`eval`]: expressions become values, in an environment that knows the names
 //! - [`functions`]: what expressions can call
 //! - [`types`]: types as programs write them
+//! - [`declare`]: what the files of a folder declare
+//! - [`modules`]: a folder with all modules it calls
+//! - [`variables`]: what people give a program
+//! - `world`: modules and resources with all their instances, and the values of their names
+//! - [`Loaded`]: from all that to a program for the engine
 //!
 //! What comes in is bounded everywhere: the size of a file, the depth of an expression, the number of errors told. No
 //! text makes this crate panic.
 
+pub mod declare;
 pub mod eval;
+mod folder;
 pub mod functions;
+mod lower;
+pub mod modules;
 pub mod syntax;
 pub mod types;
+pub mod variables;
+mod world;
+
+pub use lower::{BuildRequest, Built, Loaded, Purpose, Unsound};

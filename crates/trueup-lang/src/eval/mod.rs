@@ -27,7 +27,7 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Origin, Type, Value};
 
 pub use environment::{Constants, Environment, Moment, Random, Reference, Resolved, Surroundings};
-pub use references::references;
+pub use references::{references, visit_traversals};
 
 use arithmetic::ArithmeticError;
 pub(crate) use arithmetic::rounded;

@@ -3,30 +3,35 @@
 use smol_str::SmolStr;
 
 use crate::syntax::{
-    Access, AccessKind, Expr, ExprKind, ForResult, ObjectKey, StaticTraversal, TemplatePart,
+    Access, AccessKind, Expr, ExprKind, ForResult, ObjectKey, StaticTraversal, TemplatePart, Traversal,
 };
 
 /// All traversals of an expression that begin with a name from outside, in the order they stand. Names of for
 /// expressions are left out; what an index computes is listed too.
 pub fn references(expression: &Expr) -> Vec<StaticTraversal> {
-    let mut search = Search { scope: Vec::new(), found: Vec::new() };
-    search.expression(expression);
-    search.found
+    let mut found = Vec::new();
+    visit_traversals(expression, &mut |traversal, _| found.push(traversal.known_part()));
+    found
 }
 
-struct Search {
+/// Shows all those traversals to a visitor, with the names of the for expressions around each.
+pub fn visit_traversals(expression: &Expr, visit: &mut dyn FnMut(&Traversal, &[SmolStr])) {
+    Search { scope: Vec::new(), visit }.expression(expression);
+}
+
+struct Search<'a> {
     scope: Vec<SmolStr>,
-    found: Vec<StaticTraversal>,
+    visit: &'a mut dyn FnMut(&Traversal, &[SmolStr]),
 }
 
-impl Search {
+impl Search<'_> {
     fn expression(&mut self, expression: &Expr) {
         match &expression.kind {
             ExprKind::Literal(_) | ExprKind::SplatItem => {}
             ExprKind::Template(template) => self.parts(&template.parts),
             ExprKind::Traversal(traversal) => {
                 if !self.scope.contains(&traversal.root.text) {
-                    self.found.push(traversal.known_part());
+                    (self.visit)(traversal, &self.scope);
                 }
                 self.accesses(&traversal.steps);
             }

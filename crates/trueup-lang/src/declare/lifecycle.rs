@@ -1,0 +1,245 @@
+//! `lifecycle`: how a resource is treated, in Terraform's words and in ours.
+
+use std::time::Duration;
+
+use smol_str::SmolStr;
+use trueup_core::{Diagnostics, Mode, Path, Step};
+
+use super::blocks::{Words, unsupported};
+use super::{Condition, at, suggest};
+use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, StaticStep, StaticTraversal};
+
+/// How a resource is treated.
+#[derive(Debug, Default)]
+pub struct Lifecycle {
+    /// A replacement is made before the old object goes.
+    pub create_before_destroy: Option<bool>,
+    /// Neither replaced nor deleted.
+    pub prevent_destroy: bool,
+    /// Changes that do not count.
+    pub ignore_changes: IgnoreChanges,
+    /// What makes it be replaced when it changes.
+    pub replace_triggered_by: Vec<Expr>,
+    /// What must hold before it is touched.
+    pub preconditions: Vec<Condition>,
+    /// What must hold after.
+    pub postconditions: Vec<Condition>,
+    /// Left in the cloud when it is removed or replaced.
+    pub retain: bool,
+    /// Whether an object of someone else is taken over.
+    pub adopt: Option<bool>,
+    /// What is done about drift.
+    pub drift: Option<DriftWord>,
+    /// Whether a replacement deletes the old object first.
+    pub delete_first: Option<bool>,
+    /// How long an operation may take.
+    pub timeout: Option<Duration>,
+    /// How failed operations are repeated: attempts, first wait, longest wait.
+    pub retry: Option<RetryWords>,
+    /// The class of resources it shares a limit with.
+    pub parallelism: Option<SmolStr>,
+}
+
+/// How failed operations are repeated; what is not said is as usual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RetryWords {
+    /// The most attempts.
+    pub attempts: Option<u32>,
+    /// The wait before the second.
+    pub backoff: Option<Duration>,
+    /// The longest wait.
+    pub backoff_max: Option<Duration>,
+}
+
+/// Which changes do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum IgnoreChanges {
+    /// All count.
+    #[default]
+    None,
+    /// None counts.
+    All,
+    /// These do not.
+    Paths(Vec<Path>),
+}
+
+/// What is done about drift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DriftWord {
+    /// `"fix"`.
+    Fix,
+    /// `"warn"`.
+    Warn,
+    /// `"ignore"`.
+    Ignore,
+}
+
+impl Lifecycle {
+    pub(super) fn decode(block: Block, mode: Mode, diagnostics: &mut Diagnostics) -> Self {
+        const NESTED: &[BlockShape<'static>] = &[
+            BlockShape { name: "precondition", labels: 0 },
+            BlockShape { name: "postcondition", labels: 0 },
+            BlockShape { name: "retry", labels: 0 },
+        ];
+        let mut words = Words::of(block, NESTED, diagnostics);
+        let mut lifecycle = Lifecycle {
+            preconditions: Condition::decode_all(words.blocks("precondition"), diagnostics),
+            postconditions: Condition::decode_all(words.blocks("postcondition"), diagnostics),
+            ..Lifecycle::default()
+        };
+        if mode == Mode::Resource {
+            lifecycle.decode_resource(&mut words, diagnostics);
+        }
+        words.finish(diagnostics);
+        lifecycle
+    }
+
+    fn decode_resource(&mut self, words: &mut Words, diagnostics: &mut Diagnostics) {
+        self.create_before_destroy = words.flag("create_before_destroy", diagnostics);
+        self.prevent_destroy = words.flag("prevent_destroy", diagnostics).unwrap_or(false);
+        if let Some(ignored) = words.expression("ignore_changes") {
+            self.ignore_changes = ignore_changes(&ignored, diagnostics);
+        }
+        if let Some(triggers) = words.expression("replace_triggered_by") {
+            match triggers.as_tuple() {
+                Some(items) => self.replace_triggered_by = items.to_vec(),
+                None => {
+                    let summary = "`replace_triggered_by` must be a list of references";
+                    diagnostics.push(at(triggers.origin, summary));
+                }
+            }
+        }
+        self.retain = words.flag("retain", diagnostics).unwrap_or(false);
+        self.adopt = words.flag("adopt", diagnostics);
+        self.delete_first = words.flag("delete_first", diagnostics);
+        if let Some(drift) = words.expression("drift") {
+            self.drift = drift_word(&drift, diagnostics);
+        }
+        if let Some(timeout) = words.expression("timeout") {
+            self.timeout = duration(&timeout, "timeout", diagnostics);
+        }
+        if let Some(timeouts) = words.attribute("timeouts") {
+            let hint = "write `timeout = \"10m\"`: it counts for each operation";
+            diagnostics.push(unsupported(timeouts.origin, "`timeouts`", hint));
+        }
+        if let Some(retry) = words.block("retry", diagnostics) {
+            self.retry = Some(RetryWords::decode(retry, diagnostics));
+        }
+        self.parallelism = words.text("parallelism", diagnostics);
+        if let (Some(true), Some(true)) = (self.create_before_destroy, self.delete_first) {
+            let summary = "`create_before_destroy` and `delete_first` contradict each other";
+            diagnostics.push(at(words.header(), summary).hint("remove one of them"));
+        }
+    }
+}
+
+impl RetryWords {
+    fn decode(block: Block, diagnostics: &mut Diagnostics) -> Self {
+        let mut words = Words::of(block, &[], diagnostics);
+        let attempts = words.expression("attempts").and_then(|value| {
+            let number = match &value.without_parentheses().kind {
+                ExprKind::Literal(Literal::Number(number)) => {
+                    number.as_u64().and_then(|it| u32::try_from(it).ok())
+                }
+                _ => None,
+            };
+            let number = number.filter(|number| *number > 0);
+            if number.is_none() {
+                diagnostics.push(at(value.origin, "`attempts` must be a whole number from 1 on"));
+            }
+            number
+        });
+        let mut wait = |words: &mut Words, name: &'static str| {
+            words.expression(name).and_then(|value| duration(&value, name, diagnostics))
+        };
+        let retry = RetryWords {
+            attempts,
+            backoff: wait(&mut words, "backoff"),
+            backoff_max: wait(&mut words, "backoff_max"),
+        };
+        words.finish(diagnostics);
+        retry
+    }
+}
+
+fn drift_word(value: &Expr, diagnostics: &mut Diagnostics) -> Option<DriftWord> {
+    match value.as_literal_str() {
+        Some("fix") => Some(DriftWord::Fix),
+        Some("warn") => Some(DriftWord::Warn),
+        Some("ignore") => Some(DriftWord::Ignore),
+        other => {
+            let diagnostic = at(value.origin, "`drift` must be \"fix\", \"warn\" or \"ignore\"");
+            diagnostics.push(suggest(
+                diagnostic,
+                other.unwrap_or_default(),
+                ["fix", "warn", "ignore"].into_iter(),
+            ));
+            None
+        }
+    }
+}
+
+/// A duration such as `90s`, `10m`, `1h30m`.
+pub(super) fn duration(value: &Expr, word: &str, diagnostics: &mut Diagnostics) -> Option<Duration> {
+    let parsed = value.as_literal_str().and_then(read_duration);
+    if parsed.is_none() {
+        let summary = format!("`{word}` must be a duration");
+        diagnostics.push(at(value.origin, summary).hint("write it like \"90s\", \"10m\" or \"1h30m\""));
+    }
+    parsed
+}
+
+fn read_duration(text: &str) -> Option<Duration> {
+    let mut total = Duration::ZERO;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|char: char| !char.is_ascii_digit())?;
+        let number: u64 = rest[..digits].parse().ok()?;
+        let unit =
+            rest[digits..].find(|char: char| char.is_ascii_digit()).map_or(rest.len(), |at| digits + at);
+        let part = match &rest[digits..unit] {
+            "ms" => Duration::from_millis(number),
+            "s" => Duration::from_secs(number),
+            "m" => Duration::from_secs(number.checked_mul(60)?),
+            "h" => Duration::from_secs(number.checked_mul(3600)?),
+            _ => return None,
+        };
+        total = total.checked_add(part)?;
+        rest = &rest[unit..];
+    }
+    (!total.is_zero()).then_some(total)
+}
+
+fn ignore_changes(value: &Expr, diagnostics: &mut Diagnostics) -> IgnoreChanges {
+    if value.as_keyword() == Some("all") || value.as_literal_str() == Some("all") {
+        return IgnoreChanges::All;
+    }
+    let paths = super::resource::traversals(Some(value.clone()), "ignore_changes", diagnostics);
+    IgnoreChanges::Paths(paths.iter().map(path_of).collect())
+}
+
+/// A traversal within a resource as a path.
+fn path_of(traversal: &StaticTraversal) -> Path {
+    let root = Path::attribute(traversal.root.text.clone());
+    traversal.steps.iter().fold(root, |path, step| {
+        path.join(match step {
+            StaticStep::Attribute(name) | StaticStep::Key(name) => Step::Key(name.clone()),
+            StaticStep::Index(index) => Step::Index(*index),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_people_write_them() {
+        for (text, seconds) in [("90s", 90.0), ("10m", 600.0), ("1h30m", 5400.0), ("250ms", 0.25)] {
+            assert_eq!(read_duration(text).map(|it| it.as_secs_f64()), Some(seconds), "{text}");
+        }
+        for text in ["", "10", "m", "1x", "0s", "1h30", "99999999999999999999s"] {
+            assert_eq!(read_duration(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! `terraform` and `stack`: what is said about the program itself.
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+use trueup_core::{Diagnostics, Origin};
+
+use super::blocks::{Words, labels, unsupported};
+use super::{Module, at, remark};
+use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, ObjectKey};
+
+/// What is said about the program itself.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// The stack's name, and where it is said.
+    pub name: Option<(SmolStr, Origin)>,
+    /// Where state is kept: attributes as they stand, for whoever opens stores.
+    pub state: Option<StateSettings>,
+    /// Stages that are not destroyed without a further question.
+    pub protected_stages: Vec<SmolStr>,
+    /// Classes of resources that share a limit.
+    pub parallelism: IndexMap<SmolStr, usize>,
+    /// The providers that are asked for, by their local names.
+    pub required_providers: IndexMap<SmolStr, RequiredProvider>,
+}
+
+/// Where state is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateSettings {
+    /// The kind of store: `sqlite`.
+    pub kind: SmolStr,
+    /// What the store is told.
+    pub options: IndexMap<SmolStr, SmolStr>,
+    /// Where that is said.
+    pub origin: Origin,
+}
+
+/// A provider that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequiredProvider {
+    /// Where it comes from: `hashicorp/aws`.
+    pub source: Option<SmolStr>,
+    /// Which versions will do.
+    pub version: Option<SmolStr>,
+    /// Where that is said.
+    pub origin: Origin,
+}
+
+/// The version of Terraform whose language this is.
+const LANGUAGE: [u64; 3] = [1, 11, 0];
+
+impl Module {
+    pub(super) fn declare_terraform(&mut self, block: Block, diagnostics: &mut Diagnostics) {
+        let Some([]) = labels(&block, diagnostics) else { return };
+        const NESTED: &[BlockShape<'static>] = &[
+            BlockShape { name: "required_providers", labels: 0 },
+            BlockShape { name: "backend", labels: 1 },
+            BlockShape { name: "cloud", labels: 0 },
+            BlockShape { name: "provider_meta", labels: 1 },
+        ];
+        let mut words = Words::of(block, NESTED, diagnostics);
+        if let Some(version) = words.expression("required_version") {
+            match version.as_literal_str() {
+                None => diagnostics.push(at(version.origin, "`required_version` must be a text")),
+                Some(text) => match allows(text, LANGUAGE) {
+                    Some(true) => {}
+                    Some(false) => {
+                        let summary =
+                            format!("this program asks for Terraform {text}; the language here is 1.11");
+                        diagnostics.push(
+                            at(version.origin, summary).hint("relax `required_version` if it would do"),
+                        );
+                    }
+                    None => {
+                        let hint = "write it like \">= 1.5, < 2.0\"";
+                        diagnostics.push(at(version.origin, "this is no version constraint").hint(hint));
+                    }
+                },
+            }
+        }
+        for word in ["backend", "cloud"] {
+            for block in words.blocks(word) {
+                let summary = format!("`{word}` is not used: it says where Terraform keeps its state");
+                let hint = "say where trueup keeps its own with `stack { state \"sqlite\" { … } }`";
+                diagnostics.push(remark(block.header, summary).hint(hint));
+            }
+        }
+        for block in words.blocks("required_providers") {
+            self.require_providers(&block, diagnostics);
+        }
+        if let Some(experiments) = words.attribute("experiments") {
+            diagnostics.push(unsupported(experiments.origin, "`experiments`", "remove it"));
+        }
+        for block in words.blocks("provider_meta") {
+            diagnostics.push(unsupported(block.header, "`provider_meta`", "remove it"));
+        }
+        words.finish(diagnostics);
+    }
+
+    fn require_providers(&mut self, block: &Block, diagnostics: &mut Diagnostics) {
+        for attribute in block.body.attributes() {
+            let name = attribute.name.text.clone();
+            let mut required =
+                RequiredProvider { source: None, version: None, origin: attribute.name.origin };
+            match &attribute.value.kind {
+                ExprKind::Literal(Literal::String(version)) => required.version = Some(version.clone()),
+                ExprKind::Object(items) => {
+                    for item in items {
+                        let text = || item.value.as_literal_str().map(SmolStr::new);
+                        match key(&item.key) {
+                            Some("source") => required.source = text(),
+                            Some("version") => required.version = text(),
+                            // Names of aliases that a module expects; they come with the call.
+                            Some("configuration_aliases") => {}
+                            _ => {
+                                let summary = "a required provider has `source` and `version`";
+                                diagnostics.push(at(item.key.origin(), summary));
+                            }
+                        }
+                    }
+                }
+                _ => diagnostics.push(
+                    at(attribute.value.origin, "a required provider is an object")
+                        .hint("write `aws = { source = \"hashicorp/aws\", version = \"~> 5.0\" }`"),
+                ),
+            }
+            self.settings.required_providers.insert(name, required);
+        }
+    }
+
+    pub(super) fn declare_stack(&mut self, block: Block, diagnostics: &mut Diagnostics) {
+        let Some([]) = labels(&block, diagnostics) else { return };
+        const NESTED: &[BlockShape<'static>] = &[BlockShape { name: "state", labels: 1 }];
+        let mut words = Words::of(block, NESTED, diagnostics);
+        if let Some(name) = words.attribute("name") {
+            match name.value.as_literal_str() {
+                Some(text) if is_stack_name(text) => {
+                    self.settings.name = Some((text.into(), name.value.origin));
+                }
+                _ => {
+                    let hint = "letters, digits, `_`, `-` and `.`, at most 64 of them";
+                    diagnostics.push(at(name.value.origin, "this is not a stack's name").hint(hint));
+                }
+            }
+        }
+        if let Some(state) = words.block("state", diagnostics) {
+            self.declare_state(&state, diagnostics);
+        }
+        if let Some(stages) = words.expression("protected_stages") {
+            let texts = stages
+                .as_tuple()
+                .map(|items| items.iter().map(Expr::as_literal_str).collect::<Option<Vec<_>>>());
+            match texts.flatten() {
+                Some(texts) => self.settings.protected_stages.extend(texts.into_iter().map(SmolStr::new)),
+                None => diagnostics.push(at(stages.origin, "`protected_stages` must be a list of texts")),
+            }
+        }
+        if let Some(parallelism) = words.expression("parallelism") {
+            self.declare_parallelism(&parallelism, diagnostics);
+        }
+        words.finish(diagnostics);
+    }
+
+    fn declare_state(&mut self, block: &Block, diagnostics: &mut Diagnostics) {
+        let Some([label]) = labels(block, diagnostics) else { return };
+        let (kind, origin) = (label.text.clone(), block.header);
+        let mut options = IndexMap::new();
+        for attribute in block.body.attributes() {
+            match attribute.value.as_literal_str() {
+                Some(text) => {
+                    options.insert(attribute.name.text.clone(), SmolStr::new(text));
+                }
+                None => diagnostics.push(
+                    at(attribute.value.origin, "what a store is told must be a text without expressions")
+                        .hint("use an environment variable for what must not stand here"),
+                ),
+            }
+        }
+        for block in block.body.blocks() {
+            diagnostics.push(at(block.name.origin, format!("unknown word `{}` in state", block.name.text)));
+        }
+        self.settings.state = Some(StateSettings { kind, options, origin });
+    }
+
+    fn declare_parallelism(&mut self, value: &Expr, diagnostics: &mut Diagnostics) {
+        for item in value.as_object().unwrap_or_default() {
+            let limit = match &item.value.without_parentheses().kind {
+                ExprKind::Literal(Literal::Number(number)) => number.as_u64().filter(|number| *number > 0),
+                _ => None,
+            };
+            match (key(&item.key), limit) {
+                (Some(name), Some(limit)) => {
+                    self.settings.parallelism.insert(name.into(), limit as usize);
+                }
+                _ => diagnostics.push(
+                    at(item.value.origin, "a limit is a whole number from 1 on")
+                        .hint("write `parallelism = { database = 2 }`"),
+                ),
+            }
+        }
+        if value.as_object().is_none() {
+            let hint = "write `parallelism = { database = 2 }`";
+            diagnostics.push(at(value.origin, "`parallelism` must be a map of limits").hint(hint));
+        }
+    }
+}
+
+fn key(key: &ObjectKey) -> Option<&str> {
+    match key {
+        ObjectKey::Name(name) => Some(&name.text),
+        ObjectKey::Expr(expression) => expression.as_literal_str(),
+    }
+}
+
+fn is_stack_name(text: &str) -> bool {
+    let fits = (1..=64).contains(&text.len()) && !text.starts_with(['.', '-']);
+    fits && text.chars().all(|char| char.is_ascii_alphanumeric() || "_-.".contains(char))
+}
+
+/// Whether a version satisfies a constraint such as `>= 1.5, < 2.0`; `None` if it is none.
+fn allows(constraint: &str, version: [u64; 3]) -> Option<bool> {
+    let mut allowed = true;
+    for part in constraint.split(',') {
+        let part = part.trim();
+        let digits = part.find(|char: char| char.is_ascii_digit())?;
+        let (operator, wanted) = (part[..digits].trim(), part[digits..].trim());
+        let numbers: Vec<u64> = wanted.split('.').map(|it| it.parse().ok()).collect::<Option<_>>()?;
+        let mut bound = [0; 3];
+        bound.get_mut(..numbers.len())?.copy_from_slice(&numbers);
+        allowed &= match operator {
+            "" | "=" => version == bound,
+            "!=" => version != bound,
+            ">" => version > bound,
+            ">=" => version >= bound,
+            "<" => version < bound,
+            "<=" => version <= bound,
+            // The last number given may grow, those before it may not.
+            "~>" => {
+                let fixed = numbers.len().saturating_sub(1).max(1);
+                version >= bound && version[..fixed] == bound[..fixed]
+            }
+            _ => return None,
+        };
+    }
+    Some(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_constraints_mean_what_they_mean_in_terraform() {
+        for (constraint, allowed) in [
+            (">= 1.5", Some(true)),
+            (">= 1.5, < 2.0.0", Some(true)),
+            ("~> 1.11", Some(true)),
+            ("~> 1.11.0", Some(true)),
+            ("~> 1.10.0", Some(false)),
+            ("~> 0.12", Some(false)),
+            ("1.11.0", Some(true)),
+            ("= 1.11.1", Some(false)),
+            ("!= 1.11.0", Some(false)),
+            ("< 1.11", Some(false)),
+            ("latest", None),
+            ("=> 1.0", None),
+            ("1.2.3.4", None),
+            ("", None),
+        ] {
+            assert_eq!(allows(constraint, LANGUAGE), allowed, "{constraint}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The files of a folder that belong to a program.
+
+use std::path::Path;
+
+use trueup_core::{Diagnostic, Diagnostics, SourceMap};
+
+use crate::declare::ModuleFile;
+use crate::syntax::{FILE_BYTES_MAX, parse_source};
+
+/// The names of files that belong to a module, in the order in which they are read.
+pub(crate) fn is_source(name: &str) -> bool {
+    let hidden =
+        name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'));
+    !hidden && [".tf", ".tf.json", ".tu.hcl"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Reads all source files of a folder. `shown` is the folder as messages name it; files are shown inside it.
+pub(crate) fn read_folder(
+    folder: &Path,
+    shown: &Path,
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+) -> Vec<ModuleFile> {
+    let names = match source_names(folder) {
+        Ok(names) => names,
+        Err(error) => {
+            diagnostics.push(unreadable(&shown.display().to_string(), &error));
+            return Vec::new();
+        }
+    };
+    let mut files = Vec::new();
+    for name in names {
+        let place = shown.join(&name);
+        let place = place.strip_prefix(".").unwrap_or(&place).display().to_string();
+        match read_bounded(&folder.join(&name)) {
+            Ok(bytes) => {
+                let parsed = parse_source(sources, &place, &bytes);
+                diagnostics.extend(parsed.diagnostics);
+                files.push(ModuleFile { name, body: parsed.tree });
+            }
+            Err(error) => diagnostics.push(unreadable(&place, &error)),
+        }
+    }
+    files
+}
+
+fn source_names(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        // A name that is not text cannot be one of ours.
+        if let Ok(name) = entry.file_name().into_string()
+            && is_source(&name)
+            && !entry.path().is_dir()
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The bytes of a file, but never much more than may be parsed: what is too large is refused by its size alone.
+pub(crate) fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+pub(crate) fn unreadable(place: &str, error: &std::io::Error) -> Diagnostic {
+    let diagnostic = Diagnostic::error(format!("cannot read {place}: {error}"));
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => diagnostic.hint("check who owns it and its mode"),
+        std::io::ErrorKind::NotFound => diagnostic.hint("check the path"),
+        _ => diagnostic,
+    }
+}

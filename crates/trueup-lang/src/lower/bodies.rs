@@ -1,0 +1,84 @@
+//! Names in bodies, held against the schema before anything is evaluated.
+
+use smol_str::SmolStr;
+use trueup_core::Diagnostics;
+use trueup_core::schema::{Block as Schema, Nesting, Presence, Shape};
+
+use crate::declare::{at, suggest};
+use crate::syntax::{Body, Item};
+
+/// What a block stands for in a schema.
+pub(super) struct Nested<'a> {
+    pub(super) nesting: Nesting,
+    pub(super) inner: &'a Schema,
+    pub(super) shape: Shape,
+}
+
+/// What a block of this name stands for; attributes that hold structures may be written as blocks too.
+pub(super) fn nested<'a>(schema: &'a Schema, name: &str) -> Option<Nested<'a>> {
+    if let Some(block) = schema.blocks.get(name) {
+        return Some(Nested { nesting: block.nesting, inner: &block.block, shape: block.shape() });
+    }
+    let shape = &schema.attributes.get(name)?.shape;
+    let inside = |shape: &'a Shape| match shape {
+        Shape::Object(inner) => Some(&**inner),
+        _ => None,
+    };
+    let (nesting, inner) = match shape {
+        Shape::Object(inner) => (Nesting::Single, Some(&**inner)),
+        Shape::List(element) => (Nesting::List, inside(element)),
+        Shape::Set(element) => (Nesting::Set, inside(element)),
+        Shape::Map(element) => (Nesting::Map, inside(element)),
+        Shape::Plain(_) => return None,
+    };
+    Some(Nested { nesting, inner: inner?, shape: shape.clone() })
+}
+
+/// Tells of all names in a body that its schema does not have.
+pub(super) fn check_names(body: &Body, schema: &Schema, subject: &str, diagnostics: &mut Diagnostics) {
+    for item in &body.items {
+        let name = item.name();
+        match item {
+            Item::Attribute(_) => {
+                let known =
+                    schema.attributes.contains_key(&name.text) || schema.blocks.contains_key(&name.text);
+                let comment = body.json && name.text == "//";
+                if !known && !comment {
+                    let diagnostic =
+                        at(name.origin, format!("unknown attribute `{}` in {subject}", name.text));
+                    diagnostics.push(suggest(diagnostic, &name.text, settable(schema).into_iter()));
+                }
+            }
+            Item::Block(block) => {
+                let dynamic = block.name.text == "dynamic";
+                let label = block.labels.first().filter(|_| dynamic);
+                let wanted: &SmolStr = label.map_or(&name.text, |label| &label.text);
+                let origin = label.map_or(name.origin, |label| label.origin);
+                match nested(schema, wanted) {
+                    Some(nested) => {
+                        let bodies = block.body.blocks_named("content").map(|content| &content.body);
+                        if dynamic {
+                            bodies.for_each(|body| check_names(body, nested.inner, subject, diagnostics));
+                        } else {
+                            check_names(&block.body, nested.inner, subject, diagnostics);
+                        }
+                    }
+                    None if schema.attributes.contains_key(wanted) => {
+                        let summary = format!("`{wanted}` in {subject} is an attribute, not a block");
+                        diagnostics.push(at(origin, summary).hint(format!("write `{wanted} = …`")));
+                    }
+                    None => {
+                        let diagnostic = at(origin, format!("unknown block `{wanted}` in {subject}"));
+                        diagnostics.push(suggest(diagnostic, wanted, settable(schema).into_iter()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The names that a program may set.
+fn settable(schema: &Schema) -> Vec<&str> {
+    let attributes = schema.attributes.iter().filter(|(_, it)| it.presence != Presence::Computed);
+    attributes.map(|(name, _)| name.as_str()).chain(schema.blocks.keys().map(SmolStr::as_str)).collect()
+}

@@ -1,0 +1,504 @@
+//! Building: all modules and resources are walked once, checked and lowered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use trueup_core::schema::Block as Schema;
+use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
+use trueup_program::{
+    CheckDeclaration, ImportDeclaration, MoveDeclaration, OutputDeclaration, ParallelismClass, Program,
+    ProviderDeclaration, RemovedDeclaration, Scope,
+};
+use trueup_provider::Registry;
+
+use super::addresses::{computed_address, range};
+use super::bodies::check_names;
+use super::computed::What;
+use super::resources::{Declaration, Located, LoweredResource};
+use super::{BuildRequest, Built, Loaded, Purpose, Unsound};
+use crate::declare::{Module, ModuleCall, at, suggest};
+use crate::eval::Moment;
+use crate::modules::ModuleNode;
+use crate::variables::root_values;
+use crate::world::{
+    Evaluation, Frame, Instance, Keys, Outside, Position, Standing, StaticScope, TypeSchema, Types, Used,
+    World,
+};
+
+/// A program in the making.
+pub(super) struct Builder<'a> {
+    pub(super) world: Arc<World>,
+    known: Option<&'a (dyn Scope + Sync)>,
+    pub(super) resources: Vec<LoweredResource>,
+    pub(super) diagnostics: Diagnostics,
+    program: Program,
+    /// The modules whose names were held against their schemas.
+    checked: BTreeSet<usize>,
+}
+
+impl Loaded {
+    /// Builds the program, or says all that is wrong with it.
+    pub async fn build(&self, request: BuildRequest<'_>) -> Result<Built, Unsound> {
+        if self.diagnostics.has_errors() && request.purpose != Purpose::Destroy {
+            // What could not be read would only make everything else look wrong.
+            return Err(Unsound { diagnostics: self.diagnostics.clone(), sources: self.sources.clone() });
+        }
+        let (purpose, waited_for) = (request.purpose, request.waited_for);
+        let Prepared { builder, configs, sources } = self.prepare(request).await;
+        match purpose {
+            Purpose::Deploy | Purpose::Validate => builder.build(&configs, waited_for, sources),
+            Purpose::Destroy => Ok(builder.build_providers(&configs, sources)),
+        }
+    }
+
+    /// All that building and evaluating begin with.
+    pub(super) async fn prepare<'a>(&self, request: BuildRequest<'a>) -> Prepared<'a> {
+        let mut diagnostics = self.diagnostics.clone();
+        let mut sources = self.sources.clone();
+        let types = find_types(&self.tree, request.registry, &mut diagnostics).await;
+        let configs = find_configs(&self.tree.module, request.registry, &mut diagnostics).await;
+        let (module, required) = (&self.tree.module, request.purpose == Purpose::Deploy);
+        let given =
+            root_values(module, &self.folder, request.variables, required, &mut sources, &mut diagnostics);
+        let outside =
+            Outside { folder: self.folder.clone(), home: request.home, plan_time: Some(request.plan_time) };
+        let moment = Moment { now: request.plan_time, random: request.random };
+        let root = Instance::root(self.tree.clone(), outside, moment);
+        let (stack, stage) = (request.stack.clone(), request.stage);
+        let world = Arc::new(World { root, stack, stage, given, types });
+        let builder = Builder {
+            world,
+            known: request.known,
+            resources: Vec::new(),
+            diagnostics,
+            program: Program { stack: request.stack, ..Program::default() },
+            checked: BTreeSet::new(),
+        };
+        Prepared { builder, configs, sources }
+    }
+}
+
+/// A build that is about to begin.
+pub(super) struct Prepared<'a> {
+    pub(super) builder: Builder<'a>,
+    configs: Vec<Option<Arc<Schema>>>,
+    pub(super) sources: SourceMap,
+}
+
+impl Builder<'_> {
+    fn build(
+        mut self,
+        configs: &[Option<Arc<Schema>>],
+        waited_for: &[Origin],
+        sources: SourceMap,
+    ) -> Result<Built, Unsound> {
+        let world = self.world.clone();
+        let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
+        let evaluation = Evaluation::new(&world, &scope);
+        self.lower_module(&evaluation, &world.root);
+        self.lower_root(&evaluation, configs);
+        let mut pending = evaluation.pending();
+        pending.sort();
+        pending.dedup();
+        self.diagnostics.extend(evaluation.into_told());
+        if !pending.is_empty() && pending == waited_for {
+            for origin in &pending {
+                let summary = "how many there are depends on what is known only after a deploy";
+                let hint = "deploy what it depends on first, with `--target`; or use keys that are known";
+                self.diagnostics.push(at(*origin, summary).hint(hint));
+            }
+        }
+        self.finish(pending, sources)
+    }
+
+    /// The providers alone, for a program that is to be deleted: what is wrong with the rest does not matter.
+    fn build_providers(mut self, configs: &[Option<Arc<Schema>>], sources: SourceMap) -> Built {
+        let world = self.world.clone();
+        let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
+        let evaluation = Evaluation::new(&world, &scope);
+        self.lower_providers(&evaluation, configs);
+        self.program.sources = sources;
+        Built { program: self.program, pending: Vec::new(), warnings: Diagnostics::new() }
+    }
+
+    fn finish(mut self, pending: Vec<Origin>, sources: SourceMap) -> Result<Built, Unsound> {
+        let (diagnostics, warnings) = distinct(std::mem::take(&mut self.diagnostics));
+        if diagnostics.has_errors() {
+            return Err(Unsound { diagnostics, sources });
+        }
+        if !pending.is_empty() {
+            self.leave_out_what_is_pending();
+        }
+        let mut bindings = Vec::new();
+        for lowered in self.resources {
+            bindings.extend(lowered.bindings);
+            match lowered.declaration {
+                Declaration::Resource(declared) => self.program.resources.push(*declared),
+                Declaration::Data(declared) => self.program.data.push(*declared),
+            }
+        }
+        let mut index: BTreeMap<Address, usize> = BTreeMap::new();
+        if !bindings.is_empty() {
+            index.extend(self.program.resources.iter().enumerate().map(|(at, it)| (it.address.clone(), at)));
+        }
+        for (target, binding) in bindings {
+            if let Some(at) = index.get(&target) {
+                self.program.resources[*at].bindings.push(binding);
+            }
+        }
+        self.program.sources = sources;
+        Ok(Built { program: self.program, pending, warnings })
+    }
+
+    /// Drops what depends on something whose instances are not known yet.
+    fn leave_out_what_is_pending(&mut self) {
+        loop {
+            let declared: BTreeSet<Address> = self.resources.iter().map(|it| it.address().clone()).collect();
+            let before = self.resources.len();
+            self.resources.retain(|it| it.used.iter().all(|used| declared.contains(used)));
+            if self.resources.len() == before {
+                break;
+            }
+        }
+        // Only outputs of resources are asked of a preview.
+        self.program.outputs.clear();
+        self.program.checks.clear();
+        self.program.imports.clear();
+    }
+
+    /// Walks one instance of a module and all that is in it.
+    fn lower_module(&mut self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>) {
+        let node = &instance.node;
+        if self.checked.insert(Arc::as_ptr(node) as usize) {
+            self.check_module(node);
+        }
+        self.evaluate_all(evaluation, instance);
+        for resource in 0..node.module.resources.len() {
+            self.lower_resource(evaluation, instance, resource);
+        }
+        for (call, (_, declared)) in node.module.calls.iter().enumerate() {
+            match evaluation.children(instance, call) {
+                Ok((_, children)) => children.iter().for_each(|child| self.lower_module(evaluation, child)),
+                Err(wrong) => self.tell(wrong.located(declared.header)),
+            }
+        }
+        self.lower_moves(instance);
+        self.lower_checks(evaluation, instance);
+    }
+
+    /// Evaluates what nobody may have asked for, so that mistakes in it are told all the same.
+    fn evaluate_all(&mut self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>) {
+        let module = &instance.node.module;
+        let frame = Frame::of_module(evaluation, instance);
+        for (index, (_, variable)) in module.variables.iter().enumerate() {
+            match evaluation.variable(instance, index) {
+                Ok(_) => evaluation.conditions(&frame, &variable.validations, "the validation of a variable"),
+                Err(wrong) => self.tell(wrong.located(variable.name.origin)),
+            }
+        }
+        for (index, (_, local)) in module.locals.iter().enumerate() {
+            if let Err(wrong) = evaluation.local(instance, index) {
+                self.tell(wrong.located(local.name.origin));
+            }
+        }
+        for (index, (_, output)) in module.outputs.iter().enumerate() {
+            if let Err(wrong) = evaluation.output(instance, index) {
+                self.tell(wrong.located(output.name.origin));
+            }
+        }
+    }
+
+    /// Holds the names in a module against their schemas, once for all its instances.
+    fn check_module(&mut self, node: &ModuleNode) {
+        for (key, declared) in &node.module.resources {
+            if let Some(schema) = self.world.clone().types.get(key.mode, &key.type_name) {
+                check_names(&declared.body, schema.inputs(), &key.type_name, &mut self.diagnostics);
+            }
+        }
+        for (name, call) in &node.module.calls {
+            if let Some(called) = node.calls.get(name) {
+                check_call(call, &called.module, &mut self.diagnostics);
+                for provider in &called.module.providers {
+                    let summary = "a provider is configured in the root module only";
+                    let hint = "configure it there, and pass it with `providers = { … }`";
+                    self.diagnostics.push(at(provider.header, summary).hint(hint));
+                }
+            }
+        }
+    }
+
+    /// Providers, outputs and imports, which only the root module has.
+    fn lower_root(&mut self, evaluation: &Evaluation<'_>, configs: &[Option<Arc<Schema>>]) {
+        self.lower_providers(evaluation, configs);
+        self.lower_outputs(evaluation);
+        let root = self.world.root.clone();
+        self.lower_imports(evaluation, &root);
+        let classes = root.node.module.settings.parallelism.iter();
+        self.program.parallelism =
+            classes.map(|(name, limit)| ParallelismClass { name: name.clone(), limit: *limit }).collect();
+    }
+
+    fn lower_providers(&mut self, evaluation: &Evaluation<'_>, configs: &[Option<Arc<Schema>>]) {
+        let root = self.world.root.clone();
+        let module = &root.node.module;
+        let here = Standing { instance: &root, position: &Position::One, for_each: None };
+        for (index, declared) in module.providers.iter().enumerate() {
+            let Some(schema) = configs.get(index).cloned().flatten() else { continue };
+            let subject = format!("provider {}", declared.name);
+            check_names(&declared.body, &schema, &subject, &mut self.diagnostics);
+            let mut used = Used::new();
+            evaluation.used_by_body(here, &declared.body, &mut used);
+            let lowered = self.lowered(&root, What::Provider { index, schema: schema.clone() }, &used);
+            let evaluated = lowered.in_scope(&self.scope());
+            self.tell_all(evaluated.diagnostics);
+            let checked = schema.check(&evaluated.value, &subject);
+            self.diagnostics.extend(checked.diagnostics.into_iter().map(|it| it.located(declared.header)));
+            let config = lowered.into_expression(Some(&evaluated.value));
+            self.program
+                .providers
+                .push(ProviderDeclaration { name: declared.name.to_string().into(), config });
+        }
+    }
+
+    fn lower_outputs(&mut self, evaluation: &Evaluation<'_>) {
+        let root = self.world.root.clone();
+        let module = &root.node.module;
+        let here = Standing { instance: &root, position: &Position::One, for_each: None };
+        for (index, (name, output)) in module.outputs.iter().enumerate() {
+            let mut used = Used::new();
+            evaluation.used_by(here, &output.value, &mut used);
+            for condition in &output.preconditions {
+                evaluation.used_by(here, &condition.condition, &mut used);
+                evaluation.used_by(here, &condition.message, &mut used);
+            }
+            let lowered = self.lowered(&root, What::Output(index), &used);
+            let value = lowered.into_expression(None);
+            self.program.outputs.push(OutputDeclaration {
+                name: name.clone(),
+                value,
+                secret: output.sensitive,
+            });
+        }
+    }
+
+    fn lower_imports(&mut self, evaluation: &Evaluation<'_>, root: &Arc<Instance>) {
+        for (index, import) in root.node.module.imports.iter().enumerate() {
+            let keys = match &import.for_each {
+                None => Keys::One,
+                Some(for_each) => evaluation.each_keys(root, for_each),
+            };
+            for position in keys.positions() {
+                let frame = Frame::of_module(evaluation, root)
+                    .at_position(position.clone(), import.for_each.as_ref());
+                let to = match computed_address(&frame, &import.to, &root.path) {
+                    Ok(to) => to,
+                    Err(wrong) => {
+                        self.tell(*wrong);
+                        continue;
+                    }
+                };
+                let mut used = Used::new();
+                let here =
+                    Standing { instance: root, position: &position, for_each: import.for_each.as_ref() };
+                evaluation.used_by(here, &import.id, &mut used);
+                let lowered = self.lowered(root, What::Import { index, position }, &used);
+                let evaluated = lowered.in_scope(&self.scope());
+                self.tell_all(evaluated.diagnostics);
+                let id = lowered.into_expression(Some(&evaluated.value));
+                self.program.imports.push(ImportDeclaration { to, id });
+            }
+        }
+    }
+
+    fn lower_moves(&mut self, instance: &Arc<Instance>) {
+        let module = &instance.node.module;
+        for moved in &module.moved {
+            let ends = (range(&moved.from, &instance.path), range(&moved.to, &instance.path));
+            match ends {
+                (Ok(from), Ok(to)) => self.program.moves.push(MoveDeclaration { from, to }),
+                (from, to) => {
+                    [from.err(), to.err()].into_iter().flatten().for_each(|wrong| self.tell(*wrong));
+                }
+            }
+        }
+        for removed in &module.removed {
+            match range(&removed.from, &instance.path) {
+                Ok(from) => {
+                    self.refuse_declared(&from, removed.header, instance);
+                    self.program.removed.push(RemovedDeclaration { from, destroy: removed.destroy });
+                }
+                Err(wrong) => self.tell(*wrong),
+            }
+        }
+    }
+
+    /// What is said to be removed must not be declared.
+    fn refuse_declared(&mut self, range: &AddressRange, header: Origin, instance: &Instance) {
+        let module = &instance.node.module;
+        let declared = match range {
+            AddressRange::Resource(address) if address.module() == &instance.path => {
+                let mut keys = module.resources.keys().filter(|key| key.mode == Mode::Resource);
+                keys.any(|key| key.type_name == address.type_name() && key.name == address.name())
+            }
+            AddressRange::Module(path) => {
+                path.steps().last().is_some_and(|step| module.calls.contains_key(&step.name))
+            }
+            AddressRange::Resource(_) => false,
+        };
+        if declared {
+            let summary = format!("{range} is said to be removed and still declared");
+            self.tell(at(header, summary).hint("remove one of them"));
+        }
+    }
+
+    fn lower_checks(&mut self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>) {
+        let here = Standing { instance, position: &Position::One, for_each: None };
+        for (index, check) in instance.node.module.checks.iter().enumerate() {
+            let mut used = Used::new();
+            for assertion in &check.assertions {
+                evaluation.used_by(here, &assertion.condition, &mut used);
+                evaluation.used_by(here, &assertion.message, &mut used);
+            }
+            let lowered = self.lowered(instance, What::Check(index), &used);
+            let condition = lowered.into_expression(None);
+            self.program.checks.push(CheckDeclaration { name: check.name.text.clone(), condition });
+        }
+    }
+
+    /// Outputs before anything is planned.
+    pub(super) fn scope(&self) -> OwnedScope<'_> {
+        OwnedScope { world: self.world.clone(), known: self.known }
+    }
+
+    pub(super) fn tell(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    pub(super) fn tell_all(&mut self, diagnostics: Diagnostics) {
+        self.diagnostics.extend(diagnostics);
+    }
+}
+
+/// The same as a [`StaticScope`], without a borrow of the builder.
+pub(super) struct OwnedScope<'a> {
+    world: Arc<World>,
+    known: Option<&'a (dyn Scope + Sync)>,
+}
+
+impl Scope for OwnedScope<'_> {
+    fn resolve(&self, reference: &trueup_program::Reference) -> Option<trueup_core::Value> {
+        let known = self.known.map(|known| known as &dyn Scope);
+        StaticScope { types: &self.world.types, known }.resolve(reference)
+    }
+}
+
+impl LoweredResource {
+    fn address(&self) -> &Address {
+        match &self.declaration {
+            Declaration::Resource(declared) => &declared.address,
+            Declaration::Data(declared) => &declared.address,
+        }
+    }
+}
+
+/// The types that a tree of modules uses.
+async fn find_types(tree: &ModuleNode, registry: &Registry, diagnostics: &mut Diagnostics) -> Types {
+    let mut types = Types::default();
+    let mut missing = BTreeSet::new();
+    let mut nodes = vec![tree];
+    let mut seen = BTreeSet::new();
+    while let Some(node) = nodes.pop() {
+        if !seen.insert(node as *const ModuleNode as usize) {
+            continue;
+        }
+        nodes.extend(node.calls.values().map(|node| &**node));
+        for (key, declared) in &node.module.resources {
+            let name = (key.mode, key.type_name.clone());
+            if types.0.contains_key(&name) || missing.contains(&name) {
+                continue;
+            }
+            let found = match key.mode {
+                Mode::Resource => registry.resource(&key.type_name).await.map(TypeSchema::Resource),
+                Mode::Data => registry.data_source(&key.type_name).await.map(TypeSchema::Data),
+            };
+            match found {
+                Ok(schema) => {
+                    types.0.insert(name, schema);
+                }
+                Err(diagnostic) => {
+                    diagnostics.push(diagnostic.located(declared.type_origin));
+                    missing.insert(name);
+                }
+            }
+        }
+    }
+    types
+}
+
+/// What the configurations of the root module's providers take.
+async fn find_configs(
+    module: &Module,
+    registry: &Registry,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Option<Arc<Schema>>> {
+    let mut found = Vec::new();
+    for declared in &module.providers {
+        let name: &SmolStr = &declared.name.local;
+        let schema = match registry.provider(name) {
+            Some(provider) => match provider.config_schema().await {
+                Ok(schema) => Some(schema),
+                Err(failure) => {
+                    diagnostics
+                        .push(at(declared.header, format!("cannot load provider `{name}`: {failure}")));
+                    None
+                }
+            },
+            None => {
+                let diagnostic = at(declared.name.origin, format!("there is no provider `{name}`"));
+                diagnostics.push(suggest(diagnostic, name, registry.names()));
+                None
+            }
+        };
+        found.push(schema);
+    }
+    found
+}
+
+/// What a call says, held against the variables of what it calls.
+fn check_call(call: &ModuleCall, called: &Module, diagnostics: &mut Diagnostics) {
+    for attribute in call.body.attributes() {
+        let name = &attribute.name;
+        if !called.variables.contains_key(&name.text) {
+            let summary = format!("module `{}` has no variable `{}`", call.name.text, name.text);
+            let known = called.variables.keys().map(SmolStr::as_str);
+            diagnostics.push(suggest(at(name.origin, summary), &name.text, known));
+        }
+    }
+    for block in call.body.blocks() {
+        diagnostics
+            .push(at(block.name.origin, format!("unknown block `{}` in a module call", block.name.text)));
+    }
+    for (name, variable) in &called.variables {
+        if variable.default.is_none() && call.body.attribute(name).is_none() {
+            let summary = format!("missing `{name}` for module `{}`", call.name.text);
+            diagnostics.push(at(call.header, summary).hint(format!("add `{name} = …`")));
+        }
+    }
+}
+
+/// Each diagnostic once: errors with all else if there are any, and the warnings by themselves.
+fn distinct(diagnostics: Diagnostics) -> (Diagnostics, Diagnostics) {
+    let mut seen = BTreeSet::new();
+    let (mut all, mut warnings) = (Diagnostics::new(), Diagnostics::new());
+    for diagnostic in diagnostics {
+        if !seen.insert((diagnostic.origin, diagnostic.summary.clone())) {
+            continue;
+        }
+        if diagnostic.severity == Severity::Warning {
+            warnings.push(diagnostic.clone());
+        }
+        all.push(diagnostic);
+    }
+    (all, warnings)
+}

@@ -1,0 +1,129 @@
+//! From modules to a program for the engine.
+//!
+//! [`Loaded::load`] reads the folder; [`Loaded::build`] finds the types that are used, expands modules and resources,
+//! evaluates and checks everything once with all outputs unknown, and lowers what is left to declarations whose
+//! expressions the engine evaluates when it knows more. What depends on no resource is lowered to plain values.
+//!
+//! If the number of instances of something depends on outputs, a build is *pending*: its program is the part that can be
+//! previewed, and the next build is given what the preview knows.
+
+mod addresses;
+mod bodies;
+mod body;
+mod build;
+mod computed;
+mod console;
+mod resources;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use smol_str::SmolStr;
+use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
+use trueup_program::{Program, Scope};
+use trueup_provider::Registry;
+
+use crate::declare::Settings;
+use crate::eval::Random;
+use crate::modules::{ModuleNode, load_modules};
+use crate::variables::GivenVariables;
+
+/// A folder that was read.
+pub struct Loaded {
+    folder: PathBuf,
+    tree: Arc<ModuleNode>,
+    /// The texts that diagnostics refer to.
+    pub sources: SourceMap,
+    /// What is wrong with the texts.
+    pub diagnostics: Diagnostics,
+}
+
+/// What a build is told.
+pub struct BuildRequest<'a> {
+    /// The providers.
+    pub registry: &'a Registry,
+    /// The stack's name.
+    pub stack: SmolStr,
+    /// The stage.
+    pub stage: SmolStr,
+    /// What people give.
+    pub variables: &'a GivenVariables,
+    /// What `~` stands for.
+    pub home: Option<PathBuf>,
+    /// When the plan is made.
+    pub plan_time: SystemTime,
+    /// Fills a buffer with random bytes, for `uuid` and `bcrypt`.
+    pub random: Arc<Random>,
+    /// What the program is for.
+    pub purpose: Purpose,
+    /// What a preview of an earlier, pending build knows.
+    pub known: Option<&'a (dyn Scope + Sync)>,
+    /// What that build waited for.
+    pub waited_for: &'a [Origin],
+}
+
+/// What a program is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Purpose {
+    /// To be brought about.
+    #[default]
+    Deploy,
+    /// To be deleted as a whole: only providers count, as far as they can be configured (DELETE-8).
+    Destroy,
+    /// To be judged: variables without a value are unknown.
+    Validate,
+}
+
+/// A program.
+#[derive(Debug)]
+pub struct Built {
+    /// What is declared; a part of it, if the build is pending.
+    pub program: Program,
+    /// What the build waits for: where the number of instances depends on outputs. Empty if it is complete.
+    pub pending: Vec<Origin>,
+    /// What to tell the user, short of an error.
+    pub warnings: Diagnostics,
+}
+
+/// A program that is not sound.
+#[derive(Debug)]
+pub struct Unsound {
+    /// What is wrong.
+    pub diagnostics: Diagnostics,
+    /// The texts that diagnostics refer to.
+    pub sources: SourceMap,
+}
+
+impl Loaded {
+    /// Reads a folder with all modules it calls.
+    pub fn load(folder: &Path) -> Self {
+        let (mut sources, mut diagnostics) = (SourceMap::new(), Diagnostics::new());
+        let tree = load_modules(folder, &mut sources, &mut diagnostics);
+        let empty = std::fs::read_dir(folder).is_ok_and(|entries| {
+            let mut names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+            !names.any(|name| crate::folder::is_source(&name))
+        });
+        if empty {
+            let summary = format!("there are no stack files in {}", folder.display());
+            let hint = "write one whose name ends in `.tf` or `.tu.hcl`, run `trueup init`, or name another folder with `--chdir`";
+            diagnostics.push(Diagnostic::error(summary).hint(hint));
+        }
+        Loaded { folder: folder.to_owned(), tree, sources, diagnostics }
+    }
+
+    /// What the program says about itself.
+    pub fn settings(&self) -> &Settings {
+        &self.tree.module.settings
+    }
+
+    /// The variables of the root module.
+    pub fn variables(&self) -> impl Iterator<Item = &SmolStr> {
+        self.tree.module.variables.keys()
+    }
+
+    /// The folders whose files belong to the program, as seen from the root module's.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.tree.folders()
+    }
+}

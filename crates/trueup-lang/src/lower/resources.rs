@@ -1,0 +1,320 @@
+//! Resources and data sources with all that is said of them.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use trueup_core::{Address, Mode, Path};
+use trueup_program::{
+    BindingDeclaration, DataDeclaration, DriftPolicy, Expression, Place, Reference, ResourceDeclaration,
+    ResourceOptions, RetryPolicy,
+};
+
+use super::addresses::computed_reference;
+use super::build::Builder;
+use super::computed::{Lowered, What, standing};
+use crate::declare::{DriftWord, IgnoreChanges, Lifecycle, ProviderName, Resource, ResourceKey, at};
+use crate::world::{Evaluation, Frame, Instance, Keys, Position, Used};
+
+/// What an instance of a resource is lowered to, and what it depends on.
+pub(super) struct LoweredResource {
+    pub(super) declaration: Declaration,
+    pub(super) used: Used,
+    /// What it attaches to others.
+    pub(super) bindings: Vec<(Address, BindingDeclaration)>,
+}
+
+pub(super) enum Declaration {
+    Resource(Box<ResourceDeclaration>),
+    Data(Box<DataDeclaration>),
+}
+
+impl Builder<'_> {
+    /// Lowers all instances of a resource.
+    pub(super) fn lower_resource(
+        &mut self,
+        evaluation: &Evaluation<'_>,
+        instance: &Arc<Instance>,
+        resource: usize,
+    ) {
+        let keys = match evaluation.resource_keys(instance, resource) {
+            Ok(keys) => keys,
+            Err(wrong) => return self.tell(wrong.located(instance.resource(resource).1.header)),
+        };
+        if keys == Keys::Pending {
+            return;
+        }
+        let (key, _) = instance.resource(resource);
+        if self.world.types.get(key.mode, &key.type_name).is_none() {
+            // That nobody has this type was told.
+            return;
+        }
+        for position in keys.positions() {
+            let pending_before = evaluation.pending().len();
+            let lowered = self.lower_instance(evaluation, instance, resource, &position);
+            if evaluation.pending().len() == pending_before {
+                self.resources.push(lowered);
+            }
+        }
+    }
+
+    fn lower_instance(
+        &mut self,
+        evaluation: &Evaluation<'_>,
+        instance: &Arc<Instance>,
+        resource: usize,
+        position: &Position,
+    ) -> LoweredResource {
+        let (key, declared) = instance.resource(resource);
+        let address = instance.address(resource, position.key());
+        let here = standing(instance, resource, position);
+        let mut used = Used::new();
+        evaluation.used_by_body(here, &declared.body, &mut used);
+        for condition in &declared.lifecycle.preconditions {
+            evaluation.used_by(here, &condition.condition, &mut used);
+            evaluation.used_by(here, &condition.message, &mut used);
+        }
+        let inputs = self.inputs(instance, resource, position, &used);
+        let mut depends_on = Used::new();
+        evaluation.used_by_names(instance, &declared.depends_on, &mut depends_on);
+        self.used_by_callers(evaluation, instance, &mut depends_on);
+        let triggers = self.triggers(evaluation, instance, resource, position, &mut depends_on);
+        // A resource that depends on itself would wait for ever; what refers to itself is a cycle for the engine to tell.
+        depends_on.remove(&address);
+        let postconditions =
+            self.postconditions(evaluation, instance, resource, position, &mut depends_on, &address);
+        let bindings = self.bindings(evaluation, instance, resource, position);
+        let provider = self.provider_of(instance, key, declared);
+        let place = Some(Place::Source(declared.header));
+        used.extend(depends_on.iter().cloned());
+        let depends_on = depends_on.into_iter().collect();
+        let declaration = match key.mode {
+            Mode::Resource => Declaration::Resource(Box::new(ResourceDeclaration {
+                provider,
+                depends_on,
+                replace_triggered_by: triggers,
+                postconditions,
+                options: options(&declared.lifecycle),
+                place,
+                ..ResourceDeclaration::new(address, inputs)
+            })),
+            Mode::Data => Declaration::Data(Box::new(DataDeclaration {
+                address,
+                provider,
+                inputs,
+                depends_on,
+                postconditions,
+                place,
+            })),
+        };
+        LoweredResource { declaration, used, bindings }
+    }
+
+    /// The inputs, checked with all outputs unknown.
+    fn inputs(
+        &mut self,
+        instance: &Arc<Instance>,
+        resource: usize,
+        position: &Position,
+        used: &Used,
+    ) -> Expression {
+        let (key, declared) = instance.resource(resource);
+        let what = What::Inputs { resource, position: position.clone() };
+        let lowered = self.lowered(instance, what, used);
+        let evaluated = lowered.in_scope(&self.scope());
+        let mut wrong = evaluated.diagnostics.has_errors();
+        self.tell_all(evaluated.diagnostics);
+        if let Some(schema) = self.world.types.get(key.mode, &key.type_name) {
+            let subject = instance.address(resource, position.key()).to_string();
+            let checked = schema.inputs().check(&evaluated.value, &subject);
+            wrong |= checked.diagnostics.has_errors();
+            let located = checked.diagnostics.into_iter().map(|it| it.located(declared.header));
+            self.diagnostics.extend(located);
+        }
+        // What is wrong is not carried further: it was told once.
+        lowered.into_expression(Some(&evaluated.value).filter(|_| !wrong))
+    }
+
+    /// What the calls around a module depend on, all that is in it depends on too.
+    fn used_by_callers(&self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>, used: &mut Used) {
+        let mut inner = instance.clone();
+        while let Some(outer) = inner.parent() {
+            if let Some(call) = inner.call(&outer) {
+                evaluation.used_by_names(&outer, &call.depends_on, used);
+            }
+            inner = outer;
+        }
+    }
+
+    fn triggers(
+        &mut self,
+        evaluation: &Evaluation<'_>,
+        instance: &Arc<Instance>,
+        resource: usize,
+        position: &Position,
+        used: &mut Used,
+    ) -> Vec<Reference> {
+        let (_, declared) = instance.resource(resource);
+        let mut found = Vec::new();
+        for trigger in &declared.lifecycle.replace_triggered_by {
+            let frame = Frame::of_resource(evaluation, instance, resource, position);
+            let mut meant = Used::new();
+            evaluation.used_by(standing(instance, resource, position), trigger, &mut meant);
+            match computed_reference(&frame, trigger, &instance.path) {
+                Ok((address, path)) => {
+                    if meant.is_empty() {
+                        let summary = format!("there is no resource {address}");
+                        self.tell(at(trigger.origin, summary));
+                    }
+                    // Without a key, all instances count.
+                    found.extend(
+                        meant
+                            .iter()
+                            .map(|address| Reference { address: address.clone(), path: path.clone() }),
+                    );
+                    used.extend(meant);
+                }
+                Err(wrong) => self.tell(*wrong),
+            }
+        }
+        found
+    }
+
+    fn postconditions(
+        &mut self,
+        evaluation: &Evaluation<'_>,
+        instance: &Arc<Instance>,
+        resource: usize,
+        position: &Position,
+        depends_on: &mut Used,
+        own: &Address,
+    ) -> Vec<Expression> {
+        let (_, declared) = instance.resource(resource);
+        if declared.lifecycle.postconditions.is_empty() {
+            return Vec::new();
+        }
+        let here = standing(instance, resource, position);
+        let mut used = Used::new();
+        for condition in &declared.lifecycle.postconditions {
+            evaluation.used_by(here, &condition.condition, &mut used);
+            evaluation.used_by(here, &condition.message, &mut used);
+        }
+        used.remove(own);
+        depends_on.extend(used.iter().cloned());
+        let what = What::Postconditions { resource, position: position.clone() };
+        let lowered = self.lowered(instance, what, &used);
+        let evaluated = lowered.in_scope(&self.scope());
+        self.tell_all(evaluated.diagnostics);
+        vec![lowered.into_expression(None)]
+    }
+
+    fn bindings(
+        &mut self,
+        evaluation: &Evaluation<'_>,
+        instance: &Arc<Instance>,
+        resource: usize,
+        position: &Position,
+    ) -> Vec<(Address, BindingDeclaration)> {
+        let (_, declared) = instance.resource(resource);
+        let mut found = Vec::new();
+        for (index, bind) in declared.binds.iter().enumerate() {
+            let mut targets = Used::new();
+            evaluation.used_by_names(instance, std::slice::from_ref(&bind.to), &mut targets);
+            if targets.is_empty() {
+                self.tell(at(bind.to.origin, format!("there is no resource `{}` to bind to", bind.to)));
+            }
+            let mut used = Used::new();
+            evaluation.used_by(standing(instance, resource, position), &bind.payload, &mut used);
+            for target in targets {
+                let what = What::Binding { resource, position: position.clone(), bind: index };
+                let lowered = self.lowered(instance, what, &used);
+                let evaluated = lowered.in_scope(&self.scope());
+                self.tell_all(evaluated.diagnostics);
+                let payload = lowered.into_expression(Some(&evaluated.value));
+                let key = match position.key() {
+                    None => bind.key.text.clone(),
+                    Some(key) => SmolStr::from(format!("{}{key}", bind.key.text)),
+                };
+                found.push((target, BindingDeclaration { key, payload }));
+            }
+        }
+        found
+    }
+
+    /// The provider that manages a resource, if it is not simply the one its type is of.
+    fn provider_of(
+        &mut self,
+        instance: &Arc<Instance>,
+        key: &ResourceKey,
+        declared: &Resource,
+    ) -> Option<SmolStr> {
+        let own: SmolStr = key.type_name.split('_').next().unwrap_or_default().into();
+        let default = || ProviderName { local: own.clone(), alias: None, origin: declared.type_origin };
+        let named = declared.provider.clone().unwrap_or_else(default);
+        match instance.root_provider(&named) {
+            Some(name) if name == own => None,
+            Some(name) => {
+                let configured = self.world.root.node.module.providers.iter();
+                let known = configured.map(|provider| provider.name.to_string()).any(|other| other == name);
+                if !known {
+                    let summary = format!("there is no provider `{name}`");
+                    let hint = format!("configure it with `provider \"{}\" {{ … }}`", named.local);
+                    self.tell(at(named.origin, summary).hint(hint));
+                }
+                Some(name)
+            }
+            None => {
+                let summary = format!("no provider `{named}` is passed to {}", instance.path);
+                let hint = format!("write `providers = {{ {named} = … }}` in the call");
+                self.tell(at(named.origin, summary).hint(hint));
+                None
+            }
+        }
+    }
+
+    pub(super) fn lowered(&self, instance: &Arc<Instance>, what: What, used: &Used) -> Lowered {
+        let reference = |address: &Address| Reference { address: address.clone(), path: Path::ROOT };
+        let references = used.iter().map(reference).collect();
+        Lowered { world: self.world.clone(), instance: instance.clone(), what, references }
+    }
+}
+
+fn options(lifecycle: &Lifecycle) -> ResourceOptions {
+    let usual = RetryPolicy::default();
+    ResourceOptions {
+        retain: lifecycle.retain,
+        protect: lifecycle.prevent_destroy,
+        adopt: lifecycle.adopt,
+        drift: match lifecycle.drift {
+            None | Some(DriftWord::Fix) => DriftPolicy::Fix,
+            Some(DriftWord::Warn) => DriftPolicy::Warn,
+            Some(DriftWord::Ignore) => DriftPolicy::Ignore,
+        },
+        ignore_changes: match &lifecycle.ignore_changes {
+            IgnoreChanges::None => Vec::new(),
+            IgnoreChanges::All => vec![Path::ROOT],
+            IgnoreChanges::Paths(paths) => paths.clone(),
+        },
+        delete_first: lifecycle
+            .delete_first
+            .or(lifecycle.create_before_destroy.filter(|first| *first).map(|_| false)),
+        timeout: lifecycle.timeout,
+        retry: lifecycle.retry.map(|words| RetryPolicy {
+            attempts_max: words.attempts.unwrap_or(usual.attempts_max),
+            backoff: words.backoff.unwrap_or(usual.backoff),
+            backoff_max: words.backoff_max.unwrap_or(usual.backoff_max),
+        }),
+        parallelism_class: lifecycle.parallelism.clone(),
+    }
+}
+
+/// A diagnostic with a place, if it has none.
+pub(super) trait Located {
+    fn located(self, origin: trueup_core::Origin) -> Self;
+}
+
+impl Located for trueup_core::Diagnostic {
+    fn located(mut self, origin: trueup_core::Origin) -> Self {
+        self.origin.get_or_insert(origin);
+        self
+    }
+}

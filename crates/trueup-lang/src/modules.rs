@@ -1,0 +1,115 @@
+//! A folder with all modules it calls, each folder read once however often it is called.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+use trueup_core::{Diagnostics, SourceMap};
+
+use crate::declare::{Module, ModuleCall, at, declare};
+use crate::folder::read_folder;
+
+/// A module and the modules it calls.
+#[derive(Debug)]
+pub struct ModuleNode {
+    /// What its files declare.
+    pub module: Module,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its folder as seen from the root module's: what `path.module` says.
+    pub shown: PathBuf,
+    /// The modules it calls, by the names of the calls.
+    pub calls: IndexMap<SmolStr, Arc<ModuleNode>>,
+}
+
+/// The deepest nesting of calls.
+const DEPTH_MAX: usize = 64;
+
+/// Reads a folder and all modules it calls.
+pub fn load_modules(root: &Path, sources: &mut SourceMap, diagnostics: &mut Diagnostics) -> Arc<ModuleNode> {
+    let mut loader = Loader { root, sources, diagnostics, known: BTreeMap::new(), active: Vec::new() };
+    loader.load(PathBuf::from("."))
+}
+
+impl ModuleNode {
+    /// All folders of the tree, as seen from the root's.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let mut found = vec![self.shown.clone()];
+        found.extend(self.calls.values().flat_map(|node| node.folders()));
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+struct Loader<'a> {
+    root: &'a Path,
+    sources: &'a mut SourceMap,
+    diagnostics: &'a mut Diagnostics,
+    known: BTreeMap<PathBuf, Arc<ModuleNode>>,
+    /// The folders whose calls are being loaded, the outermost first.
+    active: Vec<PathBuf>,
+}
+
+impl Loader<'_> {
+    fn load(&mut self, shown: PathBuf) -> Arc<ModuleNode> {
+        if let Some(node) = self.known.get(&shown) {
+            return node.clone();
+        }
+        let folder = self.root.join(&shown);
+        let files = read_folder(&folder, &shown, self.sources, self.diagnostics);
+        let module = declare(files, self.diagnostics);
+        self.active.push(shown.clone());
+        let mut calls = IndexMap::new();
+        for (name, call) in &module.calls {
+            if let Some(inner) = self.called_folder(&shown, call) {
+                calls.insert(name.clone(), self.load(inner));
+            }
+        }
+        self.active.pop();
+        let node = Arc::new(ModuleNode { module, folder, shown: shown.clone(), calls });
+        self.known.insert(shown, node.clone());
+        node
+    }
+
+    /// The folder that a call names, as seen from the root's.
+    fn called_folder(&mut self, caller: &Path, call: &ModuleCall) -> Option<PathBuf> {
+        let local = ["./", "../"].iter().any(|start| call.source.starts_with(start));
+        if !local && !matches!(call.source.as_str(), "." | "..") {
+            let summary = format!("the module source `{}` is not supported", call.source);
+            let hint = "modules come from local folders: copy it here and write `source = \"./folder\"`";
+            self.diagnostics.push(at(call.source_origin, summary).hint(hint));
+            return None;
+        }
+        let folder = normal(&caller.join(call.source.as_str()));
+        if self.active.contains(&folder) || self.active.len() >= DEPTH_MAX {
+            let summary =
+                format!("module `{}` calls itself by way of `{}`", call.name.text, folder.display());
+            self.diagnostics.push(at(call.source_origin, summary).hint("a module cannot contain itself"));
+            return None;
+        }
+        if !self.root.join(&folder).is_dir() {
+            let summary = format!("there is no folder `{}`", folder.display());
+            self.diagnostics.push(at(call.source_origin, summary).hint("check `source`"));
+            return None;
+        }
+        Some(folder)
+    }
+}
+
+/// A relative path without detours.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if normal.file_name().is_some() => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    if normal.as_os_str().is_empty() { PathBuf::from(".") } else { normal }
+}

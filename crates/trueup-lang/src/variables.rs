@@ -1,0 +1,214 @@
+//! What people give a program: variables from the environment, from files and from the command line, in Terraform's
+//! order of precedence, and what becomes of them.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+use trueup_core::{Diagnostic, Diagnostics, SourceMap, Type, Value};
+
+use crate::declare::{Module, Variable, at, remark, suggest};
+use crate::eval::{Constants, evaluate};
+use crate::folder::{read_bounded, unreadable};
+use crate::syntax::{parse_expression, parse_source};
+
+/// What people give, before it is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct GivenVariables {
+    /// `TF_VAR_name` and `TRUEUP_VAR_name` of the environment, by name, without the prefix.
+    pub environment: Vec<(String, String)>,
+    /// `--var` and `--var-file`, in the order they stand.
+    pub arguments: Vec<VariableArgument>,
+}
+
+/// A variable of the command line.
+#[derive(Clone, Debug)]
+pub enum VariableArgument {
+    /// `--var name=value`.
+    Value(String, String),
+    /// `--var-file file`.
+    File(PathBuf),
+}
+
+/// A value that was given, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    value: GivenValue,
+    from: String,
+}
+
+#[derive(Clone, Debug)]
+enum GivenValue {
+    /// A text, which the variable's type explains.
+    Text(String),
+    /// A value.
+    Value(Value),
+}
+
+/// The values of the root module's variables. Unless they are required, those without a value are unknown.
+pub(crate) fn root_values(
+    module: &Module,
+    folder: &Path,
+    given: &GivenVariables,
+    required: bool,
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+) -> IndexMap<SmolStr, Value> {
+    let given = gather(module, folder, given, sources, diagnostics);
+    let mut values = IndexMap::new();
+    for (name, variable) in &module.variables {
+        if let Some(given) = given.get(name) {
+            match given_value(variable, given, sources) {
+                Ok(value) => {
+                    values.insert(name.clone(), value);
+                }
+                Err(wrong) => {
+                    diagnostics.extend(wrong);
+                    // It was given, so it is not missing too.
+                    values.insert(name.clone(), Value::unknown(variable.constraint.ty.clone()));
+                }
+            }
+        } else if variable.default.is_none() && !required {
+            values.insert(name.clone(), Value::unknown(variable.constraint.ty.clone()));
+        } else if variable.default.is_none() {
+            let summary = format!("the variable `{name}` has no value");
+            let hint = format!(
+                "give it with `--var {name}=…`, in terraform.tfvars, or as TRUEUP_VAR_{name}; or give it a default"
+            );
+            diagnostics.push(at(variable.name.origin, summary).hint(hint));
+            values.insert(name.clone(), Value::unknown(variable.constraint.ty.clone()));
+        }
+    }
+    values
+}
+
+/// All that is given, later places before earlier ones.
+fn gather(
+    module: &Module,
+    folder: &Path,
+    given: &GivenVariables,
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+) -> IndexMap<SmolStr, Given> {
+    let mut found = IndexMap::new();
+    for (name, text) in &given.environment {
+        // The environment is shared with other programs: what is not declared here is none of our business.
+        if module.variables.contains_key(name.as_str()) {
+            let from = format!("the environment variable for `{name}`");
+            found.insert(name.as_str().into(), Given { value: GivenValue::Text(text.clone()), from });
+        }
+    }
+    for file in automatic_files(folder) {
+        read_variables(&folder.join(&file), &file, module, &mut found, sources, diagnostics);
+    }
+    for argument in &given.arguments {
+        match argument {
+            VariableArgument::Value(name, text) => {
+                if !module.variables.contains_key(name.as_str()) {
+                    let diagnostic = Diagnostic::error(format!("there is no variable `{name}` to set"));
+                    let known = module.variables.keys().map(SmolStr::as_str);
+                    diagnostics.push(suggest(diagnostic, name, known));
+                    continue;
+                }
+                let from = format!("`--var {name}`");
+                found.insert(name.as_str().into(), Given { value: GivenValue::Text(text.clone()), from });
+            }
+            VariableArgument::File(path) => {
+                let shown = path.display().to_string();
+                read_variables(path, &shown, module, &mut found, sources, diagnostics);
+            }
+        }
+    }
+    found
+}
+
+/// The files that are read without being asked for, in order.
+fn automatic_files(folder: &Path) -> Vec<String> {
+    let mut files: Vec<String> = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned).into();
+    files.retain(|file| folder.join(file).is_file());
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut automatic: Vec<String> =
+        names.filter(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")).collect();
+    automatic.sort();
+    files.extend(automatic);
+    files
+}
+
+fn read_variables(
+    path: &Path,
+    shown: &str,
+    module: &Module,
+    found: &mut IndexMap<SmolStr, Given>,
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+) {
+    let bytes = match read_bounded(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return diagnostics.push(unreadable(shown, &error)),
+    };
+    let parsed = parse_source(sources, shown, &bytes);
+    diagnostics.extend(parsed.diagnostics);
+    for block in parsed.tree.blocks() {
+        let summary = "a file of variables holds no blocks";
+        diagnostics.push(at(block.header, summary).hint("write `name = value`"));
+    }
+    for attribute in parsed.tree.attributes() {
+        let name = &attribute.name;
+        if !module.variables.contains_key(&name.text) {
+            let diagnostic = remark(name.origin, format!("there is no variable `{}`", name.text));
+            diagnostics.push(suggest(diagnostic, &name.text, module.variables.keys().map(SmolStr::as_str)));
+            continue;
+        }
+        let evaluated = evaluate(&attribute.value, &Constants::default());
+        diagnostics.extend(evaluated.diagnostics);
+        let value = GivenValue::Value(evaluated.value);
+        found.insert(name.text.clone(), Given { value, from: shown.to_owned() });
+    }
+}
+
+/// What was given as a value of the variable's type.
+fn given_value(variable: &Variable, given: &Given, sources: &mut SourceMap) -> Result<Value, Diagnostics> {
+    let value = match &given.value {
+        GivenValue::Value(value) => value.clone(),
+        GivenValue::Text(text) => match &variable.constraint.ty {
+            // Without a type, Terraform takes the text as it is.
+            Type::String | Type::Any => Value::string(text.as_str()),
+            Type::Bool | Type::Number => Value::string(text.trim()),
+            _ => {
+                let file = sources.add(given.from.as_str(), text.as_str());
+                let evaluated = evaluate(&parse_expression(text, file)?, &Constants::default());
+                if evaluated.diagnostics.has_errors() {
+                    return Err(evaluated.diagnostics);
+                }
+                evaluated.value
+            }
+        },
+    };
+    converted(variable, &value).map_err(|wrong| {
+        let name = &variable.name.text;
+        let mut diagnostics = Diagnostics::new();
+        for (message, origin) in wrong {
+            let summary = format!("the variable `{name}` from {}: {message}", given.from);
+            let mut diagnostic = Diagnostic::error(summary);
+            diagnostic.origin = Some(origin.unwrap_or(variable.name.origin));
+            diagnostics.push(diagnostic);
+        }
+        diagnostics
+    })
+}
+
+/// A value as one of the variable's type, secret if the variable is; or what is wrong with it, and where.
+pub(crate) fn converted(
+    variable: &Variable,
+    value: &Value,
+) -> Result<Value, Vec<(String, Option<trueup_core::Origin>)>> {
+    let converted = variable.constraint.convert(value).map_err(|mismatches| {
+        let told = mismatches.into_iter().map(|it| {
+            let place = if it.path.is_root() { String::new() } else { format!("at `{}`: ", it.path) };
+            (format!("{place}{}", it.message), it.origin)
+        });
+        told.collect::<Vec<_>>()
+    })?;
+    Ok(if variable.sensitive { converted.into_secret() } else { converted })
+}

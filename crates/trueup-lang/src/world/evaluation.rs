@@ -1,0 +1,288 @@
+//! One evaluation: what is known of resources now, and what came up on the way.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use trueup_core::{Diagnostic, Diagnostics, Origin, Type, Value};
+use trueup_program::Scope;
+
+use super::{Frame, Instance, Known, World};
+use crate::declare::{Condition, at};
+use crate::syntax::Expr;
+use crate::variables::converted;
+
+/// One evaluation. Short-lived: it is made for one set of known outputs.
+pub(crate) struct Evaluation<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) scope: &'a dyn Scope,
+    /// Whether anything asked for an output of a resource since this was last reset.
+    touched: Cell<bool>,
+    /// Where something depends on instances that are not known yet.
+    pending: RefCell<Vec<Origin>>,
+    memo: RefCell<BTreeMap<(usize, Entity), Value>>,
+    /// What is being evaluated, the outermost first.
+    active: RefCell<Vec<(usize, Entity)>>,
+    told: RefCell<Diagnostics>,
+}
+
+/// The longest chain of names of which each refers to the next: each takes its part of memory.
+const DEPTH_MAX: usize = 2000;
+
+/// The least room that evaluating one name begins with, more than its deepest expression needs.
+const STACK_LEFT_MIN: usize = 1024 * 1024;
+
+/// How much more stack there is when that is not left.
+const STACK_MORE: usize = 8 * 1024 * 1024;
+
+/// Something with a value of its own, by its position in its module.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Entity {
+    Variable(usize),
+    Local(usize),
+    Output(usize),
+    /// How often a resource is repeated.
+    Resource(usize),
+    /// How often a module is repeated.
+    Call(usize),
+}
+
+impl<'a> Evaluation<'a> {
+    pub(crate) fn new(world: &'a World, scope: &'a dyn Scope) -> Self {
+        Evaluation {
+            world,
+            scope,
+            touched: Cell::new(false),
+            pending: RefCell::default(),
+            memo: RefCell::default(),
+            active: RefCell::default(),
+            told: RefCell::default(),
+        }
+    }
+
+    /// Notes that an output of a resource was asked for.
+    pub(super) fn touch(&self) {
+        self.touched.set(true);
+    }
+
+    /// Notes that something depends on instances that are not known yet.
+    pub(super) fn pend(&self, origin: Origin) {
+        self.touched.set(true);
+        self.pending.borrow_mut().push(origin);
+    }
+
+    /// Where something depended on instances that are not known yet.
+    pub(crate) fn pending(&self) -> Vec<Origin> {
+        self.pending.borrow().clone()
+    }
+
+    /// Whether the value of something depends on resources.
+    pub(crate) fn depends_on_resources(&self, work: impl FnOnce() -> Value) -> (Value, bool) {
+        let before = self.touched.replace(false);
+        let value = work();
+        let touched = self.touched.replace(before || self.touched.get());
+        (value, touched)
+    }
+
+    pub(crate) fn tell(&self, diagnostic: Diagnostic) {
+        self.told.borrow_mut().push(diagnostic);
+    }
+
+    pub(crate) fn tell_all(&self, diagnostics: Diagnostics) {
+        self.told.borrow_mut().extend(diagnostics);
+    }
+
+    /// Keeps what is told from now on apart; [`Evaluation::unmute`] forgets it.
+    pub(super) fn mute(&self) -> Diagnostics {
+        self.told.replace(Diagnostics::new())
+    }
+
+    pub(super) fn unmute(&self, before: Diagnostics) {
+        self.told.replace(before);
+    }
+
+    /// All that was wrong.
+    pub(crate) fn into_told(self) -> Diagnostics {
+        self.told.into_inner()
+    }
+
+    /// Does something for an entity, unless that is being done already.
+    pub(super) fn guarded<T>(
+        &self,
+        instance: &Arc<Instance>,
+        entity: Entity,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, Diagnostic> {
+        let key = (instance.identity(), entity);
+        if let Some(start) = self.active.borrow().iter().position(|active| *active == key) {
+            let round: Vec<String> =
+                self.active.borrow()[start..].iter().map(|(_, entity)| instance.name_of(*entity)).collect();
+            let detail = format!("{} → {}", round.join(" → "), instance.name_of(entity));
+            return Err(Diagnostic::error(format!("{} depends on itself", instance.name_of(entity)))
+                .detail(detail)
+                .hint("remove one of these references"));
+        }
+        if self.active.borrow().len() >= DEPTH_MAX {
+            let summary = format!("{} is more than {DEPTH_MAX} names away", instance.name_of(entity));
+            return Err(
+                Diagnostic::error(summary).hint("shorten the chain of names that refer to each other")
+            );
+        }
+        self.active.borrow_mut().push(key);
+        let done = stacker::maybe_grow(STACK_LEFT_MIN, STACK_MORE, work);
+        self.active.borrow_mut().pop();
+        Ok(done)
+    }
+
+    /// The value of an entity, evaluated once, and kept for good if it depends on no resource.
+    fn value_of(
+        &self,
+        instance: &Arc<Instance>,
+        entity: Entity,
+        known: &Known,
+        work: impl FnOnce() -> Value,
+    ) -> Result<Value, Diagnostic> {
+        if let Some(value) = known.value.get() {
+            return Ok(value.clone());
+        }
+        let key = (instance.identity(), entity);
+        if let Some(value) = self.memo.borrow().get(&key) {
+            self.touch();
+            return Ok(value.clone());
+        }
+        let wrong_before = self.told.borrow().len();
+        let (value, touched) = {
+            let before = self.touched.replace(false);
+            let value = self.guarded(instance, entity, work);
+            let touched = self.touched.get();
+            self.touched.set(before || touched);
+            (value?, touched)
+        };
+        if touched || self.told.borrow().len() > wrong_before {
+            self.memo.borrow_mut().insert(key, value.clone());
+        } else {
+            let _ = known.value.set(value.clone());
+        }
+        Ok(value)
+    }
+
+    /// A local value.
+    pub(crate) fn local(&self, instance: &Arc<Instance>, index: usize) -> Result<Value, Diagnostic> {
+        self.value_of(instance, Entity::Local(index), &instance.locals[index], || {
+            Frame::of_module(self, instance).evaluate(&instance.node.module.locals[index].value)
+        })
+    }
+
+    /// An output of a module.
+    pub(crate) fn output(&self, instance: &Arc<Instance>, index: usize) -> Result<Value, Diagnostic> {
+        self.value_of(instance, Entity::Output(index), &instance.outputs[index], || {
+            let output = &instance.node.module.outputs[index];
+            let frame = Frame::of_module(self, instance);
+            self.conditions(&frame, &output.preconditions, "the precondition of an output");
+            frame.evaluate(&output.value).into_secret_if(output.sensitive)
+        })
+    }
+
+    /// A variable.
+    pub(crate) fn variable(&self, instance: &Arc<Instance>, index: usize) -> Result<Value, Diagnostic> {
+        self.value_of(instance, Entity::Variable(index), &instance.variables[index], || {
+            self.given(instance, index)
+        })
+    }
+
+    /// What a variable was given, or its default, as one of its type.
+    fn given(&self, instance: &Arc<Instance>, index: usize) -> Value {
+        let variable = &instance.node.module.variables[index];
+        let name = &variable.name.text;
+        let given = match instance.parent() {
+            None => self.world.given.get(name).cloned(),
+            Some(parent) => {
+                let argument = instance.call(&parent).and_then(|call| call.body.attribute(name));
+                argument.map(|argument| Frame::of_call(self, &parent, instance).evaluate(&argument.value))
+            }
+        };
+        // Null is a value only where the variable says so.
+        let given = given.filter(|given| variable.nullable || !given.is_null());
+        let value = match (given, &variable.default) {
+            (Some(given), _) => given,
+            (None, Some(default)) => {
+                let constants = crate::eval::Constants::default();
+                let evaluated = crate::eval::evaluate(default, &constants);
+                self.tell_all(evaluated.diagnostics);
+                evaluated.value
+            }
+            // What is missing in the root module is told where variables are read, in a call where calls are checked.
+            (None, None) => return Value::unknown(variable.constraint.ty.clone()),
+        };
+        match converted(variable, &value) {
+            Ok(value) => value,
+            Err(wrong) => {
+                for (message, origin) in wrong {
+                    let place = origin.or(value.origin()).unwrap_or(variable.name.origin);
+                    self.tell(at(place, format!("the variable `{name}`: {message}")));
+                }
+                Value::unknown(Type::Any)
+            }
+        }
+    }
+
+    /// Tells of all conditions that do not hold. What is not known yet counts as holding.
+    pub(crate) fn conditions(&self, frame: &Frame<'_>, conditions: &[Condition], what: &str) {
+        for condition in conditions {
+            let Some(message) = self.violated(frame, condition) else { continue };
+            self.tell(at(condition.condition.origin, message).detail(format!("{what} does not hold")));
+        }
+    }
+
+    /// What a condition says if it does not hold.
+    pub(crate) fn violated(&self, frame: &Frame<'_>, condition: &Condition) -> Option<String> {
+        let holds = frame.evaluate(&condition.condition);
+        match trueup_core::convert(&holds, &Type::Bool) {
+            Ok(value) if value.is_unknown() => return None,
+            Ok(value) if value.as_bool() == Some(true) => return None,
+            Ok(value) if value.as_bool() == Some(false) => {}
+            _ => {
+                self.tell(at(condition.condition.origin, "a condition must be `true` or `false`"));
+                return None;
+            }
+        }
+        let message = frame.evaluate(&condition.message);
+        Some(match (message.is_secret(), message.as_str()) {
+            (false, Some(text)) => text.trim_end().to_owned(),
+            (true, _) => "a condition does not hold (its message is secret)".to_owned(),
+            (false, None) => "a condition does not hold".to_owned(),
+        })
+    }
+
+    /// An expression in a frame; what is wrong is told.
+    pub(super) fn evaluate(
+        &self,
+        frame: &Frame<'_>,
+        expression: &Expr,
+        names: &[(smol_str::SmolStr, Value)],
+    ) -> Value {
+        let evaluated = crate::eval::evaluate_with(expression, frame, names);
+        self.tell_all(evaluated.diagnostics);
+        evaluated.value
+    }
+}
+
+impl Instance {
+    /// An entity as people know it.
+    pub(super) fn name_of(&self, entity: Entity) -> String {
+        let module = &self.node.module;
+        let nth = |name: Option<&smol_str::SmolStr>| name.map(ToString::to_string).unwrap_or_default();
+        let name = match entity {
+            Entity::Variable(at) => {
+                format!("var.{}", nth(module.variables.get_index(at).map(|(name, _)| name)))
+            }
+            Entity::Local(at) => format!("local.{}", nth(module.locals.get_index(at).map(|(name, _)| name))),
+            Entity::Output(at) => {
+                format!("output.{}", nth(module.outputs.get_index(at).map(|(name, _)| name)))
+            }
+            Entity::Resource(at) => return self.addresses[at].to_string(),
+            Entity::Call(at) => format!("module.{}", nth(module.calls.get_index(at).map(|(name, _)| name))),
+        };
+        if self.path.is_root() { name } else { format!("{}.{name}", self.path) }
+    }
+}

@@ -1,0 +1,186 @@
+//! Modules and resources with all their instances, and the values of their names.
+//!
+//! An [`Instance`] is one instance of a module. What it needs is found when it is asked for: how many instances there
+//! are of a resource, what a local value is, what a variable was given. What depends on no resource is settled once and
+//! kept; what does is evaluated anew whenever more is known of the resources, by an [`Evaluation`].
+
+mod environment;
+mod evaluation;
+mod repetition;
+mod types;
+mod used;
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock, Weak};
+
+use smol_str::SmolStr;
+use trueup_core::{Address, InstanceKey, ModulePath, ModuleStep, Value};
+
+use crate::declare::{ModuleCall, ProviderName, Repetition, Resource, ResourceKey};
+use crate::eval::{Moment, Surroundings};
+use crate::modules::ModuleNode;
+
+pub(crate) use environment::Frame;
+pub(crate) use evaluation::Evaluation;
+pub(crate) use repetition::{Keys, Position};
+pub(crate) use types::{StaticScope, TypeSchema, Types};
+pub(crate) use used::{Standing, Used};
+
+/// A program with all its instances.
+pub(crate) struct World {
+    pub(crate) root: Arc<Instance>,
+    pub(crate) stack: SmolStr,
+    pub(crate) stage: SmolStr,
+    /// What was given for the root module's variables.
+    pub(crate) given: indexmap::IndexMap<SmolStr, Value>,
+    pub(crate) types: Types,
+}
+
+/// What evaluation may know of the world outside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outside {
+    pub(crate) folder: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) plan_time: Option<std::time::SystemTime>,
+}
+
+/// One instance of a module.
+pub(crate) struct Instance {
+    pub(crate) node: Arc<ModuleNode>,
+    pub(crate) path: ModulePath,
+    /// Who calls it; `None` for the root module.
+    pub(crate) caller: Option<Caller>,
+    /// What functions may know while planning, and at apply.
+    surroundings: [Surroundings; 2],
+    outside: Outside,
+    /// The address of each resource, without a key.
+    addresses: Vec<Address>,
+    keys: Vec<OnceLock<Keys>>,
+    children: Vec<OnceLock<(Keys, Vec<Arc<Instance>>)>>,
+    locals: Vec<Known>,
+    variables: Vec<Known>,
+    outputs: Vec<Known>,
+}
+
+/// What is known of a name once and for all.
+#[derive(Default)]
+struct Known {
+    /// Its value, if that depends on no resource.
+    value: OnceLock<Value>,
+    /// The resources it depends on.
+    used: OnceLock<Arc<[Address]>>,
+}
+
+/// Who calls a module.
+pub(crate) struct Caller {
+    parent: Weak<Instance>,
+    /// The call, by its position among those of the parent.
+    call: usize,
+    /// Which instance this is.
+    pub(crate) position: Position,
+}
+
+impl Instance {
+    /// The root module.
+    pub(crate) fn root(node: Arc<ModuleNode>, outside: Outside, moment: Moment) -> Arc<Self> {
+        Arc::new(Self::new(node, ModulePath::ROOT, None, outside, moment))
+    }
+
+    fn new(
+        node: Arc<ModuleNode>,
+        path: ModulePath,
+        caller: Option<Caller>,
+        outside: Outside,
+        moment: Moment,
+    ) -> Self {
+        // As in Terraform, relative paths begin at the root module; others say `path.module`.
+        let folder = outside.folder.clone();
+        let (home, plan_time) = (outside.home.clone(), outside.plan_time);
+        let planning = Surroundings { folder, home, plan_time, moment: None };
+        let applying = Surroundings { moment: Some(moment), ..planning.clone() };
+        let module = &node.module;
+        let address = |key: &ResourceKey| {
+            let named = match key.mode {
+                trueup_core::Mode::Resource => Address::resource(&key.type_name, &key.name),
+                trueup_core::Mode::Data => Address::data(&key.type_name, &key.name),
+            };
+            // Both parts were checked when they were declared, but for the types `module` and `data`.
+            let named = named.or_else(|_| Address::resource("invalid_type", &key.name));
+            named.expect("names are checked where they are declared").in_module(path.clone())
+        };
+        let known = |count: usize| std::iter::repeat_with(Known::default).take(count).collect();
+        Instance {
+            surroundings: [planning, applying],
+            outside,
+            addresses: module.resources.keys().map(address).collect(),
+            keys: std::iter::repeat_with(OnceLock::new).take(module.resources.len()).collect(),
+            children: std::iter::repeat_with(OnceLock::new).take(module.calls.len()).collect(),
+            locals: known(module.locals.len()),
+            variables: known(module.variables.len()),
+            outputs: known(module.outputs.len()),
+            node,
+            path,
+            caller,
+        }
+    }
+
+    /// The instance of a called module at a position.
+    fn child(self: &Arc<Self>, call: usize, position: Position) -> Option<Arc<Self>> {
+        let (name, _) = self.node.module.calls.get_index(call)?;
+        let node = self.node.calls.get(name)?.clone();
+        let step = ModuleStep { name: name.clone(), key: position.key() };
+        let steps = self.path.steps().iter().cloned().chain([step]);
+        let path = ModulePath::new(steps).ok()?;
+        let caller = Caller { parent: Arc::downgrade(self), call, position };
+        let moment = self.surroundings[1].moment.clone()?;
+        Some(Arc::new(Self::new(node, path, Some(caller), self.outside.clone(), moment)))
+    }
+
+    /// The module that calls this one.
+    pub(crate) fn parent(&self) -> Option<Arc<Instance>> {
+        // The world keeps the root, and each instance its children.
+        self.caller.as_ref().and_then(|caller| caller.parent.upgrade())
+    }
+
+    /// A resource with its name.
+    pub(crate) fn resource(&self, index: usize) -> (&ResourceKey, &Resource) {
+        self.node.module.resources.get_index(index).expect("resources are counted when a module is read")
+    }
+
+    /// The call that made this instance, in its parent.
+    pub(crate) fn call<'a>(&self, parent: &'a Instance) -> Option<&'a ModuleCall> {
+        let caller = self.caller.as_ref()?;
+        parent.node.module.calls.get_index(caller.call).map(|(_, call)| call)
+    }
+
+    /// The address of an instance of a resource.
+    pub(crate) fn address(&self, resource: usize, key: Option<InstanceKey>) -> Address {
+        let address = &self.addresses[resource];
+        if key.is_none() { address.clone() } else { address.with_key(key) }
+    }
+
+    /// A provider that a resource of this module names, as the root module knows it; `None` if nobody passed it in.
+    pub(crate) fn root_provider(&self, name: &ProviderName) -> Option<SmolStr> {
+        let Some(parent) = self.parent() else { return Some(name.to_string().into()) };
+        let passed = self.call(&parent).map(|call| &call.providers);
+        let passed = passed.into_iter().flatten().find(|(theirs, _)| theirs.is(name));
+        match passed {
+            Some((_, ours)) => parent.root_provider(ours),
+            // A provider without an alias is everywhere the same, unless something else was passed.
+            None if name.alias.is_none() => parent.root_provider(name),
+            None => None,
+        }
+    }
+
+    fn identity(self: &Arc<Self>) -> usize {
+        Arc::as_ptr(self) as usize
+    }
+}
+
+/// The expression of `for_each`, if that is what repeats something.
+pub(crate) fn for_each(repetition: Option<&Repetition>) -> Option<&crate::syntax::Expr> {
+    match repetition {
+        Some(Repetition::ForEach(expression)) => Some(expression),
+        Some(Repetition::Count(_)) | None => None,
+    }
+}

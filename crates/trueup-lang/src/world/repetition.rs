@@ -1,0 +1,214 @@
+//! How many instances there are of a resource or module, and which.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use trueup_core::{Diagnostic, InstanceKey, Kind, Type, Value, convert};
+
+use super::{Evaluation, Frame, Instance};
+use crate::declare::{Repetition, at};
+use crate::syntax::Expr;
+
+/// The instances of something.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Keys {
+    /// It is not repeated.
+    One,
+    /// `count`.
+    Count(u64),
+    /// `for_each`: keys in order, with their values as far as they were known.
+    Each(Vec<(SmolStr, Value)>),
+    /// Not known yet.
+    Pending,
+}
+
+/// Which instance of several.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Position {
+    /// The only one.
+    One,
+    /// `count.index`.
+    Count(u64),
+    /// `each.key` and `each.value`.
+    Each(SmolStr, Value),
+}
+
+impl Position {
+    /// The key in an address.
+    pub(crate) fn key(&self) -> Option<InstanceKey> {
+        match self {
+            Position::One => None,
+            Position::Count(index) => Some(InstanceKey::Index(*index)),
+            Position::Each(key, _) => Some(InstanceKey::Key(key.clone())),
+        }
+    }
+}
+
+impl Keys {
+    /// All positions, in order.
+    pub(crate) fn positions(&self) -> Vec<Position> {
+        match self {
+            Keys::One => vec![Position::One],
+            Keys::Count(count) => (0..*count).map(Position::Count).collect(),
+            Keys::Each(entries) => {
+                entries.iter().map(|(key, value)| Position::Each(key.clone(), value.clone())).collect()
+            }
+            Keys::Pending => Vec::new(),
+        }
+    }
+}
+
+/// The most instances of one thing.
+const COUNT_MAX: u64 = 1_000_000;
+
+impl Evaluation<'_> {
+    /// The instances of a resource.
+    pub(crate) fn resource_keys(
+        &self,
+        instance: &Arc<Instance>,
+        resource: usize,
+    ) -> Result<Keys, Diagnostic> {
+        if let Some(keys) = instance.keys[resource].get() {
+            return Ok(keys.clone());
+        }
+        let (_, declared) = instance.resource(resource);
+        let keys = self.guarded(instance, super::evaluation::Entity::Resource(resource), || {
+            self.keys(instance, declared.repetition.as_ref())
+        })?;
+        if keys != Keys::Pending {
+            let _ = instance.keys[resource].set(keys.clone());
+        }
+        Ok(keys)
+    }
+
+    /// The instances of a called module.
+    pub(crate) fn children(
+        &self,
+        instance: &Arc<Instance>,
+        call: usize,
+    ) -> Result<(Keys, Vec<Arc<Instance>>), Diagnostic> {
+        if let Some(children) = instance.children[call].get() {
+            return Ok(children.clone());
+        }
+        let Some((_, declared)) = instance.node.module.calls.get_index(call) else {
+            return Ok((Keys::Pending, Vec::new()));
+        };
+        let keys = self.guarded(instance, super::evaluation::Entity::Call(call), || {
+            self.keys(instance, declared.repetition.as_ref())
+        })?;
+        let positions = keys.positions().into_iter();
+        let children: Vec<Arc<Instance>> =
+            positions.filter_map(|position| instance.child(call, position)).collect();
+        if keys != Keys::Pending {
+            // Another may have been faster; all must see the same instances.
+            let _ = instance.children[call].set((keys, children));
+            return Ok(instance.children[call].get().cloned().unwrap_or((Keys::Pending, Vec::new())));
+        }
+        Ok((keys, children))
+    }
+
+    /// The positions that a `for_each` outside resources and modules gives.
+    pub(crate) fn each_keys(&self, instance: &Arc<Instance>, for_each: &Expr) -> Keys {
+        let value = Frame::of_module(self, instance).evaluate(for_each);
+        match each_keys(for_each, &value) {
+            Ok(Keys::Pending) => {
+                self.pend(for_each.origin);
+                Keys::Pending
+            }
+            Ok(keys) => keys,
+            Err(wrong) => {
+                self.tell(*wrong);
+                Keys::Pending
+            }
+        }
+    }
+
+    fn keys(&self, instance: &Arc<Instance>, repetition: Option<&Repetition>) -> Keys {
+        let (expression, counted) = match repetition {
+            None => return Keys::One,
+            Some(Repetition::Count(expression)) => (expression, true),
+            Some(Repetition::ForEach(expression)) => (expression, false),
+        };
+        let frame = Frame::of_module(self, instance);
+        let value = frame.evaluate(expression);
+        let keys = if counted { counted_keys(expression, &value) } else { each_keys(expression, &value) };
+        match keys {
+            Ok(Keys::Pending) => {
+                self.pend(expression.origin);
+                Keys::Pending
+            }
+            Ok(keys) => keys,
+            Err(wrong) => {
+                self.tell(*wrong);
+                Keys::Pending
+            }
+        }
+    }
+}
+
+fn counted_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> {
+    let wrong = |summary: &str| Box::new(at(expression.origin, summary));
+    if value.is_secret() {
+        return Err(wrong("`count` must not be secret").hinted("its number would show what it is"));
+    }
+    if value.is_unknown() {
+        return Ok(Keys::Pending);
+    }
+    if value.is_null() {
+        return Err(wrong("`count` must not be null"));
+    }
+    let number = convert(value, &Type::Number).ok();
+    let number = number.as_ref().and_then(Value::as_number).and_then(trueup_core::Number::as_u64);
+    match number {
+        Some(count) if count <= COUNT_MAX => Ok(Keys::Count(count)),
+        Some(_) => Err(wrong("`count` is too large")),
+        None => Err(wrong("`count` must be a whole number from 0 on")),
+    }
+}
+
+fn each_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> {
+    let wrong = |summary: String| Box::new(at(expression.origin, summary));
+    if value.is_secret() {
+        let hint = "its keys would be shown in addresses; use `nonsensitive` if they are not secret";
+        return Err(wrong("`for_each` must not be secret".to_owned()).hinted(hint));
+    }
+    match value.kind() {
+        Kind::Unknown(_) => Ok(Keys::Pending),
+        Kind::Map(entries) | Kind::Object(entries) => {
+            Ok(Keys::Each(entries.iter().map(|(key, value)| (key.clone(), value.clone())).collect()))
+        }
+        Kind::Set(items) => {
+            let mut keys = Vec::with_capacity(items.len());
+            for item in items.iter() {
+                match item.kind() {
+                    Kind::Unknown(_) => return Ok(Keys::Pending),
+                    Kind::String(_) if item.is_secret() => {
+                        return Err(wrong("`for_each` must not hold secrets".to_owned()));
+                    }
+                    Kind::String(key) => keys.push((key.clone(), item.clone())),
+                    _ => {
+                        let summary = format!(
+                            "`for_each` takes a set of texts, and this one holds {}",
+                            item.kind_name()
+                        );
+                        return Err(wrong(summary));
+                    }
+                }
+            }
+            Ok(Keys::Each(keys))
+        }
+        Kind::List(_) => Err(wrong("`for_each` takes a map or a set of texts, not a list".to_owned())
+            .hinted("write `toset(…)`")),
+        _ => Err(wrong(format!("`for_each` takes a map or a set of texts, not {}", value.kind_name()))),
+    }
+}
+
+trait Hinted {
+    fn hinted(self, hint: &str) -> Self;
+}
+
+impl Hinted for Box<Diagnostic> {
+    fn hinted(self, hint: &str) -> Self {
+        Box::new((*self).hint(hint))
+    }
+}

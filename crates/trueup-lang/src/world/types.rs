@@ -1,0 +1,91 @@
+//! What is known of resource types, and of their outputs before anything is planned.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use trueup_core::schema::Block;
+use trueup_core::{Mode, Type, Value};
+use trueup_program::{Reference, Scope};
+use trueup_provider::{DataHandler, ResourceHandler};
+
+/// The types that a program uses.
+#[derive(Default)]
+pub(crate) struct Types(pub(crate) BTreeMap<(Mode, SmolStr), TypeSchema>);
+
+/// What a type takes and gives.
+#[derive(Clone)]
+pub(crate) enum TypeSchema {
+    Resource(Arc<dyn ResourceHandler>),
+    Data(Arc<dyn DataHandler>),
+}
+
+impl TypeSchema {
+    /// What the program sets.
+    pub(crate) fn inputs(&self) -> &Block {
+        match self {
+            TypeSchema::Resource(handler) => &handler.schema().inputs,
+            TypeSchema::Data(handler) => handler.inputs(),
+        }
+    }
+
+    /// What the provider answers.
+    pub(crate) fn outputs(&self) -> &Block {
+        match self {
+            TypeSchema::Resource(handler) => &handler.schema().outputs,
+            TypeSchema::Data(handler) => handler.outputs(),
+        }
+    }
+
+    /// The type of an attribute as references see it: outputs come before inputs.
+    fn attribute(&self, name: &str) -> Option<Type> {
+        [self.outputs(), self.inputs()].into_iter().find_map(|block| {
+            let attribute = block.attributes.get(name).map(|it| it.shape.implied_type());
+            attribute.or_else(|| block.blocks.get(name).map(|it| it.shape().implied_type()))
+        })
+    }
+}
+
+impl Types {
+    pub(crate) fn get(&self, mode: Mode, type_name: &str) -> Option<&TypeSchema> {
+        self.0.get(&(mode, SmolStr::new(type_name)))
+    }
+
+    /// All attributes of a type, for suggestions.
+    pub(crate) fn attribute_names(&self, mode: Mode, type_name: &str) -> Vec<String> {
+        let Some(schema) = self.get(mode, type_name) else { return Vec::new() };
+        let names = schema.outputs().names().chain(schema.inputs().names());
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+/// Outputs before anything is planned: unknown, but of a known type; or as far as an earlier preview knows them.
+pub(crate) struct StaticScope<'a> {
+    pub(crate) types: &'a Types,
+    pub(crate) known: Option<&'a dyn Scope>,
+}
+
+impl Scope for StaticScope<'_> {
+    fn resolve(&self, reference: &Reference) -> Option<Value> {
+        if let Some(value) = self.known.and_then(|known| known.resolve(reference)) {
+            return Some(value);
+        }
+        let address = &reference.address;
+        let Some(schema) = self.types.get(address.mode(), address.type_name()) else {
+            // The type itself is unknown; that is told where it is declared.
+            return Some(Value::unknown(Type::Any));
+        };
+        match reference.path.first_key() {
+            Some(name) => schema.attribute(name).map(Value::unknown),
+            None => {
+                let names = schema.outputs().names().chain(schema.inputs().names());
+                let attributes: BTreeMap<&str, Type> =
+                    names.filter_map(|name| Some((name, schema.attribute(name)?))).collect();
+                Some(Value::unknown(Type::object(attributes)))
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Files: JSON, overrides, encodings, functions that read.
+
+use crate::bench::{Bench, stack};
+
+#[test]
+fn json_says_the_same_as_the_native_syntax() {
+    let bench = Bench::new([(
+        "main.tf.json",
+        r#"{
+          "variable": { "who": { "default": "world" } },
+          "locals": { "greeting": "hello ${var.who}" },
+          "resource": { "terraform_data": {
+            "a": { "input": "${local.greeting}", "lifecycle": { "ignore_changes": ["triggers_replace"] } },
+            "b": { "count": 2, "input": "${terraform_data.a.output}!", "depends_on": ["terraform_data.a"] }
+          } },
+          "output": { "all": { "value": "${terraform_data.b[*].output}" } }
+        }"#,
+    )]);
+    insta::assert_snapshot!(bench.output("all"), @r#"["hello world!", "hello world!"]"#);
+}
+
+#[test]
+fn override_files_change_what_others_declare() {
+    let bench = Bench::new([
+        (
+            "main.tf",
+            r#"
+            variable "size" { default = 1 }
+            locals { name = "plain" }
+            resource "terraform_data" "a" { input = "${local.name}-${var.size}" }
+            output "a" { value = terraform_data.a.output }
+            "#,
+        ),
+        ("size_override.tf", "variable \"size\" { default = 2 }\nlocals { name = \"other\" }"),
+    ]);
+    insta::assert_snapshot!(bench.output("a"), @r#""other-2""#);
+    bench.write("override.tf", "variable \"nothing\" {}");
+    assert!(bench.refused().contains("there is no variable \"nothing\" to override"));
+}
+
+#[test]
+fn files_are_read_relative_to_their_module() {
+    let bench = Bench::new([
+        ("main.tf", "module \"m\" {\n source = \"./m\"\n}\noutput \"text\" { value = module.m.text }"),
+        ("m/main.tf", "output \"text\" { value = templatefile(\"${path.module}/text.tpl\", { n = 3 }) }"),
+        ("m/text.tpl", "%{ for i in range(n) }${i} %{ endfor }"),
+    ]);
+    insta::assert_snapshot!(bench.output("text"), @r#""0 1 2 ""#);
+}
+
+#[test]
+fn a_folder_without_stack_files_says_what_to_do() {
+    let refused = Bench::new([("readme.md", "")]).refused();
+    assert!(refused.contains("there are no stack files in"), "{refused}");
+    assert!(refused.contains("trueup init"), "{refused}");
+}
+
+#[test]
+fn terraform_settings_are_understood_or_refused() {
+    let bench =
+        stack("terraform {\n required_version = \">= 1.5\"\n backend \"s3\" {\n bucket = \"x\"\n }\n}");
+    insta::assert_snapshot!(bench.warnings(), @r#"
+    warning: `backend` is not used: it says where Terraform keeps its state
+     --> main.tf:3:2
+      |
+    3 |  backend "s3" {
+      |  ^^^^^^^^^^^^
+      |
+      = help: say where trueup keeps its own with `stack { state "sqlite" { … } }`
+
+    1 warning
+    "#);
+    let refused = stack("terraform {\n required_version = \"< 1.0\"\n}").refused();
+    assert!(refused.contains("the language here is 1.11"), "{refused}");
+}

@@ -1,0 +1,138 @@
+//! The words of `lifecycle`, and blocks that change what happens.
+
+use crate::bench::{Bench, stack};
+
+#[test]
+fn changes_that_are_ignored_do_not_count() {
+    let text = |input: &str| {
+        format!(
+            "resource \"terraform_data\" \"a\" {{\n input = \"{input}\"\n lifecycle {{\n ignore_changes = [input]\n }}\n}}"
+        )
+    };
+    let bench = stack(&text("one"));
+    bench.outputs();
+    bench.write("main.tf", &text("two"));
+    assert!(bench.plan().ends_with("No changes"));
+    bench.write("main.tf", &text("two").replace("[input]", "all"));
+    assert!(bench.plan().ends_with("No changes"));
+}
+
+#[test]
+fn what_is_protected_is_not_destroyed() {
+    let bench = stack("resource \"terraform_data\" \"a\" {\n lifecycle {\n prevent_destroy = true\n }\n}");
+    bench.outputs();
+    bench.write("main.tf", "");
+    assert!(bench.refused().contains("protected"));
+}
+
+#[test]
+fn conditions_are_held_against_real_values() {
+    let bench = stack(
+        r#"
+        resource "terraform_data" "a" {
+          input = "short"
+          lifecycle {
+            precondition {
+              condition     = length("x") == 1
+              error_message = "never"
+            }
+            postcondition {
+              condition     = length(self.output) > 10
+              error_message = "The output ${self.output} is too short."
+            }
+          }
+        }
+        resource "terraform_data" "user" { input = terraform_data.a.output }
+        "#,
+    );
+    let report = bench.deploy();
+    let outcomes = format!("{:?}", report.outcomes);
+    assert!(outcomes.contains("The output short is too short."), "{outcomes}");
+    assert!(outcomes.contains("Skipped"), "{outcomes}");
+    // What is recorded is known at plan, and so is what is wrong with it.
+    let told = bench.refused();
+    assert!(told.contains("The output short is too short."), "{told}");
+    assert!(told.contains("main.tf:10:"), "{told}");
+}
+
+#[test]
+fn a_replacement_is_triggered_by_what_changes_elsewhere() {
+    let text = |input: u32| {
+        format!(
+            r#"
+            resource "terraform_data" "version" {{ input = {input} }}
+            resource "terraform_data" "whole" {{
+              lifecycle {{ replace_triggered_by = [terraform_data.version] }}
+            }}
+            resource "terraform_data" "part" {{
+              lifecycle {{ replace_triggered_by = [terraform_data.version.id] }}
+            }}
+            "#
+        )
+    };
+    let bench = stack(&text(1));
+    bench.outputs();
+    assert!(bench.plan().ends_with("No changes"));
+    bench.write("main.tf", &text(2));
+    insta::assert_snapshot!(bench.plan(), @r"
+    • terraform_data.part
+    ~ terraform_data.version (inputs)
+        input: 1 -> 2
+    ± terraform_data.whole create first (triggered)
+    Plan: 1 to update, 1 to replace
+    ");
+    bench.outputs();
+    assert!(bench.plan().ends_with("No changes"));
+}
+
+#[test]
+fn what_is_removed_may_be_left_where_it_is() {
+    let bench = stack("resource \"std_file\" \"a\" {\n path = \"a.txt\"\n content = \"x\"\n}");
+    bench.outputs();
+    bench.write("main.tf", "removed {\n from = std_file.a\n lifecycle {\n destroy = false\n }\n}");
+    insta::assert_snapshot!(bench.plan(), @r"
+    x std_file.a (undeclared)
+    Plan: 1 to forget
+    ");
+    bench.outputs();
+    assert!(bench.folder.path().join("a.txt").exists());
+}
+
+#[test]
+fn checks_warn_and_stop_nothing() {
+    let bench = stack(
+        r#"
+        resource "terraform_data" "a" { input = 1 }
+        check "size" {
+          assert {
+            condition     = terraform_data.a.output > 1
+            error_message = "The size is ${terraform_data.a.output}."
+          }
+        }
+        "#,
+    );
+    let report = bench.deploy();
+    assert!(report.succeeded());
+    assert!(report.warnings.iter().any(|it| it.contains("The size is 1.")), "{:?}", report.warnings);
+}
+
+#[test]
+fn our_files_add_our_words_to_what_terraform_files_declare() {
+    let bench = Bench::new([
+        ("main.tf", "resource \"std_file\" \"a\" {\n path = \"a.txt\"\n content = \"x\"\n}"),
+        (
+            "ours.tu.hcl",
+            "resource \"std_file\" \"a\" {\n lifecycle {\n retain = true\n drift = \"warn\"\n }\n}",
+        ),
+    ]);
+    bench.outputs();
+    bench.write("main.tf", "");
+    std::fs::remove_file(bench.folder.path().join("ours.tu.hcl")).unwrap();
+    insta::assert_snapshot!(bench.plan(), @r"
+    x std_file.a (undeclared)
+    Plan: 1 to forget
+    ");
+    bench.write("main.tf", "resource \"std_file\" \"a\" {\n path = \"a.txt\"\n content = \"x\"\n}");
+    bench.write("ours.tu.hcl", "resource \"std_file\" \"a\" {\n content = \"y\"\n}");
+    assert!(bench.refused().contains("here it may only get `lifecycle` and `bind`"));
+}

@@ -1,0 +1,11 @@
+//! Whole folders: read, built, planned and deployed on the engine, with real files and the standard providers.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod bench;
+mod expansion;
+mod files;
+mod lifecycle;
+mod mistakes;
+mod modules;
+mod terraform;
+mod variables;

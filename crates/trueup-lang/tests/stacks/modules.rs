@@ -1,0 +1,129 @@
+//! Modules: calls, variables, outputs, instances, providers.
+
+use crate::bench::Bench;
+
+#[test]
+fn modules_are_called_with_variables_and_give_outputs() {
+    let bench = Bench::new([
+        (
+            "main.tf",
+            r#"
+            module "net" {
+              source = "./net"
+              for_each = { blue = 1, green = 2 }
+              name   = each.key
+              size   = each.value
+            }
+            module "after" {
+              source     = "./leaf"
+              text       = module.net["blue"].names[0]
+              depends_on = [module.net]
+            }
+            output "names" { value = { for key, net in module.net : key => net.names } }
+            output "leaf" { value = module.after.text }
+            output "path" { value = module.net["green"].path }
+            "#,
+        ),
+        (
+            "net/main.tf",
+            r#"
+            variable "name" { type = string }
+            variable "size" { type = number }
+            locals { full = "net-${var.name}" }
+            module "leaf" {
+              source = "../leaf"
+              count  = var.size
+              text   = "${local.full}-${count.index}"
+            }
+            output "names" { value = module.leaf[*].text }
+            output "path" { value = path.module }
+            "#,
+        ),
+        (
+            "leaf/main.tf",
+            r#"
+            variable "text" {}
+            resource "terraform_data" "leaf" { input = var.text }
+            output "text" { value = terraform_data.leaf.output }
+            "#,
+        ),
+    ]);
+    insta::assert_snapshot!(bench.plan(), @r#"
+    + module.after.terraform_data.leaf (new)
+    + module.net["blue"].module.leaf[0].terraform_data.leaf (new)
+    + module.net["green"].module.leaf[0].terraform_data.leaf (new)
+    + module.net["green"].module.leaf[1].terraform_data.leaf (new)
+    Plan: 4 to create
+    "#);
+    insta::assert_snapshot!(bench.outputs(), @r#"{ leaf = "net-blue-0", names = { blue = ["net-blue-0"], green = ["net-green-0", "net-green-1"] }, path = "net" }"#);
+    assert!(bench.plan().ends_with("No changes"));
+}
+
+#[test]
+fn a_module_that_moves_keeps_its_objects() {
+    let leaf = ("leaf/main.tf", "resource \"terraform_data\" \"leaf\" { input = 1 }");
+    let bench = Bench::new([("main.tf", "module \"a\" {\n source = \"./leaf\"\n}"), leaf]);
+    bench.outputs();
+    bench.write(
+        "main.tf",
+        "module \"b\" {\n source = \"./leaf\"\n}\nmoved {\n from = module.a\n to = module.b\n}",
+    );
+    insta::assert_snapshot!(bench.plan(), @r"
+    > module.a.terraform_data.leaf -> module.b.terraform_data.leaf
+    • module.b.terraform_data.leaf (moved)
+    Plan: 1 to move
+    ");
+}
+
+#[test]
+fn mistakes_in_calls_are_told_at_the_call() {
+    let bench = Bench::new([
+        (
+            "main.tf",
+            r#"
+            module "net" {
+              source = "./net"
+              nmae   = "x"
+            }
+            module "far" { source = "hashicorp/consul/aws" }
+            module "gone" { source = "./gone" }
+            output "x" { value = module.net.nothing }
+            "#,
+        ),
+        ("net/main.tf", "variable \"name\" {}\noutput \"name\" { value = var.name }"),
+    ]);
+    insta::assert_snapshot!(bench.refused(), @r#"
+    error: the module source `hashicorp/consul/aws` is not supported
+     --> main.tf:6:37
+      |
+    6 |             module "far" { source = "hashicorp/consul/aws" }
+      |                                     ^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: modules come from local folders: copy it here and write `source = "./folder"`
+
+    error: there is no folder `gone`
+     --> main.tf:7:38
+      |
+    7 |             module "gone" { source = "./gone" }
+      |                                      ^^^^^^^^
+      |
+      = help: check `source`
+
+    2 errors
+    "#);
+    let circular = Bench::new([
+        ("main.tf", "module \"a\" {\n source = \"./a\"\n}"),
+        ("a/main.tf", "module \"b\" {\n source = \"../a\"\n}"),
+    ]);
+    insta::assert_snapshot!(circular.refused(), @r#"
+    error: module `b` calls itself by way of `a`
+     --> a/main.tf:2:11
+      |
+    2 |  source = "../a"
+      |           ^^^^^^
+      |
+      = help: a module cannot contain itself
+
+    1 error
+    "#);
+}

@@ -1,0 +1,147 @@
+//! Variables: where they come from, and what they must be.
+
+use crate::bench::{Bench, stack};
+use trueup_lang::Purpose;
+use trueup_lang::variables::VariableArgument;
+
+#[test]
+fn later_places_win_over_earlier_ones() {
+    let mut bench = Bench::new([
+        (
+            "main.tf",
+            r#"
+            variable "from" { default = "default" }
+            output "from" { value = var.from }
+            "#,
+        ),
+        ("more.tfvars", "from = \"file\""),
+    ]);
+    let mut places = vec![bench.output("from")];
+    bench.variables.environment.push(("from".into(), "environment".into()));
+    places.push(bench.output("from"));
+    bench.write("terraform.tfvars", "from = \"terraform.tfvars\"");
+    places.push(bench.output("from"));
+    bench.write("terraform.tfvars.json", "{ \"from\": \"terraform.tfvars.json\" }");
+    places.push(bench.output("from"));
+    bench.write("a.auto.tfvars", "from = \"a.auto.tfvars\"");
+    bench.write("b.auto.tfvars.json", "{ \"from\": \"b.auto.tfvars.json\" }");
+    places.push(bench.output("from"));
+    bench.variables.arguments.push(VariableArgument::Value("from".into(), "--var".into()));
+    places.push(bench.output("from"));
+    bench.variables.arguments.push(VariableArgument::File(bench.folder.path().join("more.tfvars")));
+    places.push(bench.output("from"));
+    insta::assert_snapshot!(places.join(" < "), @r#""default" < "environment" < "terraform.tfvars" < "terraform.tfvars.json" < "b.auto.tfvars.json" < "--var" < "file""#);
+}
+
+#[test]
+fn values_take_the_type_that_is_declared() {
+    let bench = stack(
+        r#"
+        variable "list" { type = list(number) }
+        variable "object" {
+          type = object({ name = string, size = optional(number, 3), tags = optional(map(string)) })
+          default = { name = "x" }
+        }
+        variable "flag" { type = bool }
+        variable "text" {}
+        variable "nothing" {
+          default  = "kept"
+          nullable = false
+        }
+        output "all" { value = [var.list, var.object, var.flag, var.text, var.nothing] }
+        "#,
+    );
+    let bench = bench.var("list", "[1, \"2\"]").var("flag", "true").var("text", "[1, 2]");
+    insta::assert_snapshot!(bench.output("all"), @r#"[[1, 2], { name = "x", size = 3, tags = null }, true, "[1, 2]", "kept"]"#);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_told_with_what_to_do() {
+    let bench = stack(
+        r#"
+        variable "missing" {}
+        variable "size" { type = number }
+        variable "port" {
+          type    = number
+          default = 99999
+          validation {
+            condition     = var.port < 65536
+            error_message = "A port is below 65536, not ${var.port}."
+          }
+        }
+        "#,
+    );
+    let bench = bench.var("size", "big").var("prot", "1");
+    insta::assert_snapshot!(bench.refused(), @r#"
+    error: there is no variable `prot` to set
+     |
+     = help: did you mean `port`?
+
+    error: the variable `missing` has no value
+     --> main.tf:2:18
+      |
+    2 |         variable "missing" {}
+      |                  ^^^^^^^^^
+      |
+      = help: give it with `--var missing=…`, in terraform.tfvars, or as TRUEUP_VAR_missing; or give it a default
+
+    error: the variable `size` from `--var size`: expected a number, found text that is not a number
+     --> main.tf:3:18
+      |
+    3 |         variable "size" { type = number }
+      |                  ^^^^^^
+
+    error: A port is below 65536, not 99999.
+     --> main.tf:8:29
+      |
+    8 |             condition     = var.port < 65536
+      |                             ^^^^^^^^^^^^^^^^
+      |
+      = note: the validation of a variable does not hold
+
+    4 errors
+    "#);
+}
+
+#[test]
+fn a_sensitive_variable_makes_all_that_comes_of_it_secret() {
+    let bench = stack(
+        r#"
+        variable "password" {
+          sensitive = true
+          default   = "hunter2-hunter2"
+        }
+        resource "terraform_data" "user" { input = "ada:${var.password}" }
+        output "login" {
+          value     = terraform_data.user.output
+          sensitive = true
+        }
+        "#,
+    );
+    let plan = bench.plan();
+    assert!(!plan.contains("hunter2"), "{plan}");
+    insta::assert_snapshot!(bench.output("login"), @"(secret)");
+}
+
+#[test]
+fn destroying_and_judging_need_no_values() {
+    let bench =
+        stack("variable \"name\" {}\nprovider \"std\" {}\nresource \"std_flie\" \"x\" { path = var.name }");
+    assert!(bench.build_for(Purpose::Validate).unwrap_err().contains("std_flie"));
+    let program = bench.build_for(Purpose::Destroy).unwrap();
+    assert_eq!((program.providers.len(), program.resources.len()), (1, 0));
+    bench.write("main.tf", "variable \"name\" {}\noutput \"x\" { value = var.name }");
+    assert!(bench.build_for(Purpose::Validate).is_ok());
+    assert!(bench.build_for(Purpose::Deploy).unwrap_err().contains("has no value"));
+}
+
+#[test]
+fn expressions_are_tried_out_in_the_root_module() {
+    let bench = stack(
+        "variable \"n\" { default = 2 }\nlocals { m = var.n * 3 }\nresource \"terraform_data\" \"a\" {}",
+    );
+    assert_eq!(bench.evaluate("[local.m, upper(\"x\")]").unwrap(), r#"[6, "X"]"#);
+    assert_eq!(bench.evaluate("terraform_data.a.id").unwrap(), "(unknown string)");
+    assert!(bench.evaluate("local.x").unwrap_err().contains("no local value `x`"));
+    assert!(bench.evaluate("1 +").unwrap_err().contains("console:1:4"));
+}
