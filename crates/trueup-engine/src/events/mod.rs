@@ -94,6 +94,8 @@ pub enum EventKind {
         /// What.
         cause: Address,
     },
+    /// It turned out, on real values, that nothing had to be done.
+    Unchanged,
     /// An object that existed became ours.
     Adopted,
     /// A provider says what it is doing.
@@ -142,6 +144,7 @@ impl EventKind {
             EventKind::Failed { .. } => "reconciler.operation.failed".to_owned(),
             EventKind::Retry { .. } => "reconciler.operation.retry".to_owned(),
             EventKind::Skipped { .. } => "reconciler.operation.skipped".to_owned(),
+            EventKind::Unchanged => "reconciler.operation.unchanged".to_owned(),
             EventKind::Adopted => "reconciler.adopt.completed".to_owned(),
             EventKind::Progress { .. } => "reconciler.operation.progress".to_owned(),
         }
@@ -165,7 +168,9 @@ impl EventKind {
                 json!({ "decision": decision, "diff": changes(changed), "params": inputs })
             }
             EventKind::DriftDetected { changes: changed } => json!({ "diff": changes(changed) }),
-            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Adopted => json!({}),
+            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Unchanged | EventKind::Adopted => {
+                json!({})
+            }
             EventKind::Failed { operation, failure } => {
                 json!({ "operation": operation.name(), "error": error(failure) })
             }
