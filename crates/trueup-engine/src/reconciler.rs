@@ -170,6 +170,14 @@ impl Reconciler {
         Ok(Preview(self.planned(program, options, false, &mut Trace::default()).await?.draft))
     }
 
+    /// What is wrong with a program by itself: types, references and inputs, as far as they can be judged without state
+    /// and without a call to any provider.
+    pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
+        let (registry, clock) = (&self.registry, self.clock.clone());
+        let sources = Sources { program, registry, options, clock, destroy: false };
+        Ok(planner::validate(&sources).await?)
+    }
+
     async fn planned(
         &self,
         program: &Program,

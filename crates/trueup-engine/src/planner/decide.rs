@@ -77,7 +77,7 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diag
 }
 
 /// Evaluates and checks the inputs of a node.
-fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
+pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
     let scope = NodeScope { index: &draft.index, nodes: &draft.nodes, attributes: &draft.attributes };
     let node = &draft.nodes[at];
     let (inputs, bound) = match &node.kind {

@@ -20,12 +20,14 @@ mod replace;
 mod retire;
 mod select;
 mod trace;
+mod validate;
 
 pub(crate) use decide::{action_of, chosen, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
 pub use trace::PassDump;
 pub(crate) use trace::Trace;
+pub(crate) use validate::validate;
 
 use std::sync::Arc;
 

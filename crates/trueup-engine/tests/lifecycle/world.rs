@@ -438,6 +438,12 @@ impl Bench {
         self.run(self.reconciler(EventSink::new()).plan(program, &self.options.plan))
     }
 
+    /// What is wrong with a program by itself.
+    pub(crate) fn validate(&self, program: &Program) -> String {
+        let validated = self.run(self.reconciler(EventSink::new()).validate(program, &self.options.plan));
+        validated.err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
     pub(crate) fn plan_traced(&self, program: &Program) -> Vec<trueup_engine::PassDump> {
         self.run(self.reconciler(EventSink::new()).plan_traced(program, &self.options.plan)).1
     }
