@@ -1,0 +1,18 @@
+//! Turning data into text: pure functions from plans, records and reports to lines that fit a [`Look`](crate::ui::Look).
+
+pub(crate) mod natural;
+mod plan;
+mod record;
+mod record_json;
+mod run;
+mod text_diff;
+mod time;
+mod value;
+
+pub(crate) use plan::{PlanView, Shown, action_json, plan_json, render_action, render_plan};
+pub(crate) use record::record_lines;
+pub(crate) use record_json::record_json;
+pub(crate) use run::{RunView, output_lines, render_run, run_json};
+pub(crate) use text_diff::{DiffLine, diff_lines};
+pub(crate) use time::{clock, date, duration};
+pub(crate) use value::lines;
