@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use trueup::{Context, Crud, Error, Inputs, NoConfig, Outputs, Prior, Result};
+use trueup::{Context, Crud, Error, Inputs, NoConfig, Outputs, Prior, Recovery, Result};
 
 /// How often it looks.
 const LOOK: Duration = Duration::from_millis(10);
@@ -26,6 +26,10 @@ pub struct GateOutput {
 impl Crud for Gate {
     type Output = GateOutput;
     type Config = NoConfig;
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Token
+    }
 
     async fn create(&self, context: &Context) -> Result<GateOutput> {
         let _ = &self.after;

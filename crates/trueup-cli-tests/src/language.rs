@@ -101,6 +101,7 @@ impl ProgramSource for Source {
                             let (key, value) = field
                                 .split_once('=')
                                 .ok_or_else(|| self.mistake(format!("`{field}` is not key=value"), origin))?;
+                            let origin = self.value_origin(line, key, origin);
                             entries.push((key.into(), self.value(value, &request, origin)?));
                         }
                         let inputs = Expression::new(Node::Object(entries));
@@ -137,6 +138,19 @@ impl ProgramSource for Source {
 }
 
 impl Source {
+    /// Where the value of a key stands: from after the sign to the next space, or to the end of the quotes.
+    fn value_origin(&self, line: &str, key: &str, whole: Origin) -> Origin {
+        let Some(at) = line.find(&format!(" {key}=")) else { return whole };
+        let start = at + key.len() + 2;
+        let quoted = line[start..].starts_with('"');
+        let end = match quoted {
+            true => line[start + 1..].find('"').map(|end| start + end + 2),
+            false => line[start..].find(' ').map(|end| start + end),
+        };
+        let end = end.unwrap_or(line.len());
+        Origin { start: whole.start + start as u32, end: whole.start + end as u32, ..whole }
+    }
+
     fn mistake(&self, summary: String, origin: Origin) -> Faulty {
         let mut diagnostic = Diagnostic::error(summary);
         diagnostic.origin = Some(origin);

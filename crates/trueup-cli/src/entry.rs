@@ -65,10 +65,13 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             given,
             typed: typed(composition.name, &arguments),
         };
-        match commands::run(&session, &parsed.command).await {
+        tracing::info!(version = composition.version, "{}", session.typed);
+        let exit = match commands::run(&session, &parsed.command).await {
             Ok(exit) => exit,
             Err(error) => error.tell(&ui),
-        }
+        };
+        tracing::info!(exit = exit.code(), "ended");
+        exit
     })
 }
 
@@ -183,7 +186,7 @@ fn log_to(path: &Path, environment: &Environment) -> CommandResult<()> {
     Ok(())
 }
 
-/// The command as it was typed, fit to be typed again.
+/// The command as it was typed, fit to be typed again. Values of variables are left out: any of them may be secret.
 fn typed(name: &str, arguments: &[OsString]) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
     let quoted = |argument: &OsString| {
@@ -193,8 +196,22 @@ fn typed(name: &str, arguments: &[OsString]) -> String {
             false => format!("'{}'", text.replace('\'', "'\\''")),
         }
     };
-    let words = std::iter::once(name.to_owned()).chain(arguments.iter().skip(1).map(quoted));
-    words.collect::<Vec<_>>().join(" ")
+    let mut words = vec![name.to_owned()];
+    let mut variable = false;
+    for argument in arguments.iter().skip(1) {
+        let text = argument.to_string_lossy();
+        let (flag, value) = match text.strip_prefix("--var=") {
+            Some(value) => ("--var=", value),
+            None if variable => ("", &*text),
+            None => ("", ""),
+        };
+        words.push(match value.split_once('=') {
+            Some((name, _)) => format!("{flag}{name}=…"),
+            None => quoted(argument),
+        });
+        variable = text == "--var";
+    }
+    words.join(" ")
 }
 
 #[cfg(test)]
@@ -207,14 +224,10 @@ mod tests {
 
     #[test]
     fn a_command_is_told_as_it_can_be_typed() {
-        assert_eq!(
-            typed("site", &words("/x/y/site deploy --var a=$b --yes")),
-            "site deploy --var 'a=$b' --yes"
-        );
-        assert_eq!(
-            typed("t", &["t".into(), "show".into(), "x_y.z[\"it's\"]".into()]),
-            "t show 'x_y.z[\"it'\\''s\"]'"
-        );
+        let check = |line: &str, told: &str| assert_eq!(typed("site", &words(line)), told);
+        check("/x/y/site deploy --stage $b --yes", "site deploy --stage '$b' --yes");
+        check("t plan --var a=s3cret --var=b=c --full", "site plan --var a=… --var=b=… --full");
+        check("t show x_y.z[\"it's\"]", "site show 'x_y.z[\"it'\\''s\"]'");
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
 
-use trueup_core::{Diagnostic, Diagnostics, Report, SourceMap, Style};
+use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
 use trueup_engine::EngineError;
-use trueup_program::{Place, Program};
+use trueup_program::{Expression, Node, Place, Program};
 use trueup_state::StoreError;
 
 use crate::exit::Exit;
 use crate::front_end::Faulty;
+use crate::render::render_diagnostics;
 use crate::ui::Ui;
 
 /// Why a command did not do what it was asked.
@@ -60,8 +61,7 @@ impl CommandError {
     pub(crate) fn tell(self, ui: &Ui) -> Exit {
         match self {
             CommandError::Wrong { diagnostics, sources } => {
-                let style = if ui.err().colour { Style::Coloured } else { Style::Plain };
-                ui.note(&Report::new(&sources, style).render(&diagnostics));
+                ui.note(&render_diagnostics(&diagnostics, &sources, ui.err()));
                 Exit::Error
             }
             CommandError::Interrupted => {
@@ -74,23 +74,42 @@ impl CommandError {
 }
 
 /// Adds the places of declarations to what is said about them.
-fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut SourceMap) -> Diagnostics {
+pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut SourceMap) -> Diagnostics {
     let mut found = Diagnostics::new();
     for mut diagnostic in diagnostics {
         if diagnostic.origin.is_none()
             && let Some(subject) = &diagnostic.subject
         {
-            let resources = program.resources.iter().map(|it| (&it.address, it.place));
-            let data = program.data.iter().map(|it| (&it.address, it.place));
-            let own = resources.chain(data).find(|(address, _)| address.to_string() == *subject);
-            diagnostic.origin = own.and_then(|(_, place)| place).map(|place| match place {
-                Place::Source(origin) => origin,
-                Place::Code(location) => sources.code(location),
-            });
+            let resources = program.resources.iter().map(|it| (&it.address, it.place, &it.inputs));
+            let data = program.data.iter().map(|it| (&it.address, it.place, &it.inputs));
+            let own = resources.chain(data).find(|(address, ..)| address.to_string() == *subject);
+            if let Some((_, Some(place), inputs)) = own {
+                diagnostic.origin = Some(match place {
+                    Place::Source(origin) => origin,
+                    Place::Code(location) => sources.code(location),
+                });
+                // A declaration on one line shows its values, and any of them may be secret.
+                let mut values = Vec::new();
+                literals(inputs, &mut values);
+                diagnostic.concealed = values.into();
+            }
         }
         found.push(diagnostic);
     }
     found
+}
+
+/// Where values stand in the text.
+fn literals(expression: &Expression, found: &mut Vec<Origin>) {
+    match expression.node() {
+        Node::Literal(value) => found.extend(value.origin()),
+        Node::List(items) | Node::Apply(_, items) => items.iter().for_each(|item| literals(item, found)),
+        Node::Object(entries) | Node::Map(entries) => {
+            entries.iter().for_each(|(_, item)| literals(item, found));
+        }
+        Node::Part(whole, _) => literals(whole, found),
+        Node::Reference(_) | Node::Computed(_) | Node::Invalid(_) => {}
+    }
 }
 
 impl From<Diagnostic> for CommandError {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use trueup_core::{Address, Report, SourceMap, Style};
+use trueup_core::Address;
 use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, RunReport};
 use trueup_program::Program;
 
@@ -14,7 +14,8 @@ use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::progress::{Mode, Progress, Watcher};
 use crate::render::{
-    PlanView, RunView, Shown, duration, output_lines, plan_json, render_plan, render_run, run_json,
+    PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan, render_run,
+    run_json,
 };
 use crate::ui::{Answer, Meaning, Ui};
 use crate::workplace::{Access, Workplace};
@@ -178,8 +179,7 @@ fn show(
     let body = render_plan(plan, PlanView { look, shown: errand.shown });
     session.ui.data(&format!("{header}\n\n{body}"));
     if !plan.warnings.is_empty() {
-        let style = if session.ui.err().colour { Style::Coloured } else { Style::Plain };
-        session.ui.note(&Report::new(&program.sources, style).render(&plan.warnings));
+        session.ui.note(&render_diagnostics(&plan.warnings, &program.sources, session.ui.err()));
     }
 }
 
@@ -193,9 +193,7 @@ pub(crate) fn header(workplace: &Workplace<'_>, plan: &Plan, checked: bool, took
     ];
     let looked_at = plan.actions.iter().filter(|it| !it.prior_outputs.is_null() && !it.unreadable).count();
     if checked && looked_at > 0 {
-        let resources =
-            if looked_at == 1 { "1 resource".to_owned() } else { format!("{looked_at} resources") };
-        let fact = format!("checked {resources} for drift in {}", duration(took));
+        let fact = format!("checked {looked_at} for drift in {}", duration(took));
         let line = look.facts(&[facts.clone(), vec![fact.clone()]].concat());
         // Painted text is wider than it looks; a generous guess only breaks the line early.
         if crate::ui::width(&line) <= look.columns {
@@ -311,9 +309,8 @@ fn tell(
         return exit;
     }
     let command = if errand.purpose == Purpose::Destroy { "destroy" } else { "deploy" };
-    let sources: &SourceMap = &program.sources;
     let look = session.ui.err();
-    let view = RunView { look, command, took, interrupted, again: &session.typed, sources };
+    let view = RunView { look, command, took, interrupted, again: &session.typed, program };
     for warning in &report.warnings {
         session.ui.note(warning);
     }

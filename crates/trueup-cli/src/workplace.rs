@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{AddressRange, Diagnostic, Diagnostics, Report, Severity, SourceMap, Style};
+use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
 use trueup_engine::{EventSink, PlanOptions, Preview, Reconciler, SystemRandom};
 use trueup_program::Program;
 use trueup_state::{MemoryStore, Scope, Snapshot, Store};
@@ -12,6 +12,7 @@ use trueup_state::{MemoryStore, Scope, Snapshot, Store};
 use crate::composition::StoreRequest;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{BuildRequest, Built, Loaded, Purpose, StateSettings};
+use crate::render::render_diagnostics;
 use crate::session::{Session, login};
 use crate::settings::{self, FolderMemory, Resolved, UserSettings};
 use crate::stores::sqlite_path;
@@ -96,8 +97,7 @@ impl<'a> Workplace<'a> {
     /// Tells what is worth knowing, short of an error.
     pub(crate) fn warn(&self, diagnostics: &Diagnostics, sources: &SourceMap) {
         if diagnostics.iter().any(|it| it.severity == Severity::Warning) {
-            let style = if self.session.ui.err().colour { Style::Coloured } else { Style::Plain };
-            self.session.ui.note(&Report::new(sources, style).render(diagnostics));
+            self.session.ui.note(&render_diagnostics(diagnostics, sources, self.session.ui.err()));
         }
     }
 

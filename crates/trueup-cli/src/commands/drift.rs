@@ -9,7 +9,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::render::{PlanView, plan_json, render_plan};
+use crate::render::{PlanView, plan_json, render_actions};
 use crate::running::{Approval, Errand, carry_out, header, uninterrupted};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
@@ -60,7 +60,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
             session.ui.data(&header);
             if !drifted.actions.is_empty() {
                 let view = PlanView { look: session.ui.out(), shown: shown(args.view) };
-                session.ui.data(&format!("\n{}", render_plan(&drifted, view)));
+                session.ui.data(&format!("\n{}", render_actions(&drifted, view)));
             }
         }
     }
@@ -69,7 +69,8 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
         return Ok(Exit::Done);
     }
     if !args.repair {
-        session.ui.note(&format!("Repair it with `{} drift --repair`.", session.name()));
+        let count = drifted.actions.len();
+        session.ui.note(&format!("\n{count} drifted. Repair with `{} drift --repair`.", session.name()));
         return Ok(Exit::Drift);
     }
     options.plan.targets = drifted.actions.iter().map(|action| action.address.clone().into()).collect();

@@ -7,7 +7,7 @@ use trueup_state::{HistoryLine, RunSummary};
 use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::render::{clock, date};
+use crate::render::{clock, date, short};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -50,7 +50,7 @@ pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandRes
         let lines = store.history(&scope, &run.run).await?;
         let facts = facts(&lines);
         if !args.json.json {
-            let short: String = run.run.chars().take(12).collect();
+            let short = short(&run.run);
             session.ui.data(&format!("{short}  {}  {:<8} {}", date(run.started), facts.reason, facts.ended));
         }
         listed.push(json!({ "run": run.run, "started": date(run.started), "reason": facts.reason, "ended": facts.ended, "operations": facts.operations }));

@@ -147,6 +147,7 @@ impl Shared {
     }
 
     fn receive(&self, event: &Event) {
+        tracing::debug!("{}", event.to_json());
         let mut state = self.state();
         let news = state.tracker.receive(event);
         match (self.mode, news) {

@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use trueup_core::{Address, Diagnostic, Diagnostics, JsonForm, Report, SourceMap, Style, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, JsonForm, Value};
 use trueup_engine::{Action, Outcome, RunReport};
+use trueup_program::Program;
 
+use super::diagnostics::render_diagnostics;
 use super::natural::{compare, compare_addresses};
 use super::time::duration;
 use super::value::lines;
-use crate::ui::{Look, Mark, Meaning, padded, width};
+use crate::failure::placed;
+use crate::ui::{Look, Mark, Meaning, hanging, padded, width};
 
 /// So many skipped resources are named; more are counted.
 const SKIPPED_LISTED_MAX: usize = 8;
@@ -27,8 +30,8 @@ pub(crate) struct RunView<'a> {
     pub interrupted: bool,
     /// The command to run next, if something is left to do.
     pub again: &'a str,
-    /// What the origins in failures refer to.
-    pub sources: &'a SourceMap,
+    /// The program, for the places of what failed.
+    pub program: &'a Program,
 }
 
 /// What is told on the side at the end of a run.
@@ -36,8 +39,9 @@ pub(crate) fn render_run(report: &RunReport, view: &RunView<'_>) -> String {
     let mut blocks = Vec::new();
     let failures = failures(report);
     if !failures.is_empty() {
-        let style = if view.look.colour { Style::Coloured } else { Style::Plain };
-        blocks.push(Report::new(view.sources, style).render(&failures));
+        let mut sources = view.program.sources.clone();
+        let failures = placed(failures, view.program, &mut sources);
+        blocks.push(render_diagnostics(&failures, &sources, view.look));
     }
     let skipped = skipped(report, view.look);
     if !skipped.is_empty() {
@@ -204,7 +208,7 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
         let head = format!("{verb} {stack} {preposition} {stage} in {took}");
         let counts = counted(&done_counts(report));
         let line = if counts.is_empty() { head } else { format!("{head}: {counts}") };
-        return view.look.paint(Meaning::Strong, &line);
+        return hanging(&line, Some(Meaning::Strong), view.look);
     }
     let mut counts = Vec::new();
     for (count, what) in [(failed, "failed"), (skipped, "skipped"), (waiting, "not started")] {
@@ -214,7 +218,12 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
     }
     counts.push(format!("{done} done and recorded"));
     let head = if view.interrupted { "Stopped" } else { "Not finished" };
-    let line = format!("{head} after {took}: {} (run {})", counts.join(", "), report.run);
+    let line = format!("{head} after {took}: {} (run {})", counts.join(", "), short(&report.run));
     let next = format!("Running again is safe: {}", view.again);
-    format!("{}\n{next}", view.look.paint(Meaning::Strong, &line))
+    format!("{}\n{next}", hanging(&line, Some(Meaning::Strong), view.look))
+}
+
+/// As much of a run's id as it takes to name it.
+pub(crate) fn short(run: &str) -> &str {
+    run.get(..12).unwrap_or(run)
 }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-/// `0.01 s`, `12 s`, `3 min 5 s`.
+/// `12 ms`, `0.3 s`, `12 s`, `3 min 5 s`.
 pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let whole = duration.as_secs();
     match whole {
-        0 if seconds < 0.1 => format!("{seconds:.2} s"),
+        0 if seconds < 0.1 => format!("{} ms", duration.as_millis()),
         0..=9 => format!("{seconds:.1} s"),
         10..=59 => format!("{whole} s"),
         60..=3599 => format!("{} min {} s", whole / 60, whole % 60),
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn durations_have_the_precision_that_matters() {
         let told = [12, 340, 4_200, 18_200, 185_000, 7_260_000].map(|ms| duration(Duration::from_millis(ms)));
-        assert_eq!(told, ["0.01 s", "0.3 s", "4.2 s", "18 s", "3 min 5 s", "2 h 1 min"]);
+        assert_eq!(told, ["12 ms", "0.3 s", "4.2 s", "18 s", "3 min 5 s", "2 h 1 min"]);
     }
 
     #[test]

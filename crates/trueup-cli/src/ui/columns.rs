@@ -48,6 +48,13 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Text broken at spaces, all lines but the first set in a little; each in the colour of its meaning.
+pub(crate) fn hanging(text: &str, meaning: Option<Meaning>, look: Look) -> String {
+    let paint = |line: &String| meaning.map_or(line.clone(), |meaning| look.paint(meaning, line));
+    let lines = wrapped(text, look.columns.saturating_sub(2));
+    lines.iter().map(paint).collect::<Vec<_>>().join("\n  ")
+}
+
 /// A line of stretches, each with its meaning, that knows how wide it is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line(Vec<(Option<Meaning>, String)>);

@@ -13,7 +13,7 @@ mod terminal;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(crate) use columns::{Line, cut, padded, width, wrapped};
+pub(crate) use columns::{Line, cut, hanging, padded, width, wrapped};
 pub(crate) use look::{Look, Mark, Meaning};
 pub(crate) use prompt::Answer;
 pub(crate) use terminal::Terminal;

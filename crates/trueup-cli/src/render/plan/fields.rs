@@ -1,6 +1,6 @@
 //! What changes inside a resource, field by field.
 
-use trueup_core::{Change, Path, Value, diff};
+use trueup_core::{Change, Value, diff};
 use trueup_engine::{Action, PlannedAction};
 
 use super::{PlanView, Shown};
@@ -18,7 +18,6 @@ const NAME_COLUMNS_MAX: usize = 24;
 struct Field {
     name: String,
     told: Told,
-    note: &'static str,
 }
 
 enum Told {
@@ -44,11 +43,7 @@ fn gathered(action: &PlannedAction, shown: Shown) -> Vec<Field> {
         Action::Delete | Action::Forget if full => fields.extend(values(&action.prior_inputs)),
         Action::Delete | Action::Forget => {}
         Action::NoOp | Action::MayUpdate | Action::Update | Action::MayReplace | Action::Replace => {
-            let forced = |path: &Path| action.replace_paths.iter().any(|forcing| covers(forcing, path));
-            fields.extend(action.changes.iter().map(|change| Field {
-                note: if forced(&change.path) { "forces replacement" } else { "" },
-                ..changed(change, Mark::Becomes)
-            }));
+            fields.extend(action.changes.iter().map(|change| changed(change, Mark::Becomes)));
             fields.extend(settling(action).iter().map(|change| changed(change, Mark::Becomes)));
             if full {
                 let told = |field: &Field| {
@@ -68,12 +63,8 @@ fn settling(action: &PlannedAction) -> Vec<Change> {
         return Vec::new();
     }
     let repeats = |change: &Change| {
-        let first = change.path.steps().first();
-        let name = first.and_then(|step| match step {
-            trueup_core::Step::Key(name) => Some(name),
-            trueup_core::Step::Index(_) | trueup_core::Step::Any => None,
-        });
-        name.is_some_and(|name| action.inputs.get(name).is_some())
+        let own = change.path.first_key().is_some_and(|name| action.inputs.get(name).is_some());
+        own || action.drift.iter().any(|drifted| drifted.path == change.path)
     };
     let mut changes = diff(&action.prior_outputs, &action.outputs);
     changes.retain(|change| !repeats(change) && change.before.is_some());
@@ -83,18 +74,12 @@ fn settling(action: &PlannedAction) -> Vec<Change> {
 fn values(inputs: &Value) -> Vec<Field> {
     let entries = inputs.as_entries().into_iter().flat_map(trueup_core::Entries::iter);
     let set = entries.filter(|(_, value)| !value.is_null());
-    set.map(|(name, value)| Field { name: name.to_string(), told: Told::Value(value.clone()), note: "" })
-        .collect()
+    set.map(|(name, value)| Field { name: name.to_string(), told: Told::Value(value.clone()) }).collect()
 }
 
 fn changed(change: &Change, mark: Mark) -> Field {
     let told = Told::Change(change.before.clone(), change.after.clone(), mark);
-    Field { name: change.path.to_string(), told, note: "" }
-}
-
-/// Whether a path is the other or lies inside it.
-fn covers(outer: &Path, inner: &Path) -> bool {
-    inner.steps().starts_with(outer.steps())
+    Field { name: change.path.to_string(), told }
 }
 
 impl Field {
@@ -109,6 +94,12 @@ impl Field {
         let (first, rest) = match &self.told {
             Told::Value(value) => value_lines(value, room, look, full),
             Told::Change(before, after, mark) => match texts(before.as_ref(), after.as_ref()) {
+                // What is there now goes, what was recorded comes back.
+                Some((recorded, observed)) if *mark == Mark::Became => {
+                    let (first, rest) = text_lines(observed, recorded, room, look, full);
+                    let note = look.paint(Meaning::Quiet, "(- is there now, + was recorded)");
+                    (note, std::iter::once(first).chain(rest).collect())
+                }
                 Some((before, after)) => text_lines(before, after, room, look, full),
                 None => (self.change(before.as_ref(), after.as_ref(), *mark, room, look), Vec::new()),
             },
@@ -129,10 +120,9 @@ impl Field {
         look: Look,
     ) -> String {
         let side = |value: Option<&Value>| value.map_or("(not set)".to_owned(), one_line);
-        let note = if self.note.is_empty() { String::new() } else { format!("  {}", self.note) };
         let arrow = format!(" {} ", look.mark(mark));
         let (mut old, mut new) = (side(before), side(after));
-        let room = room.saturating_sub(width(&arrow) + width(&note));
+        let room = room.saturating_sub(width(&arrow));
         if width(&old) + width(&new) > room {
             let half = room / 2;
             let old_room = half.max(room.saturating_sub(width(&new)));
@@ -140,7 +130,7 @@ impl Field {
             new = cut(&new, room.saturating_sub(width(&old)), look);
         }
         let new = if new == UNKNOWN { look.paint(Meaning::Quiet, &new) } else { new };
-        format!("{old}{arrow}{new}{}", look.paint(Meaning::Replace, &note))
+        format!("{old}{arrow}{new}")
     }
 }
 

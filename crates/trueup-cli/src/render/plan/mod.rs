@@ -6,12 +6,14 @@
 mod fields;
 mod json;
 mod reason;
+#[cfg(test)]
+mod tests;
 
 use trueup_core::Address;
 use trueup_engine::{Action, Plan, PlannedAction};
 
 use super::natural::compare_addresses;
-use crate::ui::{Line, Look, Mark, Meaning, width, wrapped};
+use crate::ui::{Line, Look, Mark, Meaning, hanging, width, wrapped};
 
 pub(crate) use json::{action_json, plan_json};
 
@@ -43,6 +45,22 @@ pub(crate) enum Shown {
 
 /// The plan as text: a block for each resource, then the summary.
 pub(crate) fn render_plan(plan: &Plan, view: PlanView) -> String {
+    let mut lines = Vec::new();
+    let actions = render_actions(plan, view);
+    if !actions.is_empty() {
+        lines.extend([actions, String::new()]);
+    }
+    if !plan.left_out.is_empty() {
+        let mut left_out: Vec<&Address> = plan.left_out.iter().collect();
+        left_out.sort_by(|left, right| compare_addresses(left, right));
+        lines.push(hanging(&format!("Left out of this run: {}", listed(&left_out, view)), None, view.look));
+    }
+    lines.push(hanging(&plan.summary(), Some(Meaning::Strong), view.look));
+    lines.join("\n")
+}
+
+/// What happens to each resource.
+pub(crate) fn render_actions(plan: &Plan, view: PlanView) -> String {
     let mut lines: Vec<String> = Vec::new();
     for moved in &plan.moves {
         let arrow = view.look.mark(Mark::Becomes);
@@ -57,16 +75,11 @@ pub(crate) fn render_plan(plan: &Plan, view: PlanView) -> String {
         open_module(&action.address, &mut module, &mut lines);
         lines.extend(resource(plan, action, column, view));
     }
-    lines.extend(folded(&unchanged, column, view));
-    if !lines.is_empty() {
+    if !module.is_empty() && !unchanged.is_empty() {
+        // They are not of the module that was opened last.
         lines.push(String::new());
     }
-    if !plan.left_out.is_empty() {
-        let mut left_out: Vec<&Address> = plan.left_out.iter().collect();
-        left_out.sort_by(|left, right| compare_addresses(left, right));
-        lines.push(format!("Left out of this run: {}", listed(&left_out, view)));
-    }
-    lines.push(view.look.paint(Meaning::Strong, &plan.summary()));
+    lines.extend(folded(&unchanged, column, view));
     lines.join("\n")
 }
 
@@ -111,8 +124,7 @@ fn resource(plan: &Plan, action: &PlannedAction, column: usize, view: PlanView) 
         .meaning(meaning, sign)
         .to(2 + sign_columns)
         .text(short(&action.address))
-        .to(2 + sign_columns + column)
-        .text(" ")
+        .to(4 + sign_columns + column)
         .meaning(Meaning::Quiet, format!("({})", action.address.type_name()));
     let why = reason::why(plan, action);
     let mut lines = Vec::new();
@@ -145,8 +157,7 @@ fn folded(unchanged: &[&PlannedAction], column: usize, view: PlanView) -> Vec<St
     let sign_columns = sign_columns(look);
     let line = |action: &&PlannedAction| {
         let head = Line::new().text("  ").meaning(Meaning::Quiet, bullet).to(2 + sign_columns);
-        let line =
-            head.meaning(Meaning::Quiet, action.address.to_string()).to(2 + sign_columns + column).text(" ");
+        let line = head.meaning(Meaning::Quiet, action.address.to_string()).to(4 + sign_columns + column);
         line.meaning(Meaning::Quiet, format!("({})", action.address.type_name())).render(look)
     };
     let mut lines = Vec::new();
