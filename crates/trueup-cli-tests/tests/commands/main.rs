@@ -1,5 +1,7 @@
 //! The commands on real binaries, real files and a real store.
 
+#![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
+
 mod deploying;
 mod looking;
 mod settings;

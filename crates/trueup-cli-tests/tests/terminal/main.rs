@@ -1,5 +1,7 @@
 //! The real binary in a real terminal. Tests wait for what stands on the screen, never for time to pass.
 
+#![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
+
 mod screen;
 
 use screen::{Screen, folder, hold};
