@@ -12,7 +12,7 @@ use trueup_program::Program;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::progress::{Mode, Progress, Watcher};
+use crate::progress::{Mode, Planning, Progress, Watcher};
 use crate::render::{
     PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan, render_run,
     run_json,
@@ -93,8 +93,10 @@ pub(crate) async fn carry_out_changed(
     let begun = session.clock.now();
     let mut answer = Asked::Approved;
     let mut run_began = begun;
+    let mut planning = Planning::start(&session.ui, &session.clock);
     let deployed = {
         let mut approve = |plan: &Plan| {
+            drop(planning.take());
             show(workplace, errand, plan, &program, begun);
             answer = asked(workplace, errand, plan);
             if matches!(answer, Asked::Approved) {
@@ -115,6 +117,7 @@ pub(crate) async fn carry_out_changed(
         };
         raced(workplace, &watcher, running).await
     };
+    drop(planning);
     progress.finish();
     drop(handling);
     let Some(deployed) = deployed else { return Err(CommandError::Interrupted) };
@@ -244,6 +247,7 @@ pub(crate) async fn uninterrupted<T>(
     workplace: &Workplace<'_>,
     work: impl Future<Output = T>,
 ) -> CommandResult<T> {
+    let _planning = Planning::start(&workplace.session.ui, &workplace.session.clock);
     let first = std::pin::pin!(workplace.session.interrupts.first());
     match select(std::pin::pin!(work), first).await {
         Either::Left((done, _)) => Ok(done),

@@ -5,6 +5,7 @@
 //! and what takes long is mentioned from time to time; with `--json` the events themselves are the output.
 
 mod lines;
+mod planning;
 mod tracker;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use trueup_core::Address;
 use trueup_engine::{Event, EventSink, Plan};
 use trueup_provider::Clock;
 
+pub(crate) use planning::Planning;
 use tracker::{Happened, Running, Tracker};
 
 use crate::ui::Ui;
