@@ -598,6 +598,15 @@ impl Bench {
         sink.close();
     }
 
+    /// Lets records take over what is observed. What was done.
+    pub(crate) fn refresh(&self, program: &Program) -> Vec<String> {
+        let reconciler = self.reconciler(EventSink::new());
+        let previewed = self.run(reconciler.preview_refresh(program, &self.options.plan)).unwrap();
+        let steps = self.run(reconciler.refresh(program, &self.options)).unwrap();
+        assert_eq!(previewed, steps, "the preview says what comes");
+        steps.iter().map(|step| format!("{} {}", step.step.name(), step.address)).collect()
+    }
+
     /// Changes state by hand. What was done, or why not.
     pub(crate) fn by_hand(&self, change: &trueup_engine::HandChange) -> Result<Vec<String>, String> {
         let reconciler = self.reconciler(EventSink::new());
