@@ -154,6 +154,28 @@ fn drift_is_found_and_repaired() {
     assert_eq!(folder.run("drift").code, 0);
 }
 
+/// DRIFT-9
+#[test]
+fn a_refresh_takes_over_what_is_observed_and_the_next_plan_compares_it() {
+    let folder = Folder::with(SITE);
+    folder.done("deploy --yes");
+    assert!(folder.done("plan --refresh-only").err.contains("Nothing to take over"));
+    folder.write("a.txt", "hacked");
+    std::fs::remove_file(folder.path().join("b.txt")).unwrap();
+    assert_eq!(folder.run("plan --refresh-only --detailed-exitcode").code, 2);
+    assert_eq!(folder.run("deploy --refresh-only").code, 1);
+    let told = folder.done("deploy --refresh-only --yes");
+    assert!(
+        told.out.contains("content  \"hello\" → \"hacked\"") && told.err.contains("2 taken over"),
+        "{told:?}"
+    );
+    assert_eq!((folder.read("a.txt"), folder.has("b.txt")), ("hacked".to_owned(), false));
+    let told = folder.done("plan").out;
+    assert!(told.contains("\"hacked\" → \"hello\"") && told.contains("1 to create, 1 to update"), "{told}");
+    folder.done("deploy --yes");
+    assert_eq!((folder.read("a.txt"), folder.read("b.txt")), ("hello".to_owned(), "5".to_owned()));
+}
+
 /// A program that must know outputs to say what else there is.
 #[test]
 fn a_program_is_built_in_rounds() {

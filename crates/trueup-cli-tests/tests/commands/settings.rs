@@ -67,7 +67,7 @@ fn variables_come_from_flags_before_the_environment() {
     let folder = Folder::with(SITE);
     let told = folder.run("plan");
     assert!(told.code == 1 && told.err.contains("the variable `greeting` has no value"), "{told:?}");
-    assert!(told.err.contains("stack.lines:2:1"), "{told:?}");
+    assert!(told.err.contains("stack.lines:2:32"), "{told:?}");
     let environment = [("TF_VAR_greeting", "from-environment")];
     assert!(folder.run_with("plan", &environment).out.contains("from-environment"));
     let told = folder.run_with("plan --var greeting=first -var greeting=second", &environment);

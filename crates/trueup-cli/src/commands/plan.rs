@@ -7,6 +7,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::CommandResult;
 use crate::front_end::Purpose;
+use crate::refreshing::{RefreshView, refresh};
 use crate::running::{Approval, Ended, Errand, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
@@ -27,6 +28,9 @@ pub(crate) struct PlanCommandArgs {
     /// Exit with 2 if there is something to do
     #[arg(long)]
     detailed_exitcode: bool,
+    /// Show what records would take over from what is observed, instead
+    #[arg(long, conflicts_with_all = ["destroy", "force", "adopt", "replace", "no_drift"])]
+    refresh_only: bool,
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
@@ -37,6 +41,12 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanCommandArgs) -> Comman
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     if !args.destroy {
         workplace.check()?;
+    }
+    if args.refresh_only {
+        let options = deploy_options(&workplace, &args.plan, &RunArgs::default(), true)?;
+        let view = RefreshView { dry_run: true, yes: false, json: args.view.json };
+        let (exit, changes) = refresh(&workplace, &options, view).await?;
+        return Ok(if args.detailed_exitcode && changes { Exit::Changes } else { exit });
     }
     let errand = Errand {
         purpose: if args.destroy { Purpose::Destroy } else { Purpose::Deploy },

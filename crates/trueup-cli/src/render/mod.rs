@@ -19,4 +19,4 @@ pub(crate) use record_json::record_json;
 pub(crate) use run::{RunView, output_lines, render_run, run_json, short};
 pub(crate) use text_diff::{DiffLine, diff_lines};
 pub(crate) use time::{clock, date, duration};
-pub(crate) use value::lines;
+pub(crate) use value::{lines, one_line};
