@@ -17,7 +17,7 @@ use crate::render::{
     PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan, render_run,
     run_json,
 };
-use crate::ui::{Answer, Meaning, Ui};
+use crate::ui::{Answer, Meaning, Ui, width};
 use crate::workplace::{Access, Workplace};
 
 /// What is to be carried out, and how.
@@ -189,23 +189,19 @@ fn show(
 /// The first line: what this is about.
 pub(crate) fn header(workplace: &Workplace<'_>, plan: &Plan, checked: bool, took: Duration) -> String {
     let look = workplace.session.ui.out();
-    let mut facts = vec![
-        look.paint(Meaning::Strong, &workplace.stack.value),
-        format!("stage {}", workplace.stage.value),
-        workplace.location(),
-    ];
+    let stack = workplace.stack.value.as_str();
+    let rest = [format!("stage {}", workplace.stage.value), workplace.location()];
+    let facts = |stack: String, more: &[String]| look.facts(&[&[stack][..], &rest, more].concat());
+    let painted = look.paint(Meaning::Strong, stack);
     let looked_at = plan.actions.iter().filter(|it| !it.prior_outputs.is_null() && !it.unreadable).count();
-    if checked && looked_at > 0 {
-        let fact = format!("checked {looked_at} for drift in {}", duration(took));
-        let line = look.facts(&[facts.clone(), vec![fact.clone()]].concat());
-        // Painted text is wider than it looks; a generous guess only breaks the line early.
-        if crate::ui::width(&line) <= look.columns {
-            facts.push(fact);
-        } else {
-            return format!("{}\n{fact}", look.facts(&facts));
-        }
+    if !checked || looked_at == 0 {
+        return facts(painted, &[]);
     }
-    look.facts(&facts)
+    let fact = format!("checked {looked_at} for drift in {}", duration(took));
+    match width(&facts(stack.to_owned(), std::slice::from_ref(&fact))) <= look.columns {
+        true => facts(painted, &[fact]),
+        false => format!("{}\n{fact}", facts(painted, &[])),
+    }
 }
 
 /// Asks, unless there is nothing to ask.

@@ -1,5 +1,6 @@
 //! What a run came to: failures with their errors, what was skipped and why, the summary, outputs, what to do next.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -174,17 +175,17 @@ pub(crate) fn done_counts(report: &RunReport) -> Vec<(usize, &'static str)> {
         report.outcomes.iter().filter(|(_, outcome)| done(outcome)).count()
     };
     let settled_unchanged = count(&[Action::NoOp, Action::MayUpdate]);
-    let never_touched = report.plan.actions.iter().filter(|it| it.action == Action::NoOp).count();
-    let outside = report.outcomes.iter().filter(|(address, _)| {
-        report.plan.actions.iter().any(|it| it.address == *address && it.action == Action::NoOp)
-    });
+    let ended: BTreeSet<&Address> = report.outcomes.iter().map(|(address, _)| address).collect();
+    let untouched =
+        |it: &&trueup_engine::PlannedAction| it.action == Action::NoOp && !ended.contains(&it.address);
+    let never_touched = report.plan.actions.iter().filter(untouched).count();
     let counts = [
         (count(&[Action::Create]), "created"),
         (count(&[Action::Update]), "updated"),
         (count(&[Action::Replace, Action::MayReplace]), "replaced"),
         (count(&[Action::Delete]), "deleted"),
         (count(&[Action::Forget]), "forgotten"),
-        (settled_unchanged + never_touched - outside.count(), "unchanged"),
+        (settled_unchanged + never_touched, "unchanged"),
     ];
     counts.into_iter().filter(|(count, _)| *count > 0).collect()
 }

@@ -1,6 +1,6 @@
 //! Why something happens to a resource, in a few words.
 
-use trueup_core::{Change, Path, Step};
+use trueup_core::{Address, Change, Path};
 use trueup_engine::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
 
 /// So many names are told; more are counted.
@@ -87,9 +87,9 @@ fn replaced(plan: &Plan, action: &PlannedAction) -> Vec<String> {
         causes.push(format!("{} {verb} replacement", paths.join(", ")));
     }
     if action.reasons.contains(&Reason::UpstreamReplaced) {
-        let replaced = |address: &&trueup_core::Address| {
-            let own = plan.actions.iter().find(|other| other.address == **address);
-            own.is_some_and(|own| matches!(own.action, Action::Replace | Action::MayReplace))
+        let replaced = |address: &&Address| {
+            planned(plan, address)
+                .is_some_and(|own| matches!(own.action, Action::Replace | Action::MayReplace))
         };
         let upstream: Vec<String> =
             action.dependencies.iter().filter(replaced).map(ToString::to_string).collect();
@@ -111,10 +111,7 @@ fn replaced(plan: &Plan, action: &PlannedAction) -> Vec<String> {
 
 /// What it waits for that is not settled yet.
 fn awaited(plan: &Plan, action: &PlannedAction) -> String {
-    let unsettled = |address: &&trueup_core::Address| {
-        let own = plan.actions.iter().find(|other| other.address == **address);
-        own.is_some_and(|own| own.action != Action::NoOp)
-    };
+    let unsettled = |address: &&Address| planned(plan, address).is_some_and(|own| own.action != Action::NoOp);
     let mut told: Vec<String> =
         action.dependencies.iter().filter(unsettled).map(ToString::to_string).collect();
     if told.len() > NAMES_MAX {
@@ -128,14 +125,20 @@ fn awaited(plan: &Plan, action: &PlannedAction) -> String {
     }
 }
 
+/// What is planned for a resource. Plans are in the order of addresses.
+fn planned<'p>(plan: &'p Plan, address: &Address) -> Option<&'p PlannedAction> {
+    let found = plan.actions.binary_search_by(|action| action.address.cmp(address));
+    found.ok().map(|at| &plan.actions[at])
+}
+
 /// The names of the inputs in which something changed, each once.
 fn changed_fields(changes: &[Change]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for change in changes {
-        if let Some(Step::Key(name)) = change.path.steps().first()
-            && !names.iter().any(|known| known == name.as_str())
+        if let Some(name) = change.path.first_key()
+            && !names.iter().any(|known| known == name)
         {
-            names.push(name.to_string());
+            names.push(name.to_owned());
         }
     }
     names

@@ -40,7 +40,8 @@ fn changing(of: &str, does: Action, before: &Value, after: &Value) -> PlannedAct
     }
 }
 
-fn plan(actions: Vec<PlannedAction>) -> Plan {
+fn plan(mut actions: Vec<PlannedAction>) -> Plan {
+    actions.sort_by(|left, right| left.address.cmp(&right.address));
     Plan {
         scope: Scope::new("site", "dev"),
         actions,
