@@ -1,9 +1,10 @@
-//! Changes of state by hand (STATE-9): each under the lease, journalled, and legal by the same function as any other.
+//! Changes of state by hand (STATE-9), and taking over what is observed (DRIFT-9): each under the lease, journalled, and legal by the same function as any other.
 
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics};
+use trueup_program::Program;
 use trueup_provider::IdempotencyToken;
 use trueup_state::{
     Batch, Entry, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step, StoreError,
@@ -11,7 +12,8 @@ use trueup_state::{
 };
 
 use crate::lease::RunLease;
-use crate::options::DeployOptions;
+use crate::options::{DeployOptions, PlanOptions};
+use crate::planner::{self, Sources};
 use crate::reconciler::{EngineError, Reconciler};
 
 /// What is changed by hand.
@@ -39,7 +41,7 @@ pub struct HandStep {
     pub address: Address,
     /// What happens to it.
     pub step: Step,
-    id: RecordId,
+    pub(crate) id: RecordId,
 }
 
 impl Reconciler {
@@ -60,21 +62,86 @@ impl Reconciler {
         change: &HandChange,
         options: &DeployOptions,
     ) -> Result<Vec<HandStep>, EngineError> {
-        let run: SmolStr = IdempotencyToken::from_bytes(self.random().bytes()).to_string().into();
-        let holder = LeaseHolder {
-            run: run.to_string(),
-            user: options.holder.user.clone(),
-            host: options.holder.host.clone(),
-            reason: change.name().to_owned(),
-        };
-        let lease =
-            RunLease::take(self.store(), self.clock(), scope, &holder, options.lease_term, |_| options.wait)
-                .await?;
+        let lease = self.take_lease_by_hand(scope, options, change.name()).await?;
         let outcome = self.commit_by_hand(scope, change, &lease).await;
         let released = lease.release().await;
         let steps = outcome?;
         released?;
         Ok(steps)
+    }
+
+    /// What records would take over from what is observed; changes nothing.
+    pub async fn preview_refresh(
+        &self,
+        program: &Program,
+        options: &PlanOptions,
+    ) -> Result<Vec<HandStep>, EngineError> {
+        let scope = Scope::new(program.stack.clone(), options.stage.clone());
+        self.observed(program, options, self.store().load(&scope).await?).await
+    }
+
+    /// Lets records take over what is observed, and changes no object.
+    pub async fn refresh(
+        &self,
+        program: &Program,
+        options: &DeployOptions,
+    ) -> Result<Vec<HandStep>, EngineError> {
+        let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
+        let lease = self.take_lease_by_hand(&scope, options, "refresh").await?;
+        let refreshing = async {
+            let snapshot = self.store().load(&scope).await?;
+            let steps = self.observed(program, &options.plan, snapshot.clone()).await?;
+            self.commit_steps(&scope, snapshot, &steps, &lease).await?;
+            Ok::<_, EngineError>(steps)
+        };
+        let outcome = refreshing.await;
+        let released = lease.release().await;
+        let steps = outcome?;
+        released?;
+        Ok(steps)
+    }
+
+    async fn observed(
+        &self,
+        program: &Program,
+        options: &PlanOptions,
+        snapshot: Snapshot,
+    ) -> Result<Vec<HandStep>, EngineError> {
+        let (registry, clock) = (self.registry(), self.clock().clone());
+        let options = &PlanOptions { drift: true, ..options.clone() };
+        let sources = Sources { program, registry, options, clock, destroy: false };
+        Ok(planner::observe(&sources, snapshot).await?)
+    }
+
+    async fn take_lease_by_hand(
+        &self,
+        scope: &Scope,
+        options: &DeployOptions,
+        reason: &str,
+    ) -> Result<RunLease, EngineError> {
+        let run: SmolStr = IdempotencyToken::from_bytes(self.random().bytes()).to_string().into();
+        let holder = LeaseHolder {
+            run: run.to_string(),
+            user: options.holder.user.clone(),
+            host: options.holder.host.clone(),
+            reason: reason.to_owned(),
+        };
+        RunLease::take(self.store(), self.clock(), scope, &holder, options.lease_term, |_| options.wait).await
+    }
+
+    async fn commit_steps(
+        &self,
+        scope: &Scope,
+        snapshot: Snapshot,
+        steps: &[HandStep],
+        lease: &RunLease,
+    ) -> Result<(), EngineError> {
+        let writes = writes(snapshot, steps)?;
+        if !writes.is_empty() {
+            let batch = Batch { writes, ..Batch::default() };
+            self.store().commit(scope, lease.lease.token, &batch).await?;
+        }
+        Ok(())
     }
 
     async fn commit_by_hand(
@@ -85,11 +152,7 @@ impl Reconciler {
     ) -> Result<Vec<HandStep>, EngineError> {
         let snapshot = self.store().load(scope).await?;
         let steps = steps(&snapshot, change)?;
-        let writes = writes(snapshot, &steps)?;
-        if !writes.is_empty() {
-            let batch = Batch { writes, ..Batch::default() };
-            self.store().commit(scope, lease.lease.token, &batch).await?;
-        }
+        self.commit_steps(scope, snapshot, &steps, lease).await?;
         Ok(steps)
     }
 }

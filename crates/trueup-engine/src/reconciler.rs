@@ -80,6 +80,10 @@ impl Reconciler {
         &self.store
     }
 
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
@@ -156,6 +160,14 @@ impl Reconciler {
     /// that must know some of them to say what else there is asks for them with the part it knows already.
     pub async fn preview(&self, program: &Program, options: &PlanOptions) -> Result<Preview, EngineError> {
         Ok(self.planned(program, options, false, &mut Trace::default()).await?.draft.into())
+    }
+
+    /// What is wrong with a program by itself: types, references and inputs, as far as they can be judged without state
+    /// and without a call to any provider.
+    pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
+        let (registry, clock) = (&self.registry, self.clock.clone());
+        let sources = Sources { program, registry, options, clock, destroy: false };
+        Ok(planner::validate(&sources).await?)
     }
 
     async fn planned<'p>(

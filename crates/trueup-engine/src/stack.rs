@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::panic::Location;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics};
+use trueup_core::{Address, Diagnostic, Diagnostics, SourceMap};
 use trueup_program::{
     BindingDeclaration, Expr, MoveDeclaration, OutputDeclaration, Place, Program, ResourceDeclaration,
     ResourceOptions,
@@ -153,6 +153,11 @@ impl<'r> Stack<'r> {
     pub fn output<T>(&mut self, name: &str, value: Expr<T>) {
         let value = value.into_expression().placed_in(&mut self.program.sources);
         self.program.outputs.push(OutputDeclaration { name: name.into(), value, secret: false });
+    }
+
+    /// The places in code so far, to which origins in diagnostics refer.
+    pub fn sources(&self) -> &SourceMap {
+        &self.program.sources
     }
 
     /// The program, or all that is wrong with how it was put together.

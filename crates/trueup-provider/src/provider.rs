@@ -322,6 +322,11 @@ impl Registry {
         self.providers.keys().map(SmolStr::as_str)
     }
 
+    /// All providers, in the order in which they were added.
+    pub fn providers(&self) -> impl Iterator<Item = &Arc<dyn Provider>> {
+        self.providers.values()
+    }
+
     /// The provider of this name.
     pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
         self.providers.get(name)

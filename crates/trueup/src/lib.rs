@@ -6,13 +6,16 @@
 //! - [`Stack`], [`Reconciler`]: programs, and what plans and deploys them
 //! - [`Expr`]: references to other resources' outputs, and what can be made of them
 //! - [`Value`], [`schema`], [`Diagnostic`]: what everything is made of
+//! - `cli`, with the feature of that name: the command line for a stack that is declared in Rust
 //! - `conformance`, with the feature of that name: drives a resource type through its whole life and checks it
 
+#[cfg(feature = "cli")]
+pub use trueup_cli::{Deployment, cli};
 #[cfg(feature = "conformance")]
 pub use trueup_conformance as conformance;
 pub use trueup_core::{
     Address, AddressError, Change, Diagnostic, Diagnostics, Failure, FailureClass, FieldError, FieldSchema,
-    FieldType, InstanceKey, JsonForm, Kind, Marked, Mode, ModulePath, ModuleStep, Number, Origin, Path,
+    FieldType, FileId, InstanceKey, JsonForm, Kind, Marked, Mode, ModulePath, ModuleStep, Number, Origin, Path,
     Report, Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
 };
 pub use trueup_engine::{

@@ -39,6 +39,7 @@ fn told(kind: &EventKind) -> Option<String> {
         }
         EventKind::Waiting { holder, .. } => format!("waiting for {holder}"),
         EventKind::Skipped { cause } => format!("skipped: waits for {cause}"),
+        EventKind::Unchanged => "unchanged".to_owned(),
         EventKind::Adopted => "adopted".to_owned(),
         EventKind::Progress { doing } => doing.clone(),
     })

@@ -69,7 +69,7 @@ impl Serialize for Data<'_> {
                 data.serialize_entry("params", inputs)?;
             }
             EventKind::DriftDetected { changes } => data.serialize_entry("diff", &diff(changes))?,
-            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Adopted => {}
+            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Unchanged | EventKind::Adopted => {}
             EventKind::Failed { operation, failure } => {
                 data.serialize_entry("error", &Error::of(failure))?;
                 data.serialize_entry("operation", operation.name())?;

@@ -94,6 +94,8 @@ pub enum EventKind {
         /// What.
         cause: Address,
     },
+    /// It turned out, on real values, that nothing had to be done.
+    Unchanged,
     /// An object that existed became ours.
     Adopted,
     /// A provider says what it is doing.
@@ -142,6 +144,7 @@ impl EventKind {
             EventKind::Failed { .. } => "reconciler.operation.failed".to_owned(),
             EventKind::Retry { .. } => "reconciler.operation.retry".to_owned(),
             EventKind::Skipped { .. } => "reconciler.operation.skipped".to_owned(),
+            EventKind::Unchanged => "reconciler.operation.unchanged".to_owned(),
             EventKind::Adopted => "reconciler.adopt.completed".to_owned(),
             EventKind::Progress { .. } => "reconciler.operation.progress".to_owned(),
         }

@@ -282,6 +282,7 @@ impl Progress<'_> {
         let address = draft.nodes[at].address.clone();
         match outcome {
             Ok(finished) => {
+                self.tell_quiet_end(draft, task, &finished);
                 if let Some(attributes) = finished.attributes {
                     if matches!(task, Task::Apply(_)) {
                         self.used[at] = Some((attributes.inputs.clone(), finished.bindings));
@@ -325,6 +326,17 @@ impl Progress<'_> {
                 Some(address)
             }
         }
+    }
+
+    /// Operations tell of their own end; what was planned and ended without one is told here.
+    fn tell_quiet_end(&self, draft: &Draft, task: Task, finished: &Finished) {
+        let node = &draft.nodes[task.node()];
+        let kind = match (task, node.decision.action, finished.action) {
+            (Task::Apply(_), Action::Read, _) => EventKind::Completed(Operation::Read),
+            (Task::Apply(_), planned, Action::NoOp) if planned != Action::NoOp => EventKind::Unchanged,
+            _ => return,
+        };
+        self.run.emit(Some(&node.address), kind);
     }
 
     fn skip(&mut self, draft: &Draft, task: Task, cause: &Address) {

@@ -80,7 +80,7 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
 }
 
 /// Evaluates and checks the inputs of a node.
-fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
+pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
     let scope = draft.known();
     let node = &draft.nodes[at];
     let (inputs, bound) = match &node.kind {

@@ -15,19 +15,23 @@ mod holders;
 mod ignore;
 pub(crate) mod node;
 mod preview;
+mod observe;
 mod refresh;
 pub(crate) mod relocate;
 mod replace;
 mod retire;
 mod select;
 mod trace;
+mod validate;
 
 pub(crate) use decide::{action_of, chosen, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
 pub use preview::Preview;
+pub(crate) use observe::observe;
 pub use trace::PassDump;
 pub(crate) use trace::Trace;
+pub(crate) use validate::validate;
 
 use std::sync::Arc;
 

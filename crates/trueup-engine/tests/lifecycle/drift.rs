@@ -91,3 +91,24 @@ fn a_type_that_cannot_be_read_says_that_drift_goes_unseen() {
     assert!(plan.is_empty());
     assert!(plan.action("w_named.a").unwrap().unreadable && !plan.action("w_thing.b").unwrap().unreadable);
 }
+
+/// DRIFT-9
+#[test]
+fn a_refresh_records_what_is_gone_and_changes_no_object() {
+    let bench = Bench::new();
+    let program = program([thing("a", 1), thing("b", 1), thing("c", 1)]);
+    bench.deployed(&program);
+    tamper(&bench, "a");
+    let gone = bench.world.by_name("b").unwrap();
+    bench.world.cloud().things.remove(&gone);
+    bench.world.calls();
+    // No input stands for what changed of `a`, so that it stays drift.
+    assert_eq!(bench.refresh(&program), ["delete-begun w_thing.b", "deleted w_thing.b"]);
+    assert!(bench.world.calls().iter().all(|call| call.starts_with("read")), "objects were touched");
+    assert!(!bench.records().contains_key("b"));
+    assert_eq!(bench.refresh(&program), Vec::<String>::new());
+    let plan = bench.plan(&program);
+    assert!(plan.contains("~ w_thing.a (drift)") && plan.contains("+ w_thing.b (new)"), "{plan}");
+    bench.deployed(&program);
+    assert_eq!(bench.world.things(), ["a=1", "b=1", "c=1"]);
+}

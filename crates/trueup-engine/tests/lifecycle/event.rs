@@ -1,6 +1,6 @@
 //! EVENT: the event stream.
 
-use crate::world::{Bench, program, thing};
+use crate::world::{Bench, lit, program, resource, thing, thing_from};
 
 /// EVENT-1, EVENT-2
 #[test]
@@ -25,6 +25,28 @@ fn events_come_in_the_order_of_what_happens() {
             "reconciler.deploy.decision a",
             "reconciler.delete.started a",
             "reconciler.delete.completed a",
+            "reconciler.run.finished",
+        ]
+    );
+}
+
+/// EVENT-1: what was planned and needed no call is told too, so that a subscriber can count to the end.
+#[test]
+fn what_turns_out_unchanged_is_told() {
+    let bench = Bench::new();
+    let reading = |from: &str| program([resource("w_thing.a", [("from", lit(from))]), thing_from("b", "a")]);
+    bench.deployed(&reading("x"));
+    bench.heard();
+    bench.deployed(&reading("y"));
+    assert_eq!(
+        bench.heard(),
+        [
+            "reconciler.run.started",
+            "reconciler.deploy.decision a",
+            "reconciler.deploy.decision b",
+            "reconciler.update.started a",
+            "reconciler.update.completed a",
+            "reconciler.operation.unchanged b",
             "reconciler.run.finished",
         ]
     );

@@ -245,3 +245,20 @@ fn a_changed_type_is_a_create_and_a_delete() {
     Plan: 1 to create, 1 to delete
     ");
 }
+
+/// CRUD-11, PLAN-12: a program is judged without state and without a call.
+#[test]
+fn validating_calls_nothing_and_tells_every_mistake() {
+    let bench = Bench::new();
+    let sound = program([thing("a", 1), thing_from("b", "a")]);
+    assert_eq!(bench.validate(&sound), "");
+    let wrong = program([
+        resource("w_thing.a", [("size", lit("much"))]),
+        resource("w_thing.b", [("from", output("w_thing.a", "url")), ("weight", lit(3))]),
+    ]);
+    let told = bench.validate(&wrong);
+    assert!(told.contains("`size`") && told.contains("`weight`"), "{told}");
+    let dangling = program([thing_from("b", "gone")]);
+    assert!(bench.validate(&dangling).contains("w_thing.gone"), "{}", bench.validate(&dangling));
+    assert_eq!(bench.world.calls(), Vec::<String>::new());
+}

@@ -438,6 +438,12 @@ impl Bench {
         self.run(self.reconciler(EventSink::new()).plan(program, &self.options.plan))
     }
 
+    /// What is wrong with a program by itself.
+    pub(crate) fn validate(&self, program: &Program) -> String {
+        let validated = self.run(self.reconciler(EventSink::new()).validate(program, &self.options.plan));
+        validated.err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
     pub(crate) fn plan_traced(&self, program: &Program) -> Vec<trueup_engine::PassDump> {
         self.run(self.reconciler(EventSink::new()).plan_traced(program, &self.options.plan)).1
     }
@@ -591,6 +597,15 @@ impl Bench {
         let deployed = self.run(reconciler.deploy(program, &self.options, &self.cancellation));
         assert!(matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded()));
         sink.close();
+    }
+
+    /// Lets records take over what is observed. What was done.
+    pub(crate) fn refresh(&self, program: &Program) -> Vec<String> {
+        let reconciler = self.reconciler(EventSink::new());
+        let previewed = self.run(reconciler.preview_refresh(program, &self.options.plan)).unwrap();
+        let steps = self.run(reconciler.refresh(program, &self.options)).unwrap();
+        assert_eq!(previewed, steps, "the preview says what comes");
+        steps.iter().map(|step| format!("{} {}", step.step.name(), step.address)).collect()
     }
 
     /// Changes state by hand. What was done, or why not.

@@ -1,0 +1,17 @@
+//! A binary with the small language of `language`.
+
+use std::process::ExitCode;
+
+use trueup_cli::{Composition, open_sqlite};
+use trueup_cli_tests::language::Lines;
+use trueup_cli_tests::registry;
+
+fn main() -> ExitCode {
+    trueup_cli::main(Composition {
+        name: "lines",
+        version: "0.0.1",
+        front_end: Box::new(Lines),
+        registry: registry(),
+        open_store: Box::new(open_sqlite),
+    })
+}

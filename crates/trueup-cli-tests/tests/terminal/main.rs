@@ -1,0 +1,217 @@
+//! The real binary in a real terminal. Tests wait for what stands on the screen, never for time to pass.
+
+#![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
+
+mod screen;
+
+use screen::{Screen, folder, hold};
+
+const KEY_RIGHT: &[u8] = b"\x1b[C";
+const KEY_LEFT: &[u8] = b"\x1b[D";
+const ENTER: &[u8] = b"\r";
+const CONTROL_C: &[u8] = b"\x03";
+
+const ONE_FILE: &str = "stack site\ntest_file a path=a.txt content=hello\n";
+const GATED: &str = "stack site\ntest_file a path=a.txt content=hello\ntest_gate g until=open\n\
+                     test_file late path=late.txt content=@test_gate.g.passed\n";
+
+#[test]
+fn the_prompt_says_no_unless_yes_is_chosen() {
+    let folder = folder(ONE_FILE);
+    let mut screen = Screen::run(&folder, "deploy --stage t");
+    screen.wait_for("Deploy to t?  ▸ No     Yes");
+    screen.press(KEY_RIGHT);
+    screen.wait_for("  No   ▸ Yes");
+    screen.press(KEY_LEFT);
+    screen.wait_for("▸ No     Yes");
+    screen.press(ENTER);
+    screen.wait_for("Nothing was changed.");
+    assert_eq!(screen.ended(), 0);
+    assert!(!folder.path().join("a.txt").exists());
+}
+
+#[test]
+fn yes_deploys_and_tells_what_was_done() {
+    let folder = folder(ONE_FILE);
+    let mut screen = Screen::run(&folder, "deploy --stage t");
+    screen.wait_for("▸ No");
+    screen.press(KEY_RIGHT);
+    screen.wait_for("▸ Yes");
+    screen.press(ENTER);
+    screen.wait_for("Deployed site to t in ");
+    assert_eq!(screen.ended(), 0);
+    screen.wait_for("✓ test_file.a                 created");
+    assert!(screen.cursor_is_shown());
+    let mut screen = Screen::run(&folder, "destroy");
+    screen.wait_for("Destroy t?  ▸ No");
+    screen.press(b"y");
+    screen.wait_for("1 deleted");
+    assert_eq!(screen.ended(), 0);
+    assert!(!folder.path().join("a.txt").exists());
+}
+
+#[test]
+fn control_c_at_the_prompt_changes_nothing() {
+    let folder = folder(ONE_FILE);
+    let mut screen = Screen::run(&folder, "deploy --stage t");
+    screen.wait_for("▸ No");
+    screen.press(CONTROL_C);
+    screen.wait_for("Interrupted; nothing was changed.");
+    assert_eq!(screen.ended(), 130);
+}
+
+#[test]
+fn a_signal_at_the_prompt_changes_nothing() {
+    let folder = folder(ONE_FILE);
+    let mut screen = Screen::run(&folder, "deploy --stage t");
+    screen.wait_for("▸ No");
+    screen.signal("TERM");
+    screen.wait_for("Interrupted; nothing was changed.");
+    assert_eq!(screen.ended(), 130);
+}
+
+#[test]
+fn progress_is_live_and_leaves_no_trace() {
+    let folder = folder(GATED);
+    let mut screen = Screen::run(&folder, "deploy --stage t --yes");
+    screen.wait_for("waiting at the gate");
+    screen.wait_for("1/3  1 running · 1 waiting");
+    screen.wait_for("✓ test_file.a                 created");
+    assert!(!screen.cursor_is_shown());
+    hold(&folder, "open");
+    screen.wait_for("Deployed site to t in ");
+    assert_eq!(screen.ended(), 0);
+    let text = screen.text();
+    assert!(!text.contains("running") && !text.contains("creating"), "{text}");
+    assert!(screen.cursor_is_shown());
+}
+
+/// APPLY-11
+#[test]
+fn the_first_control_c_finishes_what_is_under_way() {
+    let folder = folder(GATED);
+    let mut screen = Screen::run(&folder, "deploy --stage t --yes");
+    screen.wait_for("waiting at the gate");
+    screen.press(CONTROL_C);
+    screen.wait_for("Finishing 1 operation: test_gate.g (");
+    screen.wait_for("Again to stop waiting.");
+    hold(&folder, "open");
+    screen.wait_for("1 not started, 2 done and recorded");
+    screen.wait_for("Running again is safe: lines deploy --stage t --yes");
+    assert_eq!(screen.ended(), 130);
+    assert!(!folder.path().join("late.txt").exists());
+    let mut screen = Screen::run(&folder, "deploy --yes");
+    screen.wait_for("1 created, 2 unchanged");
+    assert_eq!(screen.ended(), 0);
+}
+
+/// APPLY-11
+#[test]
+fn the_second_control_c_stops_waiting_and_leaves_an_intent() {
+    let folder = folder(GATED);
+    let mut screen = Screen::run(&folder, "deploy --stage t --yes");
+    screen.wait_for("waiting at the gate");
+    screen.press(CONTROL_C);
+    screen.wait_for("Again to stop waiting.");
+    screen.press(CONTROL_C);
+    screen.wait_for("Stopped after");
+    assert_eq!(screen.ended(), 130);
+    assert!(screen.cursor_is_shown());
+    let mut screen = Screen::run(&folder, "state list");
+    screen.wait_for("test_gate.g  (create not finished)");
+    assert_eq!(screen.ended(), 0);
+}
+
+#[test]
+fn other_signals_are_like_control_c() {
+    for signal in ["TERM", "HUP"] {
+        let folder = folder(GATED);
+        let mut screen = Screen::run(&folder, "deploy --stage t --yes");
+        screen.wait_for("waiting at the gate");
+        screen.signal(signal);
+        screen.wait_for("Finishing 1 operation");
+        hold(&folder, "open");
+        screen.wait_for("1 not started");
+        assert_eq!(screen.ended(), 130);
+    }
+}
+
+#[test]
+fn a_resize_is_followed() {
+    let folder = folder(GATED);
+    let mut screen = Screen::run(&folder, "deploy --stage t --yes");
+    screen.wait_for("─  1/3  1 running · 1 waiting");
+    screen.resize(24, 120);
+    screen.wait_for("1/3  1 running");
+    screen.resize(24, 50);
+    screen.wait_for("1/3  1 running");
+    hold(&folder, "open");
+    screen.wait_for("Deployed site to t in ");
+    assert_eq!(screen.ended(), 0);
+}
+
+#[test]
+fn retries_are_counted_on_the_line_of_their_resource() {
+    let folder = folder(GATED);
+    hold_with(&folder, "retry");
+    let mut screen = Screen::run(&folder, "deploy --stage t --yes");
+    screen.wait_for("retry 1/10 in ");
+    hold_with(&folder, "fine");
+    screen.wait_for("Deployed site to t in ");
+    assert_eq!(screen.ended(), 0);
+}
+
+fn hold_with(folder: &tempfile::TempDir, text: &str) {
+    std::fs::write(folder.path().join("open"), text).unwrap();
+}
+
+#[test]
+fn a_protected_stage_asks_for_its_name() {
+    let folder = folder(&format!("protect prod\n{ONE_FILE}"));
+    let mut screen = Screen::run(&folder, "deploy --stage prod --yes");
+    screen.wait_for("1 created");
+    assert_eq!(screen.ended(), 0);
+    let mut screen = Screen::run(&folder, "destroy --yes");
+    screen.wait_for("Type its name to destroy it:");
+    screen.press(b"prdo\x7f\x7fod\r");
+    screen.wait_for("1 deleted");
+    assert_eq!(screen.ended(), 0);
+}
+
+/// STATE-4
+#[test]
+fn a_second_deploy_waits_and_says_for_whom() {
+    let folder = folder(GATED);
+    let mut first = Screen::run(&folder, "deploy --stage t --yes");
+    first.wait_for("waiting at the gate");
+    let mut second = Screen::run(&folder, "deploy --stage t --yes --no-drift --no-wait");
+    second.wait_for("the stage is held by");
+    assert_eq!(second.ended(), 1);
+    let mut third = Screen::run(&folder, "deploy --stage t --yes");
+    third.wait_for("Waiting: stage t is held by");
+    third.press(CONTROL_C);
+    third.wait_for("Interrupted; nothing was changed.");
+    assert_eq!(third.ended(), 130);
+    hold(&folder, "open");
+    first.wait_for("Deployed site to t");
+    assert_eq!(first.ended(), 0);
+}
+
+#[test]
+fn dev_deploys_at_every_change_and_survives_mistakes() {
+    let folder = folder(ONE_FILE);
+    let write = |text: &str| std::fs::write(folder.path().join("stack.lines"), text).unwrap();
+    let mut screen = Screen::run(&folder, "dev --stage t --yes");
+    screen.wait_for("1 created");
+    screen.wait_for("watching");
+    write("stack site\nnonsense\n");
+    screen.wait_for("`nonsense` alone says nothing");
+    write("stack site\ntest_file a path=a.txt content=forbidden\n");
+    screen.wait_for("not authorized to write this");
+    write("stack site\ntest_file a path=a.txt content=better\n");
+    screen.wait_for("1 updated");
+    screen.press(CONTROL_C);
+    screen.wait_for("Stopped watching");
+    assert_eq!(screen.ended(), 0);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "better");
+}

@@ -1,0 +1,82 @@
+//! `console`: the value of expressions.
+
+use std::io::BufRead;
+
+use clap::Args;
+use trueup_core::{JsonForm, Value};
+
+use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::{BuildRequest, Purpose};
+use crate::recorded_scope::RecordedScope;
+use crate::render::lines;
+use crate::session::Session;
+use crate::workplace::Workplace;
+
+/// Evaluate expressions against what is recorded
+///
+/// With an expression, its value. Without, one expression from each line of standard input.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  trueup console 'upper(var.name)'\n  echo 'std_file.index.sha256' | trueup console"
+)]
+pub(crate) struct ConsoleArgs {
+    /// The expression
+    expression: Option<String>,
+    #[command(flatten)]
+    stage: StageArgs,
+    #[command(flatten)]
+    variables: VariableArgs,
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    workplace.check()?;
+    let known = RecordedScope::new(&workplace.snapshot().await?);
+    let evaluate = async |text: &str| -> CommandResult<Value> {
+        let variables = session.variables();
+        let request = BuildRequest {
+            stack: &workplace.stack.value,
+            stage: &workplace.stage.value,
+            purpose: Purpose::Deploy,
+            registry: &session.composition.registry,
+            variables: &variables,
+            known: Some(&known),
+        };
+        Ok(workplace.loaded.source.evaluate(text, request).await?)
+    };
+    if let Some(expression) = &args.expression {
+        let value = evaluate(expression).await?;
+        tell(session, args, &value);
+        return Ok(Exit::Done);
+    }
+    let mut exit = Exit::Done;
+    for line in std::io::stdin().lock().lines() {
+        let line =
+            line.map_err(|error| CommandError::plain(format!("cannot read standard input: {error}")))?;
+        match line.trim() {
+            "" => {}
+            "exit" | "quit" => break,
+            text => match evaluate(text).await {
+                Ok(value) => tell(session, args, &value),
+                // A slip is no reason to leave.
+                Err(error) => exit = error.tell(&session.ui),
+            },
+        }
+    }
+    Ok(if session.ui.is_interactive() { Exit::Done } else { exit })
+}
+
+fn tell(session: &Session<'_>, args: &ConsoleArgs, value: &Value) {
+    if args.json.json {
+        let value = value.to_json_tree(JsonForm::PUBLIC);
+        session.ui.data(&serde_json::json!({ "version": 1, "kind": "value", "value": value }).to_string());
+        return;
+    }
+    for line in lines(value, session.ui.out().columns) {
+        session.ui.data(&line);
+    }
+}

@@ -1,0 +1,94 @@
+//! `drift`: what was changed outside.
+
+use clap::Args;
+use trueup_core::AddressRange;
+use trueup_engine::{EventSink, Plan, PlannedAction, Reason};
+
+use super::{deploy_options, shown};
+use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::Purpose;
+use crate::render::{PlanView, plan_json, render_actions};
+use crate::running::{Approval, Errand, carry_out, header, uninterrupted};
+use crate::session::Session;
+use crate::workplace::{Access, Workplace};
+
+/// Look for changes made outside; exit with 3 if there are any
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  trueup drift --stage prod\n  trueup drift --repair")]
+pub(crate) struct DriftArgs {
+    #[command(flatten)]
+    stage: StageArgs,
+    #[command(flatten)]
+    variables: VariableArgs,
+    /// Bring what drifted back to what the program says
+    #[arg(long)]
+    repair: bool,
+    /// Only this resource or module
+    #[arg(long, value_name = "ADDRESS")]
+    target: Vec<AddressRange>,
+    /// How many operations run at a time
+    #[arg(long, value_name = "COUNT")]
+    parallelism: Option<usize>,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    workplace.check()?;
+    let plan_args =
+        PlanArgs { target: args.target.clone(), parallelism: args.parallelism, ..PlanArgs::default() };
+    let mut options = deploy_options(&workplace, &plan_args, &args.run, false)?;
+    let reconciler = workplace.reconciler(workplace.store(Access::Read).await?, EventSink::new());
+    let begun = session.clock.now();
+    let looking = async {
+        let program = workplace.program(Purpose::Deploy, &reconciler, &options.plan).await?.program;
+        let plan = reconciler.plan(&program, &options.plan).await;
+        plan.map_err(|error| CommandError::of_engine(error, &program))
+    };
+    let plan = uninterrupted(&workplace, looking).await??;
+    let took = session.clock.now().duration_since(begun).unwrap_or_default();
+    let drifted = only_drift(&plan);
+    match args.view.json {
+        true => session.ui.data(&plan_json(&drifted).to_string()),
+        false => {
+            let header = header(&workplace, &plan, true, took);
+            session.ui.data(&header);
+            if !drifted.actions.is_empty() {
+                let view = PlanView { look: session.ui.out(), shown: shown(args.view) };
+                session.ui.data(&format!("\n{}", render_actions(&drifted, view)));
+            }
+        }
+    }
+    if drifted.actions.is_empty() {
+        session.ui.note("No drift: everything that can be read is as it was left.");
+        return Ok(Exit::Done);
+    }
+    if !args.repair {
+        let count = drifted.actions.len();
+        session.ui.note(&format!("\n{count} drifted. Repair with `{} drift --repair`.", session.name()));
+        return Ok(Exit::Drift);
+    }
+    options.plan.targets = drifted.actions.iter().map(|action| action.address.clone().into()).collect();
+    let question = format!("Repair drift in {}?", workplace.stage.value);
+    let errand = Errand {
+        purpose: Purpose::Deploy,
+        options,
+        shown: shown(args.view),
+        json: args.view.json,
+        approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+    };
+    Ok(carry_out(&workplace, &errand).await?.0)
+}
+
+/// The plan, as far as it comes from drift.
+fn only_drift(plan: &Plan) -> Plan {
+    let drifted =
+        |action: &&PlannedAction| !action.drift.is_empty() || action.reasons.contains(&Reason::Gone);
+    let actions = plan.actions.iter().filter(drifted).cloned().collect();
+    Plan { actions, moves: Vec::new(), left_out: Vec::new(), ..plan.clone() }
+}

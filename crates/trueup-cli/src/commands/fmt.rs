@@ -1,0 +1,113 @@
+//! `fmt`: the one way to lay out a text.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::render::{DiffLine, diff_lines};
+use crate::session::Session;
+use crate::settings::OWN_FOLDER;
+use crate::ui::Meaning;
+
+/// Lay out the files of the stack; comments stay
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  trueup fmt\n  trueup fmt --check --recursive")]
+pub(crate) struct FmtArgs {
+    /// Files and folders; else this folder
+    paths: Vec<PathBuf>,
+    /// Write nothing; exit with 1 if something would change
+    #[arg(long)]
+    check: bool,
+    /// Show what changes
+    #[arg(long)]
+    diff: bool,
+    /// Folders below too
+    #[arg(long, short)]
+    recursive: bool,
+}
+
+pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
+    let mut changed = 0;
+    for path in files(session, args)? {
+        let shown = path.strip_prefix(&session.folder).unwrap_or(&path).to_owned();
+        let name = shown.display().to_string();
+        // What is not text, or not of this language, is none of our business.
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let Some(formatted) = session.composition.front_end.format(&name, &text) else { continue };
+        let formatted = formatted?;
+        if formatted == text {
+            continue;
+        }
+        changed += 1;
+        session.ui.data(&name);
+        if args.diff {
+            tell_diff(session, &text, &formatted);
+        }
+        if !args.check {
+            replace_file(&path, &formatted)?;
+        }
+    }
+    Ok(if args.check && changed > 0 { Exit::Error } else { Exit::Done })
+}
+
+fn files(session: &Session<'_>, args: &FmtArgs) -> CommandResult<Vec<PathBuf>> {
+    let given: Vec<PathBuf> = match args.paths.is_empty() {
+        true => vec![session.folder.clone()],
+        false => args.paths.iter().map(|path| session.folder.join(path)).collect(),
+    };
+    let mut found = Vec::new();
+    for path in given {
+        match path.is_dir() {
+            true => gather(&path, args.recursive, &mut found)?,
+            false => {
+                let metadata = std::fs::metadata(&path);
+                metadata.map_err(|error| CommandError::file("read", &path, &error))?;
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn gather(folder: &Path, recursive: bool, found: &mut Vec<PathBuf>) -> CommandResult<()> {
+    let failed = |error: std::io::Error| CommandError::file("read", folder, &error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if kind.is_dir() && recursive && !hidden && entry.file_name() != OWN_FOLDER {
+            gather(&path, recursive, found)?;
+        } else if kind.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn tell_diff(session: &Session<'_>, before: &str, after: &str) {
+    let look = session.ui.out();
+    for line in diff_lines(before, after) {
+        session.ui.data(&match line {
+            DiffLine::Place(place) => look.paint(Meaning::Quiet, &place),
+            DiffLine::Same(text) => format!(" {text}"),
+            DiffLine::Old(text) => look.paint(Meaning::Delete, &format!("-{text}")),
+            DiffLine::New(text) => look.paint(Meaning::Create, &format!("+{text}")),
+        });
+    }
+}
+
+/// Beside and renamed, so that a crash never leaves half a file; with the rights of the old one.
+fn replace_file(path: &Path, text: &str) -> CommandResult<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    let written = std::fs::write(&beside, text)
+        .and_then(|()| std::fs::metadata(path))
+        .and_then(|metadata| std::fs::set_permissions(&beside, metadata.permissions()))
+        .and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|error| CommandError::file("write", path, &error))
+}

@@ -1,0 +1,125 @@
+//! `history`: who ran what, when.
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+use trueup_state::{HistoryLine, RunSummary};
+
+use crate::arguments::{JsonArgs, StageArgs};
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::render::{clock, date, short};
+use crate::session::Session;
+use crate::workplace::{Access, Workplace};
+
+/// List the runs of a stage, or what happened in one
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  trueup history\n  trueup history 7d1f0c\n  trueup history --prune 50")]
+pub(crate) struct HistoryArgs {
+    /// The run, or how its id begins
+    run: Option<String>,
+    #[command(flatten)]
+    stage: StageArgs,
+    /// How many runs to list
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    last: usize,
+    /// Forget all but the newest runs
+    #[arg(long, value_name = "COUNT", conflicts_with = "run")]
+    prune: Option<usize>,
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    let store = workplace.store(Access::Read).await?;
+    let scope = workplace.scope();
+    if let Some(keep) = args.prune {
+        store.prune(&scope, keep).await?;
+        session.ui.note(&format!("All but the newest {keep} runs are forgotten."));
+        return Ok(Exit::Done);
+    }
+    let runs = store.runs(&scope).await?;
+    if let Some(begun) = &args.run {
+        let run = chosen(&runs, begun)?;
+        let lines = store.history(&scope, &run.run).await?;
+        lines.iter().for_each(|line| tell_line(session, args, line));
+        return Ok(Exit::Done);
+    }
+    let mut listed = Vec::new();
+    for run in runs.iter().take(args.last) {
+        let lines = store.history(&scope, &run.run).await?;
+        let facts = facts(&lines);
+        if !args.json.json {
+            let short = short(&run.run);
+            session.ui.data(&format!("{short}  {}  {:<8} {}", date(run.started), facts.reason, facts.ended));
+        }
+        listed.push(json!({ "run": run.run, "started": date(run.started), "reason": facts.reason, "ended": facts.ended, "operations": facts.operations }));
+    }
+    if args.json.json {
+        session.ui.data(&json!({ "version": 1, "kind": "history", "runs": listed }).to_string());
+    } else if runs.is_empty() {
+        session.ui.note(&format!("There were no runs in stage {}.", workplace.stage.value));
+    } else if runs.len() > args.last {
+        session.ui.note(&format!("{} older ones: --last {}", runs.len() - args.last, runs.len()));
+    }
+    Ok(Exit::Done)
+}
+
+/// What the lines of a run say of it as a whole.
+struct Facts {
+    reason: String,
+    ended: String,
+    operations: usize,
+}
+
+fn facts(lines: &[HistoryLine]) -> Facts {
+    let mut facts = Facts { reason: "?".to_owned(), ended: "did not finish".to_owned(), operations: 0 };
+    for event in lines.iter().filter_map(|line| serde_json::from_str::<Json>(&line.event).ok()) {
+        let name = event["event"].as_str().unwrap_or_default();
+        match name {
+            "reconciler.run.started" => {
+                facts.reason = event["data"]["reason"].as_str().unwrap_or("?").to_owned();
+            }
+            "reconciler.run.finished" => {
+                let succeeded = event["data"]["succeeded"].as_bool() == Some(true);
+                facts.ended = if succeeded { "succeeded" } else { "failed" }.to_owned();
+            }
+            _ if name.ends_with(".completed") => facts.operations += 1,
+            _ => {}
+        }
+    }
+    if facts.operations > 0 {
+        let count = facts.operations;
+        facts.ended.push_str(&format!(", {count} operation{}", if count == 1 { "" } else { "s" }));
+    }
+    facts
+}
+
+fn chosen<'r>(runs: &'r [RunSummary], begun: &str) -> CommandResult<&'r RunSummary> {
+    let mut matching = runs.iter().filter(|run| run.run.starts_with(begun));
+    match (matching.next(), matching.next()) {
+        (Some(run), None) => Ok(run),
+        (None, _) => Err(CommandError::new(format!("there is no run {begun}"), "`history` lists them")),
+        (Some(_), Some(_)) => {
+            Err(CommandError::new(format!("several runs begin with {begun}"), "write more of its id"))
+        }
+    }
+}
+
+fn tell_line(session: &Session<'_>, args: &HistoryArgs, line: &HistoryLine) {
+    if args.json.json {
+        session.ui.data(&line.event);
+        return;
+    }
+    let event: Json = serde_json::from_str(&line.event).unwrap_or_default();
+    let name =
+        event["event"].as_str().unwrap_or_default().trim_start_matches("reconciler.").replace('.', " ");
+    let address = event["resource"]["address"].as_str().unwrap_or_default();
+    let detail = match (&event["data"]["error"]["message"], &event["data"]["decision"]) {
+        (Json::String(message), _) => message.clone(),
+        (_, Json::String(decision)) => decision.clone(),
+        _ => String::new(),
+    };
+    let text = format!("{}  {name:<22} {address} {detail}", clock(line.at));
+    session.ui.data(text.trim_end());
+}

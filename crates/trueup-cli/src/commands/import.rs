@@ -1,0 +1,62 @@
+//! `import`: adopts an object by its id.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+use trueup_core::{Address, Value};
+use trueup_program::ImportDeclaration;
+
+use super::{deploy_options, shown};
+use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
+use crate::completion;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::Purpose;
+use crate::running::{Approval, Errand, carry_out_changed};
+use crate::session::Session;
+use crate::workplace::Workplace;
+
+/// Take an object that exists into state, by its id
+///
+/// The resource must be declared. What the object has otherwise is then brought to what the program says.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  trueup import std_file.index site/index.html")]
+pub(crate) struct ImportArgs {
+    /// The resource it becomes
+    #[arg(add = ArgValueCompleter::new(completion::addresses))]
+    address: Address,
+    /// The id by which its provider knows it
+    id: String,
+    #[command(flatten)]
+    stage: StageArgs,
+    #[command(flatten)]
+    variables: VariableArgs,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    workplace.check()?;
+    let recorded = workplace.snapshot().await?;
+    if recorded.records.iter().any(|(record, _)| record.address == args.address && record.current.is_some()) {
+        let summary = format!("{} is recorded already", args.address);
+        return Err(CommandError::new(
+            summary,
+            format!("`{} show {}` tells what is known of it", session.name(), args.address),
+        ));
+    }
+    let plan = PlanArgs { target: vec![args.address.clone().into()], ..PlanArgs::default() };
+    let question = format!("Import into {}?", workplace.stage.value);
+    let errand = Errand {
+        purpose: Purpose::Deploy,
+        options: deploy_options(&workplace, &plan, &args.run, false)?,
+        shown: shown(args.view),
+        json: args.view.json,
+        approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+    };
+    let id = Value::from(args.id.as_str());
+    let import = ImportDeclaration { to: args.address.clone(), id: id.into() };
+    let ended = carry_out_changed(&workplace, &errand, |program| program.imports.push(import)).await?;
+    Ok(ended.0)
+}

@@ -1,0 +1,61 @@
+//! `plan`: what a deploy would do.
+
+use clap::Args;
+
+use super::{deploy_options, shown};
+use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
+use crate::exit::Exit;
+use crate::failure::CommandResult;
+use crate::front_end::Purpose;
+use crate::refreshing::{RefreshView, refresh};
+use crate::running::{Approval, Ended, Errand, carry_out};
+use crate::session::Session;
+use crate::workplace::Workplace;
+
+/// Show what a deploy would do, and change nothing
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  trueup plan\n  trueup plan --stage prod --target module.net --detailed-exitcode"
+)]
+pub(crate) struct PlanCommandArgs {
+    #[command(flatten)]
+    stage: StageArgs,
+    #[command(flatten)]
+    variables: VariableArgs,
+    /// Show what a destroy would do instead
+    #[arg(long)]
+    destroy: bool,
+    /// Exit with 2 if there is something to do
+    #[arg(long)]
+    detailed_exitcode: bool,
+    /// Show what records would take over from what is observed, instead
+    #[arg(long, conflicts_with_all = ["destroy", "force", "adopt", "replace", "no_drift"])]
+    refresh_only: bool,
+    #[command(flatten)]
+    plan: PlanArgs,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &PlanCommandArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    if !args.destroy {
+        workplace.check()?;
+    }
+    if args.refresh_only {
+        let options = deploy_options(&workplace, &args.plan, &RunArgs::default(), true)?;
+        let view = RefreshView { dry_run: true, yes: false, json: args.view.json };
+        let (exit, changes) = refresh(&workplace, &options, view).await?;
+        return Ok(if args.detailed_exitcode && changes { Exit::Changes } else { exit });
+    }
+    let errand = Errand {
+        purpose: if args.destroy { Purpose::Destroy } else { Purpose::Deploy },
+        options: deploy_options(&workplace, &args.plan, &RunArgs::default(), true)?,
+        shown: shown(args.view),
+        json: args.view.json,
+        approval: Approval::Given,
+    };
+    let (exit, ended) = carry_out(&workplace, &errand).await?;
+    let changes = matches!(ended, Ended::Planned { changes: true });
+    Ok(if args.detailed_exitcode && changes { Exit::Changes } else { exit })
+}

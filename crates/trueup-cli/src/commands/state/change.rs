@@ -1,0 +1,72 @@
+//! A change by hand: shown, asked for, made under the lease.
+
+use serde_json::json;
+use trueup_engine::{DeployOptions, EventSink, HandChange, HandStep};
+use trueup_state::Step;
+
+use super::ChangeArgs;
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::session::Session;
+use crate::ui::Answer;
+use crate::workplace::{Access, Workplace};
+
+pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &ChangeArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    let store = workplace.store(Access::Write).await?;
+    let reconciler = workplace.reconciler(store, EventSink::new());
+    let scope = workplace.scope();
+    let steps = reconciler.preview_by_hand(&scope, change).await?;
+    if steps.is_empty() {
+        session.ui.note("Nothing to change.");
+        return Ok(Exit::Done);
+    }
+    if !args.json.json {
+        steps.iter().for_each(|step| session.ui.data(&told(step)));
+    }
+    if !args.run.yes {
+        if !session.ui.is_interactive() || args.json.json {
+            return Err(CommandError::new(
+                "someone has to approve this, and there is no terminal to ask in",
+                "add --yes",
+            ));
+        }
+        let question = format!("Change the state of {}?", workplace.stage.value);
+        match session.ui.ask(&question, &|| session.interrupts.any()) {
+            Answer::Yes => {}
+            Answer::No => {
+                session.ui.note("Nothing was changed.");
+                return Ok(Exit::Done);
+            }
+            Answer::Interrupted => return Err(CommandError::Interrupted),
+        }
+    }
+    let options = DeployOptions {
+        holder: session.holder(),
+        wait: !args.run.no_wait,
+        ..DeployOptions::new(workplace.stage.value.clone())
+    };
+    let done = reconciler.change_by_hand(&scope, change, &options).await?;
+    if args.json.json {
+        let steps: Vec<_> =
+            done.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();
+        session.ui.data(
+            &json!({ "version": 1, "kind": "change", "change": change.name(), "steps": steps }).to_string(),
+        );
+    } else {
+        session.ui.note(&format!("Done: {} change{}", done.len(), if done.len() == 1 { "" } else { "s" }));
+    }
+    Ok(Exit::Done)
+}
+
+fn told(step: &HandStep) -> String {
+    let address = &step.address;
+    match &step.step {
+        Step::Moved { to } => format!("  {address} becomes {to}"),
+        Step::MetaChanged { .. } => format!("  {address}: what it refers to, or its protection, is adapted"),
+        Step::Dropped { number: 0 } => format!("  {address} is forgotten; its object stays"),
+        Step::Dropped { number } => format!("  {address} generation {number} is forgotten; its object stays"),
+        Step::Abandoned { .. } => format!("  {address} counts as not created"),
+        _ => format!("  {address} is changed"),
+    }
+}

@@ -1,0 +1,86 @@
+//! `state export`: everything recorded, in one file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use trueup_core::Value;
+use trueup_state::Record;
+
+use crate::arguments::StageArgs;
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::session::Session;
+use crate::workplace::Workplace;
+
+/// The version of the form.
+pub(super) const EXPORT_VERSION: u32 = 1;
+
+/// Write everything that is recorded in a stage as JSON, for a copy or another store
+///
+/// Secrets stand in it as they are: keep the file to yourself.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  trueup state export --to copy.json")]
+pub(super) struct ExportArgs {
+    /// The file to write; else standard output
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+    #[command(flatten)]
+    stage: StageArgs,
+}
+
+/// All that is recorded in a stage, as it is written.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Export {
+    pub(super) version: u32,
+    pub(super) kind: String,
+    pub(super) stack: String,
+    pub(super) stage: String,
+    pub(super) records: Vec<Record>,
+    #[serde(default, with = "trueup_core::recorded")]
+    pub(super) outputs: Option<Value>,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    let snapshot = workplace.snapshot().await?;
+    let mut records: Vec<Record> = snapshot.records.iter().map(|(record, _)| Record::clone(record)).collect();
+    records.sort_by(|left, right| left.address.cmp(&right.address));
+    let count = records.len();
+    let export = Export {
+        version: EXPORT_VERSION,
+        kind: "state".to_owned(),
+        stack: workplace.stack.value.to_string(),
+        stage: workplace.stage.value.to_string(),
+        records,
+        outputs: snapshot.outputs,
+    };
+    let text = serde_json::to_string_pretty(&export);
+    let text =
+        text.map_err(|error| CommandError::plain(format!("cannot write the state as JSON: {error}")))?;
+    match &args.to {
+        None => session.ui.data(&text),
+        Some(path) => {
+            let path = session.folder.join(path);
+            write_private(&path, &text).map_err(|error| CommandError::file("write", &path, &error))?;
+            session.ui.note(&format!(
+                "{count} records written to {}; secrets stand in it as they are",
+                path.display()
+            ));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A new file, for its owner alone.
+fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}

@@ -1,0 +1,140 @@
+//! `state import`: what an export holds becomes what is recorded.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use trueup_provider::IdempotencyToken;
+use trueup_state::{Acquired, Attempt, Batch, Entry, Holder, Record, Status, Step, Write, transition};
+
+use super::export::{EXPORT_VERSION, Export};
+use crate::arguments::StageArgs;
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::session::Session;
+use crate::ui::Answer;
+use crate::workplace::{Access, Workplace};
+
+/// How long the lease lasts; writing takes no longer.
+const TERM: Duration = Duration::from_secs(60);
+
+/// Record what an export holds, in a stage where nothing is recorded yet
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  trueup state import copy.json --stage restored")]
+pub(super) struct ImportArgs {
+    /// A file that `state export` wrote
+    file: PathBuf,
+    #[command(flatten)]
+    stage: StageArgs,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    let export = read(&session.folder.join(&args.file))?;
+    let writes = writes(&export.records)?;
+    let store = workplace.store(Access::Write).await?;
+    let scope = workplace.scope();
+    if !store.load(&scope).await?.records.is_empty() {
+        let summary = format!("something is recorded in stage {} already", workplace.stage.value);
+        return Err(CommandError::new(summary, "import into an empty stage: --stage NAME"));
+    }
+    if !args.yes {
+        if !session.ui.is_interactive() {
+            return Err(CommandError::new(
+                "someone has to approve this, and there is no terminal to ask in",
+                "add --yes",
+            ));
+        }
+        let question = format!("Record {} resources in {}?", export.records.len(), workplace.stage.value);
+        match session.ui.ask(&question, &|| session.interrupts.any()) {
+            Answer::Yes => {}
+            Answer::No => return Ok(Exit::Done),
+            Answer::Interrupted => return Err(CommandError::Interrupted),
+        }
+    }
+    let who = session.holder();
+    let holder = Holder {
+        run: format!("import-{}", std::process::id()),
+        user: who.user,
+        host: who.host,
+        reason: "state import".to_owned(),
+    };
+    let lease = match store.acquire(&scope, &holder, TERM).await? {
+        Acquired::Lease(lease) => lease,
+        Acquired::Held(held) => return Err(trueup_engine::EngineError::Held(Box::new(held)).into()),
+    };
+    let batch = Batch { writes, outputs: export.outputs, ..Batch::default() };
+    let committed = store.commit(&scope, lease.token, &batch).await;
+    store.release(&scope, &lease).await?;
+    committed?;
+    session.ui.note(&format!("{} resources are recorded in {}", export.records.len(), workplace.stage.value));
+    Ok(Exit::Done)
+}
+
+fn read(path: &std::path::Path) -> CommandResult<Export> {
+    let text = std::fs::read_to_string(path).map_err(|error| CommandError::file("read", path, &error))?;
+    let foreign = |why: String| {
+        CommandError::new(
+            format!("{} is not an export: {why}", path.display()),
+            "make one with `state export`",
+        )
+    };
+    // The version first: what else a newer form holds is not for us to read.
+    let header: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))?;
+    match (header["kind"].as_str(), header["version"].as_u64()) {
+        (Some("state"), Some(version)) if version == u64::from(EXPORT_VERSION) => {}
+        (Some("state"), Some(version)) => {
+            return Err(foreign(format!("it has version {version}, this program knows {EXPORT_VERSION}")));
+        }
+        _ => return Err(foreign("it has neither kind nor version".to_owned())),
+    }
+    serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))
+}
+
+/// The steps that lead to these records, legal as any others.
+fn writes(records: &[Record]) -> CommandResult<Vec<Write>> {
+    let mut writes = Vec::new();
+    for record in records {
+        let refused = |why: &str| {
+            CommandError::new(
+                format!("{} cannot be imported: {why}", record.address),
+                "finish what is under way with a deploy, then export again",
+            )
+        };
+        let Some(current) = &record.current else {
+            return Err(refused("only older generations are left of it"));
+        };
+        let (Status::Ready, Some(object)) = (&current.status, &current.object) else {
+            return Err(refused("an operation on it is not finished"));
+        };
+        if !record.deposed.is_empty() {
+            return Err(refused("an older generation of it waits to be deleted"));
+        }
+        let mut steps = vec![Step::Adopted {
+            address: record.address.clone(),
+            origin: record.origin.clone(),
+            meta: record.meta.clone(),
+            number: current.number,
+            slot: current.slot,
+            object: object.clone(),
+        }];
+        if let (false, Some(inputs)) = (current.bindings.is_empty(), &object.inputs) {
+            let token = IdempotencyToken::from_bytes([0; 16]);
+            let attempt =
+                Attempt { inputs: inputs.clone(), bindings: current.bindings.clone(), token, pending: None };
+            steps.push(Step::UpdateBegun { meta: record.meta.clone(), attempt });
+            steps.push(Step::Settled { number: current.number, object: object.clone() });
+        }
+        let mut now = None;
+        for step in steps {
+            let entry = Entry { id: record.id, step };
+            now = transition(now, &entry).map_err(|illegal| refused(&illegal.to_string()))?;
+            writes.push(Write { expected: None, entry, record: now.clone().map(std::sync::Arc::new) });
+        }
+    }
+    Ok(writes)
+}

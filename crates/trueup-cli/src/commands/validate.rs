@@ -1,0 +1,57 @@
+//! `validate`: is the text sound?
+
+use clap::Args;
+use serde_json::json;
+
+use super::plan_options;
+use crate::arguments::{JsonArgs, PlanArgs, StageArgs, VariableArgs};
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::Purpose;
+use crate::session::Session;
+use crate::workplace::{Access, Workplace};
+
+/// Check the text: syntax, names, types; without state and without a call to any provider
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  trueup validate --chdir infra")]
+pub(crate) struct ValidateArgs {
+    #[command(flatten)]
+    stage: StageArgs,
+    #[command(flatten)]
+    variables: VariableArgs,
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &ValidateArgs) -> CommandResult {
+    match judge(session, args).await {
+        Ok((stack, resources)) => {
+            match args.json.json {
+                true => session.ui.data(&json!({ "version": 1, "kind": "validation", "valid": true, "stack": stack, "resources": resources, "diagnostics": [] }).to_string()),
+                false => session.ui.note(&format!("{stack} is sound: {resources} resource{}", if resources == 1 { "" } else { "s" })),
+            }
+            Ok(Exit::Done)
+        }
+        Err(CommandError::Wrong { diagnostics, .. }) if args.json.json => {
+            session.ui.data(
+                &json!({ "version": 1, "kind": "validation", "valid": false, "diagnostics": diagnostics })
+                    .to_string(),
+            );
+            Ok(Exit::Error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn judge(session: &Session<'_>, args: &ValidateArgs) -> CommandResult<(String, usize)> {
+    let stage = args.stage.stage.clone().unwrap_or_else(|| "validate".into());
+    let workplace = Workplace::load(session, Some(&stage))?;
+    workplace.check()?;
+    let options = plan_options(&workplace, &PlanArgs::default())?;
+    let store = workplace.store(Access::Read).await?;
+    let reconciler = workplace.reconciler(store, trueup_engine::EventSink::new());
+    let program = workplace.program(Purpose::Validate, &reconciler, &options).await?.program;
+    let judged = reconciler.validate(&program, &options).await;
+    judged.map_err(|error| CommandError::of_engine(error, &program))?;
+    Ok((workplace.stack.value.to_string(), program.resources.len()))
+}

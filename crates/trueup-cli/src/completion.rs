@@ -1,0 +1,70 @@
+//! What completes: addresses and stages, from the state of the folder the shell stands in. Whatever goes wrong on the
+//! way completes nothing, and says nothing: the line belongs to the user.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use clap_complete::engine::CompletionCandidate;
+use trueup_provider::RuntimeClock;
+use trueup_state::{Scope, Store};
+use trueup_store_sqlite::SqliteStore;
+
+use crate::settings::{Environment, FolderMemory, OWN_FOLDER};
+
+/// The variable by which a shell asks for completions.
+pub(crate) const VARIABLE: &str = "COMPLETE";
+
+/// The addresses that are recorded here.
+pub(crate) fn addresses(current: &OsStr) -> Vec<CompletionCandidate> {
+    let found = recorded(|store, scopes| {
+        Box::pin(async move {
+            let mut found = BTreeSet::new();
+            for scope in scopes {
+                let snapshot = store.load(&scope).await.ok()?;
+                found.extend(snapshot.records.iter().map(|(record, _)| record.address.to_string()));
+            }
+            Some(found)
+        })
+    });
+    candidates(found, current)
+}
+
+/// The stages that are recorded here.
+pub(crate) fn stages(current: &OsStr) -> Vec<CompletionCandidate> {
+    let found = recorded(|_, scopes| {
+        Box::pin(async move { Some(scopes.into_iter().map(|scope| scope.stage.to_string()).collect()) })
+    });
+    candidates(found, current)
+}
+
+type Asking<'s> = std::pin::Pin<Box<dyn Future<Output = Option<BTreeSet<String>>> + 's>>;
+
+fn recorded(ask: impl for<'s> FnOnce(&'s dyn Store, Vec<Scope>) -> Asking<'s>) -> Option<BTreeSet<String>> {
+    let folder = std::env::current_dir().ok()?;
+    let environment = Environment::of_process();
+    let path =
+        environment.get("TRUEUP_STATE").map_or_else(|| format!("{OWN_FOLDER}/state.db"), str::to_owned);
+    let path = folder.join(path);
+    if !path.exists() {
+        return None;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(async {
+        let store = SqliteStore::open(path, Arc::new(RuntimeClock::new())).await.ok()?;
+        let mut scopes = store.scopes().await.ok()?;
+        // A store may hold the stacks of other folders too.
+        if let Some(stack) = FolderMemory::read(&folder).stack {
+            scopes.retain(|scope| scope.stack == stack.as_str());
+        }
+        ask(&store, scopes).await
+    })
+}
+
+fn candidates(found: Option<BTreeSet<String>>, current: &OsStr) -> Vec<CompletionCandidate> {
+    let begun = current.to_string_lossy();
+    let mut found: Vec<String> = found.unwrap_or_default().into_iter().collect();
+    found.retain(|name| name.starts_with(&*begun));
+    found.sort_by(|left, right| crate::render::natural::compare(left, right));
+    found.into_iter().map(CompletionCandidate::new).collect()
+}

@@ -1,0 +1,39 @@
+//! What a command line is made of: the binary that knows front ends, providers and stores hands them over here.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trueup_core::Diagnostics;
+use trueup_provider::{BoxFuture, Clock, Registry};
+use trueup_state::Store;
+
+use crate::front_end::{FrontEnd, StateSettings};
+
+/// All that a command line is made of.
+pub struct Composition {
+    /// The name by which the binary is called, for usage and hints.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// What reads programs.
+    pub front_end: Box<dyn FrontEnd>,
+    /// The providers.
+    pub registry: Registry,
+    /// Opens the store that settings name.
+    pub open_store: Box<OpenStore>,
+}
+
+/// Opens the store that a request names, or says what is wrong with the request.
+pub type OpenStore =
+    dyn Fn(StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, Diagnostics>> + Send + Sync;
+
+/// Which store is to be opened.
+#[derive(Clone)]
+pub struct StoreRequest {
+    /// The folder of the stack, to which paths are relative.
+    pub folder: PathBuf,
+    /// Which store.
+    pub state: StateSettings,
+    /// By what leases expire.
+    pub clock: Arc<dyn Clock>,
+}

@@ -1,0 +1,237 @@
+//! From arguments to exit code: what every binary's `main` calls.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::FromArgMatches;
+use clap_complete::CompleteEnv;
+use trueup_provider::RuntimeClock;
+
+use crate::arguments::{Arguments, GlobalArgs, command_line, given_variables, normalise};
+use crate::commands;
+use crate::composition::Composition;
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::interrupt::Interrupts;
+use crate::session::Session;
+use crate::settings::{Environment, UserSettings, parse_env_file};
+use crate::ui::{Terminal, Ui};
+
+/// Runs the command line of this process; what `main` returns.
+#[expect(clippy::needless_pass_by_value, reason = "a binary has no further use for it")]
+pub fn main(composition: Composition) -> ExitCode {
+    let name = composition.name;
+    CompleteEnv::with_factory(|| command_line(name)).var(crate::completion::VARIABLE).complete();
+    run(&composition, std::env::args_os().collect()).into()
+}
+
+fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
+    let environment = Environment::of_process();
+    let arguments = normalise(arguments);
+    let matches = match command_line(composition.name).try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(told) => return tell_usage(&told),
+    };
+    let given = given_variables(&matches);
+    let parsed = match Arguments::from_arg_matches(&matches) {
+        Ok(parsed) => parsed,
+        Err(told) => return tell_usage(&told),
+    };
+    let user =
+        environment.config_file().and_then(|file| UserSettings::read(Some(&file)).ok()).unwrap_or_default();
+    let no_color = parsed.global.no_color || user.color == Some(false);
+    let ui = Ui::new(Terminal::detect(&environment, no_color));
+    // However this ends, the terminal is left as it was found.
+    let _settled = Settled(ui.clone());
+    let prepared = prepare(&parsed.global, &environment, &arguments);
+    let folder = match prepared {
+        Ok(folder) => folder,
+        Err(error) => return error.tell(&ui),
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return CommandError::plain(format!("cannot begin: {error}")).tell(&ui),
+    };
+    runtime.block_on(async {
+        let session = Session {
+            composition,
+            ui: ui.clone(),
+            environment,
+            folder,
+            interrupts: Interrupts::listen(),
+            clock: Arc::new(RuntimeClock::new()),
+            given,
+            typed: typed(composition.name, &arguments),
+        };
+        tracing::info!(version = composition.version, "{}", session.typed);
+        let exit = match commands::run(&session, &parsed.command).await {
+            Ok(exit) => exit,
+            Err(error) => error.tell(&ui),
+        };
+        tracing::info!(exit = exit.code(), "ended");
+        exit
+    })
+}
+
+struct Settled(Ui);
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        self.0.settle();
+    }
+}
+
+/// Help goes to standard output and is what was asked for; mistakes go to standard error.
+fn tell_usage(told: &clap::Error) -> Exit {
+    // A reader that went away has seen enough.
+    let _ = told.print();
+    if told.use_stderr() { Exit::Changes } else { Exit::Done }
+}
+
+/// What has to be in place before any command: environment, folder, log.
+fn prepare(global: &GlobalArgs, environment: &Environment, arguments: &[OsString]) -> CommandResult<PathBuf> {
+    if !global.env_file.is_empty() {
+        return Err(begin_again(global, environment, arguments));
+    }
+    let here = std::env::current_dir()
+        .map_err(|error| CommandError::plain(format!("there is no folder to work in: {error}")))?;
+    let folder = match &global.chdir {
+        None => here,
+        Some(folder) => {
+            let folder = here.join(folder);
+            std::fs::canonicalize(&folder).map_err(|error| CommandError::file("work in", &folder, &error))?
+        }
+    };
+    if let Some(file) = &global.log_file {
+        log_to(file, environment)?;
+    }
+    Ok(folder)
+}
+
+/// Begins again with the variables of the files: providers read the environment of the process, which can be set only
+/// where a process begins. Returns only if that fails.
+fn begin_again(global: &GlobalArgs, environment: &Environment, arguments: &[OsString]) -> CommandError {
+    let mut variables = Vec::new();
+    for path in &global.env_file {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => return CommandError::file("read", path, &error),
+        };
+        match parse_env_file(&text) {
+            Ok(found) => variables.extend(found),
+            Err(wrong) => {
+                return CommandError::new(format!("{}: {wrong}", path.display()), "write NAME=value lines");
+            }
+        }
+    }
+    variables.retain(|(name, _)| !environment.is_set(name));
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => {
+            return CommandError::plain(format!("cannot find this program to begin again: {error}"));
+        }
+    };
+    let mut command = std::process::Command::new(program);
+    command.args(without_env_file(&arguments[1..])).envs(variables);
+    replace_process(command)
+}
+
+#[cfg(unix)]
+fn replace_process(mut command: std::process::Command) -> CommandError {
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    CommandError::plain(format!("cannot begin again with the variables: {error}"))
+}
+
+#[cfg(not(unix))]
+fn replace_process(mut command: std::process::Command) -> CommandError {
+    match command.status() {
+        Ok(status) if status.success() => CommandError::Told(Exit::Done),
+        Ok(_) => CommandError::Told(Exit::Error),
+        Err(error) => CommandError::plain(format!("cannot begin again with the variables: {error}")),
+    }
+}
+
+/// The arguments without `--env-file`.
+fn without_env_file(arguments: &[OsString]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.to_str() {
+            Some("--env-file") => {
+                rest.next();
+            }
+            Some(text) if text.starts_with("--env-file=") => {}
+            _ => kept.push(argument.clone()),
+        }
+    }
+    kept
+}
+
+fn log_to(path: &Path, environment: &Environment) -> CommandResult<()> {
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    let file = file.map_err(|error| CommandError::file("write", path, &error))?;
+    let wanted = environment.get("TRUEUP_LOG").unwrap_or("info");
+    let filter = tracing_subscriber::EnvFilter::try_new(wanted).map_err(|error| {
+        CommandError::new(
+            format!("TRUEUP_LOG is `{wanted}`: {error}"),
+            "set it to error, warn, info, debug or trace",
+        )
+    })?;
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).with_writer(file).finish();
+    // Another one is set only where tests share a process.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(())
+}
+
+/// The command as it was typed, fit to be typed again. Values of variables are left out: any of them may be secret.
+fn typed(name: &str, arguments: &[OsString]) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
+    let quoted = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        match !text.is_empty() && text.chars().all(plain) {
+            true => text.into_owned(),
+            false => format!("'{}'", text.replace('\'', "'\\''")),
+        }
+    };
+    let mut words = vec![name.to_owned()];
+    let mut variable = false;
+    for argument in arguments.iter().skip(1) {
+        let text = argument.to_string_lossy();
+        let (flag, value) = match text.strip_prefix("--var=") {
+            Some(value) => ("--var=", value),
+            None if variable => ("", &*text),
+            None => ("", ""),
+        };
+        words.push(match value.split_once('=') {
+            Some((name, _)) => format!("{flag}{name}=…"),
+            None => quoted(argument),
+        });
+        variable = text == "--var";
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_command_is_told_as_it_can_be_typed() {
+        let check = |line: &str, told: &str| assert_eq!(typed("site", &words(line)), told);
+        check("/x/y/site deploy --stage $b --yes", "site deploy --stage '$b' --yes");
+        check("t plan --var a=s3cret --var=b=c --full", "site plan --var a=… --var=b=… --full");
+        check("t show x_y.z[\"it's\"]", "site show 'x_y.z[\"it'\\''s\"]'");
+    }
+
+    #[test]
+    fn env_files_are_read_once() {
+        assert_eq!(without_env_file(&words("--env-file a plan --env-file=b --yes")), words("plan --yes"));
+    }
+}

@@ -1,0 +1,167 @@
+//! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
+
+use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
+use trueup_engine::EngineError;
+use trueup_program::{Expression, Node, Place, Program};
+use trueup_state::StoreError;
+
+use crate::exit::Exit;
+use crate::front_end::Faulty;
+use crate::render::render_diagnostics;
+use crate::ui::Ui;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// Something is wrong.
+    Wrong {
+        /// What.
+        diagnostics: Diagnostics,
+        /// What the origins refer to.
+        sources: SourceMap,
+    },
+    /// It was interrupted before anything was done.
+    Interrupted,
+    /// It was told already; only the exit code is left to say.
+    Told(Exit),
+}
+
+/// What a command comes to.
+pub(crate) type CommandResult<T = Exit> = Result<T, CommandError>;
+
+impl CommandError {
+    /// One thing that is wrong, and what to do about it.
+    pub(crate) fn new(summary: impl Into<String>, hint: impl Into<String>) -> Self {
+        Diagnostic::error(summary).hint(hint).into()
+    }
+
+    /// One thing that is wrong, where nothing can be advised.
+    pub(crate) fn plain(summary: impl Into<String>) -> Self {
+        Diagnostic::error(summary).into()
+    }
+
+    /// A file or folder that could not be worked with.
+    pub(crate) fn file(attempted: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::plain(format!("cannot {attempted} {}: {error}", path.display()))
+    }
+
+    /// What the engine says about a program, with the places where the program says it.
+    pub(crate) fn of_engine(error: EngineError, program: &Program) -> Self {
+        match error {
+            EngineError::Unsound(diagnostics) => {
+                let mut sources = program.sources.clone();
+                let diagnostics = placed(diagnostics, program, &mut sources);
+                CommandError::Wrong { diagnostics, sources }
+            }
+            other => other.into(),
+        }
+    }
+
+    /// Tells it, and how the command ends.
+    pub(crate) fn tell(self, ui: &Ui) -> Exit {
+        match self {
+            CommandError::Wrong { diagnostics, sources } => {
+                ui.note(&render_diagnostics(&diagnostics, &sources, ui.err()));
+                Exit::Error
+            }
+            CommandError::Interrupted => {
+                ui.note("Interrupted; nothing was changed.");
+                Exit::Interrupted
+            }
+            CommandError::Told(exit) => exit,
+        }
+    }
+}
+
+/// Adds the places of declarations to what is said about them.
+pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut SourceMap) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for mut diagnostic in diagnostics {
+        if diagnostic.origin.is_none()
+            && let Some(subject) = &diagnostic.subject
+        {
+            let resources = program.resources.iter().map(|it| (&it.address, it.place, &it.inputs));
+            let data = program.data.iter().map(|it| (&it.address, it.place, &it.inputs));
+            let own = resources.chain(data).find(|(address, ..)| address.to_string() == *subject);
+            if let Some((_, Some(place), inputs)) = own {
+                diagnostic.origin = Some(match place {
+                    Place::Source(origin) => origin,
+                    Place::Code(location) => sources.code(location),
+                });
+                // A declaration on one line shows its values, and any of them may be secret.
+                let mut values = Vec::new();
+                literals(inputs, &mut values);
+                diagnostic.concealed = values.into();
+            }
+        }
+        found.push(diagnostic);
+    }
+    found
+}
+
+/// Where values stand in the text.
+fn literals(expression: &Expression, found: &mut Vec<Origin>) {
+    match expression.node() {
+        Node::Literal(value) => found.extend(value.origin()),
+        Node::List(items) | Node::Apply(_, items) => items.iter().for_each(|item| literals(item, found)),
+        Node::Object(entries) | Node::Map(entries) => {
+            entries.iter().for_each(|(_, item)| literals(item, found));
+        }
+        Node::Part(whole, _) => literals(whole, found),
+        Node::Reference(_) | Node::Computed(_) | Node::Invalid(_) => {}
+    }
+}
+
+impl From<Diagnostic> for CommandError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Diagnostics::from(diagnostic).into()
+    }
+}
+
+impl From<Diagnostics> for CommandError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        CommandError::Wrong { diagnostics, sources: SourceMap::new() }
+    }
+}
+
+impl From<Faulty> for CommandError {
+    fn from(Faulty { diagnostics, sources }: Faulty) -> Self {
+        CommandError::Wrong { diagnostics, sources }
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        let diagnostic = Diagnostic::error(error.to_string());
+        match error {
+            StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
+            StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
+            StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
+            StoreError::Damaged { .. } => {
+                diagnostic.hint("restore it from a copy; `state import` reads an export")
+            }
+            StoreError::Format { .. } => diagnostic,
+        }
+        .into()
+    }
+}
+
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Unsound(diagnostics) => diagnostics.into(),
+            EngineError::Store(error) => error.into(),
+            EngineError::Held(held) => {
+                let since = crate::render::clock(held.since);
+                let summary = format!("the stage is held by {} since {since} UTC", held.holder);
+                CommandError::new(
+                    summary,
+                    format!(
+                        "wait for it, or if it is dead take the lease away: trueup unlock {}",
+                        held.holder.run
+                    ),
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The command line: what people type, and what they are shown.
+//!
+//! - [`Composition`], [`main`]: what a binary hands over (front end, providers, stores), and what runs it
+//! - [`front_end`]: the seam through which the command line reaches programs, in whatever language they are written
+//! - [`cli`]: the same command line for a stack that is declared in Rust
+//!
+//! Data takes this way: `arguments` become a command, `settings` and the front end make a `workplace` of the folder,
+//! `commands` ask the engine, `render` turns its answers into text, `progress` shows runs while they last, and `ui`
+//! writes everything. Every failure goes through `failure`.
+//!
+//! Only this crate knows arguments, terminal, environment and home directory. It hands them on as data. It decides
+//! nothing about infrastructure: that is the engine's.
+
+mod arguments;
+mod commands;
+mod completion;
+mod composition;
+mod entry;
+mod exit;
+mod failure;
+pub mod front_end;
+mod graph;
+mod interrupt;
+mod progress;
+mod recorded_scope;
+mod refreshing;
+mod render;
+mod running;
+mod rust_program;
+mod session;
+mod settings;
+mod stores;
+mod ui;
+mod watch;
+mod workplace;
+
+pub use composition::{Composition, OpenStore, StoreRequest};
+pub use entry::main;
+pub use exit::Exit;
+pub use rust_program::{Deployment, cli, composition};
+pub use stores::{open_sqlite, sqlite_path};

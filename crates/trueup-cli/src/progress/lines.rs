@@ -1,0 +1,177 @@
+//! What is known of a run, as lines: those at the bottom of a terminal, those that scroll above them, and those of a log.
+
+use std::time::SystemTime;
+
+use trueup_engine::Operation;
+
+use super::tracker::{Counts, Happened, News, Note, Running, Tracker};
+use crate::render::{clock, duration};
+use crate::ui::{Line, Look, Mark, Meaning, cut, width};
+
+/// Where addresses end, if they are not longer.
+const ADDRESS_COLUMNS: usize = 28;
+
+/// Where what happened ends.
+const WHAT_COLUMNS: usize = 16;
+
+/// The lines at the bottom: one for each operation under way, and how far the run has come.
+pub(crate) fn bottom(tracker: &Tracker, now: SystemTime, look: Look, rows: usize) -> Vec<String> {
+    let running = tracker.running();
+    // Something of what scrolls above should stay in sight.
+    let room = rows.saturating_sub(4).max(1);
+    let mut lines: Vec<String> = running.iter().take(room).map(|it| running_line(it, now, look)).collect();
+    if running.len() > room {
+        let more = format!("  {} {} more under way", look.mark(Mark::Ellipsis), running.len() - room);
+        lines.push(look.paint(Meaning::Quiet, &more));
+    }
+    lines.push(bar(tracker.counts(), look));
+    lines
+}
+
+fn running_line(running: &Running, now: SystemTime, look: Look) -> String {
+    let elapsed = now.duration_since(running.since).unwrap_or_default();
+    let verb = match running.operation {
+        Operation::Create => "creating",
+        Operation::Update => "updating",
+        Operation::Delete => "deleting",
+        Operation::Read => "reading",
+    };
+    let spinner = look.spinner(elapsed.as_millis() / 100);
+    let line = Line::new()
+        .meaning(Meaning::Update, spinner)
+        .text(" ")
+        .text(cut(&running.address.to_string(), look.columns / 2, look))
+        .to(2 + ADDRESS_COLUMNS)
+        .text(format!("{verb} {:>3} s", elapsed.as_secs()))
+        .to(2 + ADDRESS_COLUMNS + WHAT_COLUMNS);
+    match &running.note {
+        None => line,
+        Some(Note::Doing(doing)) => line.meaning(Meaning::Quiet, printable(doing)),
+        Some(retry @ Note::Retry { .. }) => line.meaning(Meaning::Update, told(retry, now)),
+    }
+    .render(look)
+}
+
+/// `retry 3/10 in 4 s: role cannot be assumed yet`
+fn told(note: &Note, now: SystemTime) -> String {
+    match note {
+        Note::Doing(doing) => printable(doing),
+        Note::Retry { attempts, attempts_max, at, message } => {
+            let left = at.duration_since(now).unwrap_or_default().as_secs_f64().ceil();
+            format!("retry {attempts}/{attempts_max} in {left} s: {}", printable(message))
+        }
+    }
+}
+
+/// `━━━━━━╸━━━━  9/14   2 running · 3 waiting · 0 failed`
+fn bar(counts: Counts, look: Look) -> String {
+    let Counts { total, over, running, failed, .. } = counts;
+    let waiting = total.saturating_sub(over + running);
+    let mut facts = vec![format!("{running} running"), format!("{waiting} waiting")];
+    if failed > 0 {
+        facts.push(format!("{failed} failed"));
+    }
+    let tail = format!("  {over}/{total}  {}", look.facts(&facts));
+    let room = look.columns.saturating_sub(width(&tail)).clamp(8, 40);
+    let filled = (room * over).checked_div(total).unwrap_or(room);
+    let (full, empty) = if look.unicode { ("━", "─") } else { ("#", "-") };
+    Line::new()
+        .meaning(if failed > 0 { Meaning::Delete } else { Meaning::Create }, full.repeat(filled))
+        .meaning(Meaning::Quiet, empty.repeat(room - filled))
+        .text(tail)
+        .render(look)
+}
+
+/// A line that scrolls above, in a terminal.
+pub(crate) fn scrolling(news: &News, look: Look) -> Option<String> {
+    let (mark, meaning, what, rest) = match &news.what {
+        Happened::Done(word, took) => {
+            let meaning = if *word == "deleted" { Meaning::Delete } else { Meaning::Create };
+            (Mark::Done, meaning, (*word).to_owned(), duration(*took))
+        }
+        Happened::Unchanged => {
+            (Mark::Done, Meaning::Quiet, "unchanged".to_owned(), "checked on real values".to_owned())
+        }
+        Happened::Failed(operation, attempts, took, _) => {
+            let tried = if *attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
+            let rest = format!("{tried} in {}", duration(*took));
+            (Mark::Failed, Meaning::Delete, format!("{} failed", operation.name()), rest)
+        }
+        Happened::Skipped(cause) => {
+            (Mark::Skipped, Meaning::Quiet, "skipped".to_owned(), format!("waits for {cause}"))
+        }
+        Happened::Waiting(holder) => return Some(waiting(holder)),
+        // It stands on the line of the operation already.
+        Happened::Retry(_) => return None,
+    };
+    let address = news.address.as_ref().map(ToString::to_string).unwrap_or_default();
+    let mark = look.mark(mark);
+    let line = Line::new()
+        .meaning(meaning, mark)
+        .text(" ")
+        .text(address)
+        .to(2 + ADDRESS_COLUMNS)
+        .text(what)
+        .to(2 + ADDRESS_COLUMNS + WHAT_COLUMNS)
+        .meaning(Meaning::Quiet, rest);
+    Some(line.render(look))
+}
+
+fn waiting(holder: &str) -> String {
+    format!("Waiting: {holder}. Ctrl-C to give up, or --no-wait.")
+}
+
+/// A line of a log: time, resource, what.
+pub(crate) fn logged(news: &News) -> String {
+    let address = news.address.as_ref().map(|address| format!("{address} ")).unwrap_or_default();
+    let what = match &news.what {
+        Happened::Done(word, took) => format!("{word} in {}", duration(*took)),
+        Happened::Unchanged => "unchanged".to_owned(),
+        Happened::Failed(operation, attempts, took, failure) => format!(
+            "{} failed after {attempts} attempt{} in {}: {}: {}",
+            operation.name(),
+            if *attempts == 1 { "" } else { "s" },
+            duration(*took),
+            failure.class.name(),
+            printable(&failure.message)
+        ),
+        Happened::Skipped(cause) => format!("skipped: waits for {cause}"),
+        Happened::Retry(note) => told(note, news.at),
+        Happened::Waiting(holder) => waiting(holder),
+    };
+    format!("{} {address}{what}", clock(news.at))
+}
+
+/// A line of a log for what takes long.
+pub(crate) fn still(running: &Running, now: SystemTime) -> String {
+    let elapsed = duration(now.duration_since(running.since).unwrap_or_default());
+    format!("{} {} still under way: {} for {elapsed}", clock(now), running.address, running.operation.name())
+}
+
+/// What others say, on one line and without what would upset a terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_bar_fits_and_fills() {
+        let counts = Counts { total: 14, over: 9, running: 2, failed: 0, skipped: 0 };
+        let line = bar(counts, Look::PLAIN);
+        assert_eq!(line, "━━━━━━━━━━━━━━━━━━━━━━━━━───────────────  9/14  2 running · 3 waiting");
+        let narrow = bar(Counts { failed: 3, ..counts }, Look { columns: 50, unicode: false, ..Look::PLAIN });
+        assert_eq!(narrow, "######----  9/14  2 running | 3 waiting | 3 failed");
+    }
+
+    #[test]
+    fn retries_count_down() {
+        let now = SystemTime::UNIX_EPOCH;
+        let at = now + Duration::from_millis(3_200);
+        let note = Note::Retry { attempts: 3, attempts_max: 10, at, message: "not\nyet".to_owned() };
+        assert_eq!(told(&note, now), "retry 3/10 in 4 s: not yet");
+    }
+}

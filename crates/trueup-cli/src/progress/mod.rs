@@ -1,0 +1,200 @@
+//! Showing a run while it lasts.
+//!
+//! Events come in on a thread of the event sink and go into the [`Tracker`]. In a terminal a second thread redraws the
+//! bottom lines at a steady rate, however many events there are; elsewhere each thing that happens is a line in a log,
+//! and what takes long is mentioned from time to time; with `--json` the events themselves are the output.
+
+mod lines;
+mod planning;
+mod tracker;
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use trueup_core::Address;
+use trueup_engine::{Event, EventSink, Plan};
+use trueup_provider::Clock;
+
+pub(crate) use planning::Planning;
+use tracker::{Happened, Running, Tracker};
+
+use crate::ui::Ui;
+
+/// How often the bottom lines are drawn.
+const REDRAW: Duration = Duration::from_millis(80);
+
+/// How often a log mentions what takes long.
+const STILL: Duration = Duration::from_secs(30);
+
+/// How a run is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Lines at the bottom of a terminal that change.
+    Live,
+    /// Lines that are only ever added.
+    Plain,
+    /// The events, as lines of JSON.
+    Json,
+}
+
+/// A run that is shown.
+pub(crate) struct Progress {
+    shared: Arc<Shared>,
+    sink: EventSink,
+    stop: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    ui: Ui,
+    mode: Mode,
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+struct State {
+    tracker: Tracker,
+    /// Lines that wait for the next drawing.
+    above: Vec<String>,
+}
+
+impl Progress {
+    /// Begins to show what happens. Resources that retry more or less often than usual are listed.
+    pub(crate) fn start(
+        ui: &Ui,
+        mode: Mode,
+        clock: &Arc<dyn Clock>,
+        attempts_usual: u32,
+        attempts_max: BTreeMap<Address, u32>,
+    ) -> Self {
+        let tracker = Tracker::new(attempts_usual, attempts_max);
+        let state = Mutex::new(State { tracker, above: Vec::new() });
+        let shared = Arc::new(Shared { ui: ui.clone(), mode, clock: clock.clone(), state });
+        let receiving = shared.clone();
+        let sink = EventSink::new().with(move |event: &Event| receiving.receive(event));
+        Progress { shared, sink, stop: None, thread: None }
+    }
+
+    /// Where events go.
+    pub(crate) fn sink(&self) -> EventSink {
+        self.sink.clone()
+    }
+
+    /// Takes the plan that is about to be carried out, and begins to draw.
+    pub(crate) fn begin(&mut self, plan: &Plan) {
+        self.shared.state().tracker.begin(plan);
+        if self.thread.is_some() || self.shared.mode == Mode::Json {
+            return;
+        }
+        let (stop, stopped) = mpsc::channel();
+        let shared = self.shared.clone();
+        let interval = if shared.mode == Mode::Live { REDRAW } else { STILL };
+        let tick = move || {
+            while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                shared.tick();
+            }
+        };
+        // Without a thread to spare, the run is shown at its end alone.
+        self.thread = std::thread::Builder::new().name("trueup-progress".to_owned()).spawn(tick).ok();
+        self.stop = Some(stop);
+    }
+
+    /// How the run stands, for those who interrupt it.
+    pub(crate) fn watcher(&self) -> Watcher {
+        Watcher(self.shared.clone())
+    }
+
+    /// Waits until all events are shown, and takes the bottom lines away.
+    pub(crate) fn finish(mut self) {
+        std::mem::take(&mut self.sink).close();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        let _ = self.thread.take().map(JoinHandle::join);
+        self.shared.flush();
+        self.shared.ui.settle();
+    }
+}
+
+/// Looks on at a run.
+#[derive(Clone)]
+pub(crate) struct Watcher(Arc<Shared>);
+
+impl Watcher {
+    /// Whether the run has begun.
+    pub(crate) fn has_started(&self) -> bool {
+        self.0.state().tracker.has_started()
+    }
+
+    /// What is under way, with how long: `pg_database.main (7 s)`.
+    pub(crate) fn under_way(&self) -> Vec<String> {
+        let now = self.0.clock.now();
+        let told = |running: &Running| {
+            let elapsed = now.duration_since(running.since).unwrap_or_default().as_secs();
+            format!("{} ({elapsed} s)", running.address)
+        };
+        self.0.state().tracker.running().iter().map(told).collect()
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn receive(&self, event: &Event) {
+        tracing::debug!("{}", event.to_json());
+        let mut state = self.state();
+        let news = state.tracker.receive(event);
+        match (self.mode, news) {
+            (Mode::Json, _) => self.ui.data(&event.to_json()),
+            (_, None) => {}
+            (Mode::Plain, Some(news)) => self.ui.note(&lines::logged(&news)),
+            (Mode::Live, Some(news)) => {
+                let look = self.ui.err();
+                let line = lines::scrolling(&news, look);
+                // Before the run has begun nothing is drawn, so it would wait for long.
+                match (line, matches!(news.what, Happened::Waiting(_))) {
+                    (Some(line), true) => self.ui.note(&line),
+                    (line, _) => state.above.extend(line),
+                }
+            }
+        }
+    }
+
+    fn tick(&self) {
+        let mut state = self.state();
+        if !state.tracker.has_started() {
+            return;
+        }
+        let now = self.clock.now();
+        match self.mode {
+            Mode::Live => {
+                let above = std::mem::take(&mut state.above);
+                let rows = crate::ui::rows();
+                let bottom = lines::bottom(&state.tracker, now, self.ui.err(), rows);
+                self.ui.redraw(&above, &bottom);
+            }
+            Mode::Plain => {
+                let long =
+                    |running: &&Running| now.duration_since(running.since).unwrap_or_default() >= STILL;
+                let lines = state.tracker.running().iter().filter(long);
+                lines.for_each(|running| self.ui.note(&lines::still(running, now)));
+            }
+            Mode::Json => {}
+        }
+    }
+
+    fn flush(&self) {
+        let above = std::mem::take(&mut self.state().above);
+        if !above.is_empty() {
+            self.ui.redraw(&above, &[]);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `--refresh-only`: records take over what is observed, and no object changes (DRIFT-9).
+
+use serde_json::json;
+use trueup_core::{Change, diff};
+use trueup_engine::{DeployOptions, EventSink, HandStep};
+use trueup_state::{Snapshot, Step};
+
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::Purpose;
+use crate::render::one_line;
+use crate::running::uninterrupted;
+use crate::ui::{Answer, Look, Mark, Meaning, cut};
+use crate::workplace::{Access, Workplace};
+
+/// What is wanted of a refresh.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RefreshView {
+    /// Only to be told.
+    pub dry_run: bool,
+    /// Approved beforehand.
+    pub yes: bool,
+    /// Told as JSON.
+    pub json: bool,
+}
+
+/// Lets records take over what is observed, if that is approved. Whether there was anything to take over.
+pub(crate) async fn refresh(
+    workplace: &Workplace<'_>,
+    options: &DeployOptions,
+    view: RefreshView,
+) -> CommandResult<(Exit, bool)> {
+    let session = workplace.session;
+    let access = if view.dry_run { Access::Read } else { Access::Write };
+    let store = workplace.store(access).await?;
+    let reconciler = workplace.reconciler(store.clone(), EventSink::new());
+    let looking = async {
+        let program = workplace.program(Purpose::Deploy, &reconciler, &options.plan).await?.program;
+        let steps = reconciler.preview_refresh(&program, &options.plan).await;
+        let steps = steps.map_err(|error| CommandError::of_engine(error, &program))?;
+        Ok::<_, CommandError>((program, steps))
+    };
+    let (program, steps) = uninterrupted(workplace, looking).await??;
+    let snapshot = store.load(&workplace.scope()).await?;
+    if view.json {
+        let told: Vec<_> =
+            steps.iter().map(|it| json!({ "address": it.address, "step": it.step.name() })).collect();
+        session.ui.data(&json!({ "version": 1, "kind": "refresh", "steps": told }).to_string());
+    } else {
+        let look = session.ui.out();
+        steps.iter().flat_map(|step| told(step, &snapshot, look)).for_each(|line| session.ui.data(&line));
+    }
+    if steps.is_empty() {
+        session.ui.note("Nothing to take over: records are as things are.");
+        return Ok((Exit::Done, false));
+    }
+    if view.dry_run {
+        return Ok((Exit::Done, true));
+    }
+    if !view.yes {
+        if !session.ui.is_interactive() || view.json {
+            let summary = "someone has to approve this, and there is no terminal to ask in";
+            return Err(CommandError::new(summary, "add --yes"));
+        }
+        let question = format!("Record this in {}?", workplace.stage.value);
+        match session.ui.ask(&question, &|| session.interrupts.any()) {
+            Answer::Yes => {}
+            Answer::No => {
+                session.ui.note("Nothing was changed.");
+                return Ok((Exit::Done, true));
+            }
+            Answer::Interrupted => return Err(CommandError::Interrupted),
+        }
+    }
+    let done = reconciler.refresh(&program, options).await;
+    let done = done.map_err(|error| CommandError::of_engine(error, &program))?;
+    let records = done.iter().filter(|step| !matches!(step.step, Step::DeleteBegun { .. })).count();
+    session.ui.note(&format!("Recorded: {records} taken over. No object was changed."));
+    Ok((Exit::Done, true))
+}
+
+/// What a record takes over, field by field.
+fn told(step: &HandStep, snapshot: &Snapshot, look: Look) -> Vec<String> {
+    let head = |sign: &str, meaning, why: &str| {
+        let address = step.address.to_string();
+        vec![format!("  {} {address}  {why}", look.paint(meaning, sign))]
+    };
+    match &step.step {
+        Step::Refreshed { object, .. } => {
+            let record = snapshot.records.iter().find(|(record, _)| record.address == step.address);
+            let recorded = record.and_then(|(record, _)| record.current.as_ref()?.object.as_ref());
+            let before = recorded.map(|recorded| recorded.outputs.clone()).unwrap_or_default();
+            let mut lines = head("~", Meaning::Update, "its record takes over what is observed");
+            let field = |change: &Change| {
+                let side = |value: &Option<_>| value.as_ref().map_or("(not set)".to_owned(), one_line);
+                let arrow = look.mark(Mark::Becomes);
+                let text = format!(
+                    "      {}  {} {arrow} {}",
+                    change.path,
+                    side(&change.before),
+                    side(&change.after)
+                );
+                cut(&text, look.columns, look)
+            };
+            lines.extend(diff(&before, &object.outputs).iter().map(field));
+            lines
+        }
+        Step::Deleted { .. } => head("-", Meaning::Delete, "is gone, and so is its record"),
+        _ => Vec::new(),
+    }
+}

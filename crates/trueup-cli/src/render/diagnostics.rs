@@ -1,0 +1,64 @@
+//! Diagnostics as people read them: with an excerpt where there is a text, and in a few lines where there is none.
+
+use trueup_core::{Diagnostic, Diagnostics, Report, Severity, SourceMap, Style};
+
+use crate::ui::{Look, Meaning, wrapped};
+
+/// All of them, one after another, and how many there are if there are several.
+pub(crate) fn render_diagnostics(diagnostics: &Diagnostics, sources: &SourceMap, look: Look) -> String {
+    let mut blocks: Vec<String> = diagnostics.iter().map(|it| one(it, sources, look)).collect();
+    if diagnostics.len() > 1 {
+        blocks.push(counted(diagnostics));
+    }
+    blocks.join("\n\n")
+}
+
+fn one(diagnostic: &Diagnostic, sources: &SourceMap, look: Look) -> String {
+    let placed = diagnostic.origin.is_some_and(|origin| sources.file(origin.file).is_some());
+    if placed {
+        let style = if look.colour { Style::Coloured } else { Style::Plain };
+        let rendered = Report::new(sources, style).render(&diagnostic.clone().into());
+        // A single one need not be counted.
+        return rendered.rsplit_once("\n\n").map_or(rendered.clone(), |(text, _)| text.to_owned());
+    }
+    let (word, meaning) = match diagnostic.severity {
+        Severity::Error => ("error", Meaning::Delete),
+        Severity::Warning => ("warning", Meaning::Update),
+    };
+    let mut lines = Vec::new();
+    let mut summary = wrapped(&diagnostic.summary, look.columns - 9).into_iter();
+    let first = summary.next().unwrap_or_default();
+    lines.push(format!("{}: {}", look.paint(meaning, word), look.paint(Meaning::Strong, &first)));
+    lines.extend(summary.map(|line| format!("  {}", look.paint(Meaning::Strong, &line))));
+    // The place within its subject, unless the summary names it already.
+    let subject =
+        diagnostic.subject.as_ref().filter(|subject| !diagnostic.summary.contains(subject.as_str()));
+    let path = diagnostic.path.as_ref().filter(|path| !path.is_root()).map(ToString::to_string);
+    let at: Vec<String> = subject.cloned().into_iter().chain(path).collect();
+    if !at.is_empty() {
+        lines.push(format!("  in {}", at.join(": ")));
+    }
+    for text in diagnostic.detail.iter().flat_map(|detail| detail.lines()) {
+        lines.extend(wrapped(text, look.columns - 2).into_iter().map(|line| format!("  {line}")));
+    }
+    for hint in &diagnostic.hints {
+        let mut hint = wrapped(hint, look.columns - 8).into_iter();
+        lines.push(format!("  {} {}", look.paint(Meaning::Create, "help:"), hint.next().unwrap_or_default()));
+        lines.extend(hint.map(|line| format!("        {line}")));
+    }
+    lines.join("\n")
+}
+
+fn counted(diagnostics: &Diagnostics) -> String {
+    let count = |severity, one: &str| match diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity == severity)
+        .count()
+    {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        many => Some(format!("{many} {one}s")),
+    };
+    let counts = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
+    counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,257 @@
+//! Plans as they are shown: every action, at 80 columns and without colour, with and without UTF-8.
+
+use trueup_core::{Address, Change, Diagnostics, Type, Value, diff, value};
+use trueup_engine::{Action, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
+use trueup_state::{RecordId, Scope};
+
+use super::{PlanView, Shown, plan_json, render_plan};
+use crate::ui::{Look, width};
+
+fn address(text: &str) -> Address {
+    text.parse().unwrap()
+}
+
+fn action(of: &str, action: Action, reasons: &[Reason]) -> PlannedAction {
+    PlannedAction {
+        address: address(of),
+        action,
+        reasons: reasons.to_vec(),
+        changes: Vec::new(),
+        drift: Vec::new(),
+        replace_paths: Vec::new(),
+        replace_order: None,
+        inputs: Value::NULL,
+        outputs: Value::NULL,
+        prior_inputs: Value::NULL,
+        prior_outputs: Value::NULL,
+        dependencies: Vec::new(),
+        deposed: Vec::new(),
+        unreadable: false,
+    }
+}
+
+/// One that changes from these inputs to those.
+fn changing(of: &str, does: Action, before: &Value, after: &Value) -> PlannedAction {
+    PlannedAction {
+        changes: diff(before, after),
+        inputs: after.clone(),
+        prior_inputs: before.clone(),
+        ..action(of, does, &[Reason::Inputs])
+    }
+}
+
+fn plan(mut actions: Vec<PlannedAction>) -> Plan {
+    actions.sort_by(|left, right| left.address.cmp(&right.address));
+    Plan {
+        scope: Scope::new("site", "dev"),
+        actions,
+        moves: Vec::new(),
+        left_out: Vec::new(),
+        outputs: Value::object::<&str>([]),
+        warnings: Diagnostics::new(),
+        read_set: Vec::new(),
+    }
+}
+
+/// A plan in which everything happens.
+fn everything() -> Plan {
+    let secret = |text: &str| Value::from(text).into_secret();
+    let unknown = || Value::unknown(Type::String);
+    let page = "<html>\n<body>\n  <h1>Helo</h1>\n</body>\n</html>\n";
+    let created = PlannedAction {
+        inputs: Value::object([
+            ("path", "out/robots.txt".into()),
+            ("content", "User-agent: *\nDisallow:\n".into()),
+            ("owner", unknown()),
+            ("token", secret("hunter2")),
+            ("rules", value!([{ port: 80, from: "0.0.0.0/0" }, { port: 443, from: "0.0.0.0/0" }])),
+        ]),
+        ..action("std_file.robots", Action::Create, &[Reason::New])
+    };
+    let updated = PlannedAction {
+        prior_outputs: value!({ sha256: "9f2c", path: "index.html" }),
+        outputs: Value::object([("sha256", unknown()), ("path", "index.html".into())]),
+        ..changing(
+            "std_file.index",
+            Action::Update,
+            &Value::object([("content", page.into()), ("path", "index.html".into()), ("token", secret("a"))]),
+            &Value::object([
+                ("content", page.replace("Helo", "Hello").into()),
+                ("path", "index.html".into()),
+                ("token", secret("b")),
+            ]),
+        )
+    };
+    let may_update = PlannedAction {
+        dependencies: vec![address("std_file.index")],
+        reasons: vec![Reason::OutputUnknown],
+        ..changing(
+            "std_exec.publish",
+            Action::MayUpdate,
+            &value!({ stdin: "9f2c" }),
+            &Value::object([("stdin", unknown())]),
+        )
+    };
+    let replaced = PlannedAction {
+        replace_paths: vec!["encoding".parse().unwrap()],
+        replace_order: Some(ReplaceOrder::DeleteFirst),
+        ..changing(
+            "pg_database.main",
+            Action::Replace,
+            &value!({ encoding: "LATIN1" }),
+            &value!({ encoding: "UTF8" }),
+        )
+    };
+    let follows = PlannedAction {
+        dependencies: vec![address("pg_database.main")],
+        replace_order: Some(ReplaceOrder::CreateFirst),
+        ..action("pg_schema.app", Action::Replace, &[Reason::UpstreamReplaced])
+    };
+    let may_replace = PlannedAction {
+        replace_paths: vec!["database".parse().unwrap()],
+        dependencies: vec![address("pg_database.main")],
+        ..changing(
+            "pg_role.app",
+            Action::MayReplace,
+            &value!({ database: "main" }),
+            &Value::object([("database", unknown())]),
+        )
+    };
+    let drift = |path: &str, before: &str, after: &str| Change {
+        path: path.parse().unwrap(),
+        before: Some(before.into()),
+        after: Some(after.into()),
+        certain: true,
+    };
+    let drifted = PlannedAction {
+        drift: vec![drift("mode", "0644", "0600")],
+        ..action("std_file.banner", Action::Update, &[Reason::Drift])
+    };
+    let gone = PlannedAction {
+        inputs: value!({ path: "gone.txt" }),
+        ..action("std_file.gone", Action::Create, &[Reason::Gone])
+    };
+    let cleaned =
+        PlannedAction { deposed: vec![0, 1], ..action("std_file.twice", Action::NoOp, &[Reason::CleanUp]) };
+    let mut plan = plan(vec![
+        action("std_file.keep[10]", Action::NoOp, &[]),
+        action("std_file.keep[9]", Action::NoOp, &[]),
+        action("module.net[\"eu\"].std_file.keep", Action::NoOp, &[]),
+        created,
+        updated,
+        may_update,
+        replaced,
+        follows,
+        may_replace,
+        drifted,
+        gone,
+        cleaned,
+        action("std_file.old", Action::Delete, &[Reason::Undeclared]),
+        action("std_file.kept", Action::Forget, &[Reason::Undeclared]),
+        action("data.std_http.status", Action::Read, &[Reason::OutputUnknown]),
+        PlannedAction {
+            inputs: value!({ cidr: "10.0.0.0/16", name: "eu" }),
+            ..action("module.net[\"eu\"].awsn_vpc.main_network_of_the_region", Action::Create, &[Reason::New])
+        },
+        changing(
+            "module.net[\"eu\"].awsn_subnet.r10",
+            Action::Update,
+            &value!({ size: 1 }),
+            &value!({ size: 2 }),
+        ),
+        changing(
+            "module.net[\"eu\"].awsn_subnet.r2",
+            Action::Update,
+            &value!({ size: 1 }),
+            &value!({ size: 2 }),
+        ),
+    ]);
+    let id = RecordId::from_bytes([0; 16]);
+    plan.moves.push(PlannedMove { id, from: address("std_file.a"), to: address("std_file.index") });
+    plan.left_out = ["std_file.x10", "std_file.x2", "std_file.x1", "std_file.x3"].map(address).into();
+    plan
+}
+
+fn rendered(plan: &Plan, look: Look, shown: Shown) -> String {
+    let text = render_plan(plan, PlanView { look, shown });
+    assert!(!text.contains("hunter2"), "a secret is shown:\n{text}");
+    if shown != Shown::Full {
+        for line in text.lines() {
+            assert!(width(line) <= look.columns, "wider than {}: {line}", look.columns);
+        }
+    }
+    text
+}
+
+/// PLAN-18, PLAN-19, SECRET-1
+#[test]
+fn every_action_is_shown_with_its_fields_and_reasons() {
+    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::Changes));
+}
+
+#[test]
+fn a_plan_reads_without_utf8() {
+    let text = rendered(&everything(), Look { unicode: false, ..Look::PLAIN }, Shown::Changes);
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_plan_fits_a_narrow_terminal() {
+    insta::assert_snapshot!(rendered(&everything(), Look { columns: 50, ..Look::PLAIN }, Shown::Changes));
+}
+
+#[test]
+fn a_full_plan_shows_unchanged_fields_too() {
+    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::Full));
+}
+
+#[test]
+fn a_brief_plan_shows_no_fields() {
+    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::Brief));
+}
+
+#[test]
+fn colours_only_repeat_what_is_said() {
+    let coloured = render_plan(
+        &everything(),
+        PlanView { look: Look { colour: true, ..Look::PLAIN }, shown: Shown::Changes },
+    );
+    let mut plain = String::new();
+    let mut chars = coloured.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '\x1b' => while chars.next().is_some_and(|char| char != 'm') {},
+            other => plain.push(other),
+        }
+    }
+    assert_eq!(plain, rendered(&everything(), Look::PLAIN, Shown::Changes));
+    assert_ne!(coloured, plain);
+}
+
+#[test]
+fn many_unchanged_are_folded_and_few_are_named() {
+    let unchanged = |count: usize| {
+        let actions = (1..=count).map(|at| action(&format!("x_y.r{at}"), Action::NoOp, &[])).collect();
+        rendered(&plan(actions), Look::PLAIN, Shown::Changes)
+    };
+    assert_eq!(unchanged(2), "  •  x_y.r1  (x_y)\n  •  x_y.r2  (x_y)\n\nNo changes");
+    assert_eq!(unchanged(10), "  • 10 unchanged\n\nNo changes");
+    assert_eq!(unchanged(0), "No changes");
+}
+
+#[test]
+fn long_texts_and_values_are_cut() {
+    let long = |at: usize| (at..at + 60).map(|line| format!("line {line}\n")).collect::<String>();
+    let before = Value::object([("text", long(0).into()), ("one", "x".repeat(200).into())]);
+    let after = Value::object([("text", long(40).into()), ("one", "y".repeat(200).into())]);
+    let plan = plan(vec![changing("x_y.z", Action::Update, &before, &after)]);
+    insta::assert_snapshot!(rendered(&plan, Look::PLAIN, Shown::Changes));
+}
+
+/// SECRET-1
+#[test]
+fn the_json_of_a_plan_has_a_version_and_no_secrets() {
+    let text = plan_json(&everything()).to_string();
+    assert!(text.contains("\"version\":1") && !text.contains("hunter2"), "{text}");
+}

@@ -1,0 +1,324 @@
+//! Carrying a plan out, as `deploy`, `destroy`, `dev` and `drift --repair` do: plan, show, ask, run with progress, tell
+//! how it ended.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use trueup_core::Address;
+use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, RunReport};
+use trueup_program::Program;
+
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::Purpose;
+use crate::progress::{Mode, Planning, Progress, Watcher};
+use crate::render::{
+    PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan, render_run,
+    run_json,
+};
+use crate::ui::{Answer, Meaning, Ui, width};
+use crate::workplace::{Access, Workplace};
+
+/// What is to be carried out, and how.
+pub(crate) struct Errand<'a> {
+    /// What the program is for: deploying or destroying.
+    pub purpose: Purpose,
+    /// What the run is told.
+    pub options: DeployOptions,
+    /// How its plan is shown.
+    pub shown: Shown,
+    /// Whether everything is told as JSON.
+    pub json: bool,
+    /// How it is approved.
+    pub approval: Approval<'a>,
+}
+
+/// How a plan is approved.
+#[derive(Clone, Copy)]
+pub(crate) enum Approval<'a> {
+    /// It was, beforehand.
+    Given,
+    /// By answering a question.
+    Ask(&'a str),
+    /// By typing the name of the stage.
+    AskName(&'a str),
+}
+
+/// How an errand ended.
+pub(crate) enum Ended {
+    /// Only the plan was wanted.
+    Planned {
+        /// Whether it has anything to do.
+        changes: bool,
+    },
+    /// It was not approved.
+    Declined,
+    /// It ran.
+    Ran,
+}
+
+/// Carries an errand out and tells how it went.
+pub(crate) async fn carry_out(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+) -> CommandResult<(Exit, Ended)> {
+    carry_out_changed(workplace, errand, |_| {}).await
+}
+
+/// The same, with something added to the program.
+pub(crate) async fn carry_out_changed(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    change: impl FnOnce(&mut Program),
+) -> CommandResult<(Exit, Ended)> {
+    let session = workplace.session;
+    let store = workplace.store(if errand.options.dry_run { Access::Read } else { Access::Write }).await?;
+    let planner = workplace.reconciler(store.clone(), trueup_engine::EventSink::new());
+    let mut program = {
+        let building = workplace.program(errand.purpose, &planner, &errand.options.plan);
+        uninterrupted(workplace, building).await??.program
+    };
+    change(&mut program);
+    if !errand.options.dry_run {
+        workplace.remember()?;
+    }
+    let mode = mode(errand.json, &session.ui);
+    let usual = errand.options.plan.retry.attempts_max;
+    let mut progress = Progress::start(&session.ui, mode, &session.clock, usual, attempts(&program));
+    let reconciler = workplace.reconciler(store, progress.sink());
+    let cancellation = Cancellation::new();
+    let watcher = progress.watcher();
+    let handling = handle_interrupts(workplace, &cancellation, &watcher);
+    let begun = session.clock.now();
+    let mut answer = Asked::Approved;
+    let mut run_began = begun;
+    let mut planning = Planning::start(&session.ui, &session.clock);
+    let deployed = {
+        let mut approve = |plan: &Plan| {
+            drop(planning.take());
+            show(workplace, errand, plan, &program, begun);
+            answer = asked(workplace, errand, plan);
+            if matches!(answer, Asked::Approved) {
+                run_began = session.clock.now();
+                progress.begin(plan);
+            }
+            matches!(answer, Asked::Approved)
+        };
+        let running = async {
+            match errand.purpose {
+                Purpose::Destroy => {
+                    reconciler.destroy_approved(&program, &errand.options, &cancellation, &mut approve).await
+                }
+                Purpose::Deploy | Purpose::Validate => {
+                    reconciler.deploy_approved(&program, &errand.options, &cancellation, &mut approve).await
+                }
+            }
+        };
+        raced(workplace, &watcher, running).await
+    };
+    drop(planning);
+    progress.finish();
+    drop(handling);
+    let Some(deployed) = deployed else { return Err(CommandError::Interrupted) };
+    let deployed = deployed.map_err(|error| CommandError::of_engine(error, &program))?;
+    match (deployed, answer) {
+        (Deployed::Ran(report), _) => {
+            let took = session.clock.now().duration_since(run_began).unwrap_or_default();
+            let exit = tell(workplace, errand, &report, &program, took);
+            Ok((exit, Ended::Ran))
+        }
+        (Deployed::Planned(_), Asked::Refused(error)) => Err(error),
+        (Deployed::Planned(_), Asked::Declined) => {
+            session.ui.note("Nothing was changed.");
+            Ok((Exit::Done, Ended::Declined))
+        }
+        (Deployed::Planned(plan), Asked::Approved) => {
+            show(workplace, errand, &plan, &program, begun);
+            Ok((Exit::Done, Ended::Planned { changes: !plan.is_empty() }))
+        }
+    }
+}
+
+/// How the plan was taken.
+enum Asked {
+    Approved,
+    Declined,
+    Refused(CommandError),
+}
+
+fn mode(json: bool, ui: &Ui) -> Mode {
+    match (json, ui.is_live()) {
+        (true, _) => Mode::Json,
+        (false, true) => Mode::Live,
+        (false, false) => Mode::Plain,
+    }
+}
+
+/// The resources that are tried more or less often than usual.
+fn attempts(program: &Program) -> BTreeMap<Address, u32> {
+    let own =
+        program.resources.iter().filter_map(|it| Some((it.address.clone(), it.options.retry?.attempts_max)));
+    own.collect()
+}
+
+/// Tells the plan.
+fn show(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    plan: &Plan,
+    program: &Program,
+    begun: std::time::SystemTime,
+) {
+    let session = workplace.session;
+    if errand.json {
+        session.ui.data(&plan_json(plan).to_string());
+        return;
+    }
+    let took = session.clock.now().duration_since(begun).unwrap_or_default();
+    let checked = errand.options.plan.drift && errand.purpose != Purpose::Destroy;
+    let header = header(workplace, plan, checked, took);
+    let look = session.ui.out();
+    let body = render_plan(plan, PlanView { look, shown: errand.shown });
+    session.ui.data(&format!("{header}\n\n{body}"));
+    if !plan.warnings.is_empty() {
+        session.ui.note(&render_diagnostics(&plan.warnings, &program.sources, session.ui.err()));
+    }
+}
+
+/// The first line: what this is about.
+pub(crate) fn header(workplace: &Workplace<'_>, plan: &Plan, checked: bool, took: Duration) -> String {
+    let look = workplace.session.ui.out();
+    let stack = workplace.stack.value.as_str();
+    let rest = [format!("stage {}", workplace.stage.value), workplace.location()];
+    let facts = |stack: String, more: &[String]| look.facts(&[&[stack][..], &rest, more].concat());
+    let painted = look.paint(Meaning::Strong, stack);
+    let looked_at = plan.actions.iter().filter(|it| !it.prior_outputs.is_null() && !it.unreadable).count();
+    if !checked || looked_at == 0 {
+        return facts(painted, &[]);
+    }
+    let fact = format!("checked {looked_at} for drift in {}", duration(took));
+    match width(&facts(stack.to_owned(), std::slice::from_ref(&fact))) <= look.columns {
+        true => facts(painted, &[fact]),
+        false => format!("{}\n{fact}", facts(painted, &[])),
+    }
+}
+
+/// Asks, unless there is nothing to ask.
+fn asked(workplace: &Workplace<'_>, errand: &Errand<'_>, plan: &Plan) -> Asked {
+    let session = workplace.session;
+    let interrupted = || session.interrupts.any();
+    let unattended = |what: &str| {
+        let hint = format!("run it where there is one, or add {what}");
+        Asked::Refused(CommandError::new(
+            "someone has to approve this plan, and there is no terminal to ask in",
+            hint,
+        ))
+    };
+    // With nothing to do, what is recorded besides is still brought up to date.
+    if plan.is_empty() {
+        return Asked::Approved;
+    }
+    match errand.approval {
+        Approval::Given => Asked::Approved,
+        Approval::Ask(_) if !session.ui.is_interactive() || errand.json => unattended("--yes"),
+        Approval::Ask(question) => match session.ui.ask(question, &interrupted) {
+            Answer::Yes => Asked::Approved,
+            Answer::No => Asked::Declined,
+            Answer::Interrupted => Asked::Refused(CommandError::Interrupted),
+        },
+        Approval::AskName(_) if !session.ui.is_interactive() || errand.json => {
+            unattended(&format!("--yes --confirm {}", workplace.stage.value))
+        }
+        Approval::AskName(question) => match session.ui.ask_text(question, &interrupted) {
+            Some(typed) if typed.trim() == workplace.stage.value => Asked::Approved,
+            Some(_) => Asked::Declined,
+            None => Asked::Refused(CommandError::Interrupted),
+        },
+    }
+}
+
+/// The outcome of something that changes nothing, unless it is interrupted.
+pub(crate) async fn uninterrupted<T>(
+    workplace: &Workplace<'_>,
+    work: impl Future<Output = T>,
+) -> CommandResult<T> {
+    let _planning = Planning::start(&workplace.session.ui, &workplace.session.clock);
+    let first = std::pin::pin!(workplace.session.interrupts.first());
+    match select(std::pin::pin!(work), first).await {
+        Either::Left((done, _)) => Ok(done),
+        Either::Right(_) => Err(CommandError::Interrupted),
+    }
+}
+
+/// The outcome of a run; `None` if it was interrupted before it began. Afterwards the cancellation ends it.
+async fn raced<T>(workplace: &Workplace<'_>, watcher: &Watcher, run: impl Future<Output = T>) -> Option<T> {
+    let first = std::pin::pin!(workplace.session.interrupts.first());
+    match select(std::pin::pin!(run), first).await {
+        Either::Left((done, _)) => Some(done),
+        Either::Right((_, run)) if watcher.has_started() => Some(run.await),
+        Either::Right(_) => None,
+    }
+}
+
+/// Says what an interruption does, and does it (APPLY-11).
+fn handle_interrupts<'w>(
+    workplace: &'w Workplace<'_>,
+    cancellation: &Cancellation,
+    watcher: &Watcher,
+) -> crate::interrupt::Handling<'w> {
+    let (cancellation, watcher, ui) = (cancellation.clone(), watcher.clone(), workplace.session.ui.clone());
+    workplace.session.interrupts.handled_by(move |count| {
+        if !watcher.has_started() {
+            return;
+        }
+        let under_way = watcher.under_way();
+        cancellation.cancel();
+        match (count > 1, under_way.len()) {
+            (false, 0) => ui.note("Stopping: nothing is under way."),
+            (false, many) => {
+                let operations =
+                    if many == 1 { "1 operation".to_owned() } else { format!("{many} operations") };
+                let listed = under_way.join(", ");
+                ui.note(&format!("Finishing {operations}: {listed}. Again to stop waiting."));
+            }
+            (true, _) => {
+                ui.note("Stopped waiting. The next run finds out what became of what was under way.");
+            }
+        }
+    })
+}
+
+/// Tells how a run ended.
+fn tell(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    report: &RunReport,
+    program: &Program,
+    took: Duration,
+) -> Exit {
+    let session = workplace.session;
+    let interrupted = session.interrupts.any();
+    let exit = match (interrupted, report.succeeded()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Error,
+    };
+    if errand.json {
+        session.ui.data(&run_json(report, took, interrupted).to_string());
+        return exit;
+    }
+    let command = if errand.purpose == Purpose::Destroy { "destroy" } else { "deploy" };
+    let look = session.ui.err();
+    let view = RunView { look, command, took, interrupted, again: &session.typed, program };
+    for warning in &report.warnings {
+        session.ui.note(warning);
+    }
+    session.ui.note(&format!("\n{}", render_run(report, &view)));
+    if let Some(outputs) = report.outputs.as_ref().filter(|_| command == "deploy") {
+        for line in output_lines(outputs, session.ui.out()) {
+            session.ui.data(&line);
+        }
+    }
+    exit
+}

@@ -1,0 +1,125 @@
+//! Programs in Rust: a stack that is declared in code gets the same command line.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use trueup_core::{Diagnostic, Diagnostics, SourceMap, Value};
+use trueup_engine::Stack;
+use trueup_provider::{BoxFuture, Registry};
+
+use crate::composition::Composition;
+use crate::front_end::{
+    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, ProgramSource, ScaffoldFile, StackSettings,
+};
+
+/// What a stack is declared for.
+#[derive(Clone, Debug)]
+pub struct Deployment {
+    /// The stage.
+    pub stage: String,
+    variables: Vec<(String, String)>,
+}
+
+impl Deployment {
+    /// The value of a variable: `--var name=value`, else `TF_VAR_name`.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+}
+
+type Declare = dyn Fn(&mut Stack<'_>, &Deployment) + Send + Sync;
+
+/// Runs the command line for a stack that is declared in code; what `main` returns.
+///
+/// The stack has the name of the binary, which must therefore stay the same.
+pub fn cli(
+    name: &'static str,
+    version: &'static str,
+    registry: Registry,
+    declare: impl Fn(&mut Stack<'_>, &Deployment) + Send + Sync + 'static,
+) -> ExitCode {
+    crate::main(composition(name, version, registry, StackSettings::default(), declare))
+}
+
+/// What [`cli`] runs, for those who want other settings or stores.
+pub fn composition(
+    name: &'static str,
+    version: &'static str,
+    registry: Registry,
+    settings: StackSettings,
+    declare: impl Fn(&mut Stack<'_>, &Deployment) + Send + Sync + 'static,
+) -> Composition {
+    let settings = StackSettings { name: settings.name.or(Some(name.into())), ..settings };
+    let front_end = RustFrontEnd { settings, declare: Arc::new(declare) };
+    let open_store = Box::new(crate::stores::open_sqlite);
+    Composition { name, version, front_end: Box::new(front_end), registry, open_store }
+}
+
+struct RustFrontEnd {
+    settings: StackSettings,
+    declare: Arc<Declare>,
+}
+
+struct RustSource(Arc<Declare>);
+
+impl FrontEnd for RustFrontEnd {
+    fn load(&self, _: &Path) -> Loaded {
+        Loaded {
+            source: Box::new(RustSource(self.declare.clone())),
+            settings: self.settings.clone(),
+            sources: SourceMap::new(),
+            diagnostics: Diagnostics::new(),
+            files: Vec::new(),
+            found: true,
+        }
+    }
+
+    fn format(&self, _: &str, _: &str) -> Option<Result<String, Faulty>> {
+        None
+    }
+
+    fn scaffold(&self, _: &str) -> Vec<ScaffoldFile> {
+        Vec::new()
+    }
+}
+
+impl ProgramSource for RustSource {
+    fn build<'a>(&'a self, request: BuildRequest<'a>) -> BoxFuture<'a, Result<Built, Faulty>> {
+        Box::pin(async move {
+            let mut deployment = Deployment { stage: request.stage.to_owned(), variables: Vec::new() };
+            let owned = |(name, value): &(smol_str::SmolStr, String)| (name.to_string(), value.clone());
+            deployment.variables.extend(request.variables.environment.iter().map(owned));
+            for given in &request.variables.given {
+                match given {
+                    GivenVariable::Value { name, text } => {
+                        deployment.variables.push((name.to_string(), text.clone()));
+                    }
+                    GivenVariable::File(path) => {
+                        let summary = format!(
+                            "{} cannot be read: a program in Rust takes no variable files",
+                            path.display()
+                        );
+                        return Err(Diagnostics::from(
+                            Diagnostic::error(summary).hint("use --var NAME=VALUE"),
+                        )
+                        .into());
+                    }
+                }
+            }
+            let mut stack = Stack::new(request.stack, request.registry);
+            (self.0)(&mut stack, &deployment);
+            let sources = stack.sources().clone();
+            let program = stack.build().map_err(|diagnostics| Faulty { diagnostics, sources })?;
+            Ok(Built { program, pending: false, files: Vec::new(), warnings: Diagnostics::new() })
+        })
+    }
+
+    fn evaluate<'a>(&'a self, _: &'a str, _: BuildRequest<'a>) -> BoxFuture<'a, Result<Value, Faulty>> {
+        Box::pin(async {
+            let diagnostic = Diagnostic::error("a program in Rust has no expressions to evaluate")
+                .hint("`show` tells what is recorded of a resource");
+            Err(Diagnostics::from(diagnostic).into())
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! What all commands of one call have in common: who runs them, where, and with what.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trueup_engine::Holder;
+use trueup_provider::Clock;
+
+use crate::composition::Composition;
+use crate::front_end::{GivenVariable, Variables};
+use crate::interrupt::Interrupts;
+use crate::settings::Environment;
+use crate::ui::Ui;
+
+/// One call of the command line.
+pub(crate) struct Session<'a> {
+    /// What the command line is made of.
+    pub composition: &'a Composition,
+    /// What people are told.
+    pub ui: Ui,
+    /// The environment.
+    pub environment: Environment,
+    /// The folder to work in; absolute.
+    pub folder: PathBuf,
+    /// Ctrl-C and its kin.
+    pub interrupts: Interrupts,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Values of variables from the command line, in order.
+    pub given: Vec<GivenVariable>,
+    /// The command as it was typed, for whoever has to run it again.
+    pub typed: String,
+}
+
+impl Session<'_> {
+    /// The name of the binary.
+    pub(crate) fn name(&self) -> &'static str {
+        self.composition.name
+    }
+
+    /// Values of variables, from everywhere. Paths are made absolute, since only we know where they start.
+    pub(crate) fn variables(&self) -> Variables {
+        let absolute = |given: &GivenVariable| match given {
+            GivenVariable::File(path) => GivenVariable::File(self.folder.join(path)),
+            value @ GivenVariable::Value { .. } => value.clone(),
+        };
+        Variables {
+            environment: self.environment.program_variables(),
+            given: self.given.iter().map(absolute).collect(),
+        }
+    }
+
+    /// Who runs this, for those who wait for it.
+    pub(crate) fn holder(&self) -> Holder {
+        Holder { user: login(), host: whoami::hostname().unwrap_or_else(|_| "somewhere".to_owned()) }
+    }
+}
+
+/// The login name of the user id, whatever the environment says.
+pub(crate) fn login() -> String {
+    let name = whoami::username().unwrap_or_else(|_| "someone".to_owned());
+    // It becomes part of a stage's name.
+    let sound =
+        |char: char| if char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.') { char } else { '_' };
+    name.chars().map(sound).collect()
+}

@@ -1,0 +1,56 @@
+//! The environment, read once and handed on as data.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use smol_str::SmolStr;
+
+/// What begins the names of variables for programs, as Terraform's users know it.
+const VARIABLE_PREFIX: &str = "TF_VAR_";
+
+/// The environment of the process, or what a test says it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// That of the process. What is not UTF-8 is left out: nothing here could use it.
+    pub(crate) fn of_process() -> Self {
+        let named = std::env::vars_os();
+        let named =
+            named.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Environment(named.collect())
+    }
+
+    /// One of these variables alone.
+    #[cfg(test)]
+    pub(crate) fn of<const N: usize>(variables: [(&str, &str); N]) -> Self {
+        Environment(variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
+    }
+
+    /// A variable. An empty one counts as not set.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Whether a variable is set to anything.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The variables for programs, in order.
+    pub(crate) fn program_variables(&self) -> Vec<(SmolStr, String)> {
+        let named =
+            self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(VARIABLE_PREFIX)?, value)));
+        named.map(|(name, value)| (SmolStr::new(name), value.clone())).collect()
+    }
+
+    /// The user's configuration file.
+    pub(crate) fn config_file(&self) -> Option<PathBuf> {
+        let given = self.get("TRUEUP_CONFIG").map(PathBuf::from);
+        let folder = || {
+            let config = self.get("XDG_CONFIG_HOME").map(PathBuf::from);
+            config.or_else(|| Some(PathBuf::from(self.get("HOME")?).join(".config")))
+        };
+        given.or_else(|| Some(folder()?.join("trueup").join("config.toml")))
+    }
+}

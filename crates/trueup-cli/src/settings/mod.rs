@@ -1,0 +1,13 @@
+//! What the user wants, from everywhere they can say it.
+
+mod env_file;
+mod environment;
+mod folder;
+mod resolve;
+mod user;
+
+pub(crate) use env_file::parse_env_file;
+pub(crate) use environment::Environment;
+pub(crate) use folder::{FolderMemory, OWN_FOLDER, make_own_folder};
+pub(crate) use resolve::{Resolved, parallelism, stack, stage, state};
+pub(crate) use user::UserSettings;

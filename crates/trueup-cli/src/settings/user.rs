@@ -1,0 +1,39 @@
+//! The user's configuration file: what holds wherever they work.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UserSettings {
+    /// How many operations run at a time.
+    pub parallelism: Option<usize>,
+    /// Whether colours are used where they can be.
+    pub color: Option<bool>,
+    /// Where state is kept if the stack does not say.
+    pub state: Option<UserState>,
+}
+
+/// Where state is kept.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct UserState {
+    /// The kind of store.
+    pub kind: String,
+    /// What that kind takes.
+    #[serde(flatten)]
+    pub settings: toml::Table,
+}
+
+impl UserSettings {
+    /// What the file at a path says; nothing, if there is none. Fails with what to tell the user.
+    pub(crate) fn read(path: Option<&Path>) -> Result<Self, String> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        match std::fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A folder with a stack, and all that is settled about it: its program as it was read, its name, stage and store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
+use trueup_engine::{EventSink, PlanOptions, Preview, Reconciler, SystemRandom};
+use trueup_program::Program;
+use trueup_state::{MemoryStore, Scope, Snapshot, Store};
+
+use crate::composition::StoreRequest;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::{BuildRequest, Built, Loaded, Purpose, StateSettings};
+use crate::render::render_diagnostics;
+use crate::session::{Session, login};
+use crate::settings::{self, FolderMemory, Resolved, UserSettings};
+use crate::stores::sqlite_path;
+
+/// A program that is not known as a whole by then never will be.
+const PREVIEW_ROUNDS_MAX: usize = 50;
+
+/// A folder with a stack.
+pub(crate) struct Workplace<'a> {
+    /// The call.
+    pub session: &'a Session<'a>,
+    /// The program, as it was read.
+    pub loaded: Loaded,
+    /// The name of the stack.
+    pub stack: Resolved<SmolStr>,
+    /// The stage.
+    pub stage: Resolved<SmolStr>,
+    /// Where state is kept.
+    pub state: Resolved<StateSettings>,
+    /// What the user's configuration file says.
+    pub user: UserSettings,
+    memory: FolderMemory,
+}
+
+/// What a store is opened for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// To look: what is not there is not made.
+    Read,
+    /// To change.
+    Write,
+}
+
+impl<'a> Workplace<'a> {
+    /// Reads the folder and settles what it is about.
+    pub(crate) fn load(session: &'a Session<'a>, stage: Option<&SmolStr>) -> CommandResult<Self> {
+        let folder = &session.folder;
+        let loaded = session.composition.front_end.load(folder);
+        let memory = FolderMemory::read(folder);
+        let config = session.environment.config_file();
+        let user = UserSettings::read(config.as_deref())
+            .map_err(|wrong| CommandError::new(wrong, "mend the file, or remove it"))?;
+        let stage = settings::stage(stage.map(SmolStr::as_str), &session.environment, &memory, login);
+        let stage = stage.map_err(|_| {
+            CommandError::new(
+                "no stage is named",
+                "in CI nobody's own stage is meant: add --stage NAME, or set TRUEUP_STAGE",
+            )
+        })?;
+        Ok(Workplace {
+            session,
+            stack: settings::stack(&loaded.settings, &memory, folder),
+            stage,
+            state: settings::state(&session.environment, &loaded.settings, &user),
+            loaded,
+            user,
+            memory,
+        })
+    }
+
+    /// The stage of the stack.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope::new(self.stack.value.clone(), self.stage.value.clone())
+    }
+
+    /// Fails with what is wrong with the text, if anything is; tells what there is to warn of.
+    pub(crate) fn check(&self) -> CommandResult<()> {
+        let Loaded { diagnostics, sources, found, .. } = &self.loaded;
+        if diagnostics.has_errors() {
+            return Err(CommandError::Wrong { diagnostics: diagnostics.clone(), sources: sources.clone() });
+        }
+        if !found {
+            let summary = format!("there is no stack in {}", self.session.folder.display());
+            let hint =
+                format!("begin one with `{} init`, or name its folder with --chdir", self.session.name());
+            return Err(CommandError::new(summary, hint));
+        }
+        self.warn(diagnostics, sources);
+        Ok(())
+    }
+
+    /// Tells what is worth knowing, short of an error.
+    pub(crate) fn warn(&self, diagnostics: &Diagnostics, sources: &SourceMap) {
+        if diagnostics.iter().any(|it| it.severity == Severity::Warning) {
+            self.session.ui.note(&render_diagnostics(diagnostics, sources, self.session.ui.err()));
+        }
+    }
+
+    /// Where the store is, for people.
+    pub(crate) fn location(&self) -> String {
+        match sqlite_path(&self.state.value) {
+            Ok(path) if self.state.value.kind == "sqlite" => path.display().to_string(),
+            _ => self.state.value.kind.to_string(),
+        }
+    }
+
+    /// Opens the store.
+    pub(crate) async fn store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
+        let Session { folder, clock, composition, .. } = self.session;
+        if self.state.value.kind == "sqlite" {
+            let path = folder.join(sqlite_path(&self.state.value)?);
+            let own = path.starts_with(folder.join(settings::OWN_FOLDER));
+            if access == Access::Read && !path.exists() {
+                return Ok(Arc::new(MemoryStore::new(clock.clone())));
+            }
+            if access == Access::Write && own {
+                settings::make_own_folder(folder)
+                    .map_err(|error| CommandError::file("make", &path, &error))?;
+            }
+        }
+        let (folder, state, clock) = (folder.clone(), self.state.value.clone(), clock.clone());
+        let opened = (composition.open_store)(StoreRequest { folder, state, clock }).await;
+        opened
+            .map_err(|diagnostics| CommandError::Wrong { diagnostics, sources: self.loaded.sources.clone() })
+    }
+
+    /// What is recorded.
+    pub(crate) async fn snapshot(&self) -> CommandResult<Snapshot> {
+        Ok(self.store(Access::Read).await?.load(&self.scope()).await?)
+    }
+
+    /// An engine on this store.
+    pub(crate) fn reconciler(&self, store: Arc<dyn Store>, events: EventSink) -> Reconciler {
+        let registry = self.session.composition.registry.clone();
+        Reconciler::new(store, registry, events).with(self.session.clock.clone(), Arc::new(SystemRandom))
+    }
+
+    /// Builds the program. Where the text needs outputs to say what else there is, the part that is there is previewed
+    /// and the program built again with what became known.
+    pub(crate) async fn program(
+        &self,
+        purpose: Purpose,
+        reconciler: &Reconciler,
+        options: &PlanOptions,
+    ) -> CommandResult<Built> {
+        let variables = self.session.variables();
+        let mut preview: Option<Preview> = None;
+        let mut files: Vec<PathBuf> = Vec::new();
+        for _ in 0..PREVIEW_ROUNDS_MAX {
+            let request = BuildRequest {
+                stack: &self.stack.value,
+                stage: &self.stage.value,
+                purpose,
+                registry: &self.session.composition.registry,
+                variables: &variables,
+                known: preview.as_ref().map(|preview| preview as _),
+            };
+            let mut built = self.loaded.source.build(request).await?;
+            files.append(&mut built.files);
+            if !built.pending || purpose != Purpose::Deploy {
+                self.warn(&built.warnings, &built.program.sources);
+                built.files = files;
+                return Ok(built);
+            }
+            let previewed = reconciler.preview(&built.program, &of_part(&built.program, options)).await;
+            preview = Some(previewed.map_err(|error| CommandError::of_engine(error, &built.program))?);
+        }
+        Err(Diagnostic::error("the program is not known as a whole even after many previews")
+            .hint("a `count` or `for_each` depends on something that never becomes known")
+            .into())
+    }
+
+    /// Remembers the name and stage for the next time.
+    pub(crate) fn remember(&self) -> CommandResult<()> {
+        let memory = FolderMemory {
+            stack: Some(self.stack.value.to_string()),
+            stage: Some(self.stage.value.to_string()),
+        };
+        if memory == self.memory {
+            return Ok(());
+        }
+        let folder = &self.session.folder;
+        memory.write(folder).map_err(|error| CommandError::file("write in", folder, &error))
+    }
+}
+
+/// What the preview of a part of a program is about: what is in it. All else is not declared yet, rather than no longer.
+fn of_part(program: &Program, options: &PlanOptions) -> PlanOptions {
+    let resources = program.resources.iter().map(|declared| &declared.address);
+    let data = program.data.iter().map(|declared| &declared.address);
+    PlanOptions {
+        targets: resources.chain(data).cloned().map(AddressRange::from).collect(),
+        excludes: Vec::new(),
+        replace: Vec::new(),
+        ..options.clone()
+    }
+}
