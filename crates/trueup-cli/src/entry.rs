@@ -60,7 +60,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             ui: ui.clone(),
             environment,
             folder,
-            interrupts: Interrupts::listen(),
+            interrupts: Interrupts::default(),
             clock: Arc::new(RuntimeClock::new()),
             given,
             typed: typed(composition.name, &arguments),
@@ -87,7 +87,7 @@ impl Drop for Settled {
 fn tell_usage(told: &clap::Error) -> Exit {
     // A reader that went away has seen enough.
     let _ = told.print();
-    if told.use_stderr() { Exit::Changes } else { Exit::Done }
+    if told.use_stderr() { Exit::Error } else { Exit::Done }
 }
 
 /// What has to be in place before any command: environment, folder, log.

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: what was asked for is done.
     Done,
-    /// 1: something is wrong; it was told.
+    /// 1: something is wrong, with the command line too; it was told.
     Error,
-    /// 2: there is something to do, and `--detailed-exitcode` asked to be told so. Also how wrong usage ends.
+    /// 2: there is something to do, and `--detailed-exitcode` asked to be told so.
     Changes,
     /// 3: `drift` found objects that are not as recorded.
     Drift,

@@ -1,45 +1,49 @@
 //! Ctrl-C, SIGTERM and SIGHUP, counted on a thread of their own: a command that is busy on its thread, or waits for a
 //! key, hears of them all the same.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
 /// What is done at an interruption: hears how many there were.
 type Handler = Box<dyn Fn(u32) + Send>;
 
-/// The interruptions so far.
-#[derive(Clone)]
-pub(crate) struct Interrupts {
+/// The interruptions so far. Until someone asks for them, a signal ends the process as it ends any other: a command
+/// that only looks has nothing to finish.
+#[derive(Clone, Default)]
+pub(crate) struct Interrupts(Arc<OnceLock<Listening>>);
+
+struct Listening {
     count: watch::Receiver<u32>,
     handler: Arc<Mutex<Option<Handler>>>,
 }
 
 impl Interrupts {
-    /// Begins to listen. Where that cannot be, the process ends at a signal as any other does.
-    pub(crate) fn listen() -> Self {
-        let (sender, count) = watch::channel(0);
-        let handler: Arc<Mutex<Option<Handler>>> = Arc::default();
-        let heard = handler.clone();
-        let listen = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            if let Ok(runtime) = runtime {
-                runtime.block_on(count_signals(&sender, &heard));
-            }
-        };
-        // The thread ends with the process.
-        let _ = std::thread::Builder::new().name("trueup-signals".to_owned()).spawn(listen);
-        Interrupts { count, handler }
+    fn listening(&self) -> &Listening {
+        self.0.get_or_init(|| {
+            let (sender, count) = watch::channel(0);
+            let handler: Arc<Mutex<Option<Handler>>> = Arc::default();
+            let heard = handler.clone();
+            let listen = move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                if let Ok(runtime) = runtime {
+                    runtime.block_on(count_signals(&sender, &heard));
+                }
+            };
+            // The thread ends with the process.
+            let _ = std::thread::Builder::new().name("trueup-signals".to_owned()).spawn(listen);
+            Listening { count, handler }
+        })
     }
 
     /// Whether there was any.
     pub(crate) fn any(&self) -> bool {
-        *self.count.borrow() > 0
+        *self.listening().count.borrow() > 0
     }
 
     /// Waits for the first.
     pub(crate) async fn first(&self) {
-        let mut count = self.count.clone();
+        let mut count = self.listening().count.clone();
         if count.wait_for(|count| *count > 0).await.is_err() {
             // Nobody listens: there will be none.
             std::future::pending::<()>().await;
@@ -48,7 +52,7 @@ impl Interrupts {
 
     /// Does something at each from now on, on the thread that counts them; until the guard goes.
     pub(crate) fn handled_by(&self, handler: impl Fn(u32) + Send + 'static) -> Handling<'_> {
-        *self.handler.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(handler));
+        *self.listening().handler.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(handler));
         Handling(self)
     }
 }
@@ -58,7 +62,7 @@ pub(crate) struct Handling<'a>(&'a Interrupts);
 
 impl Drop for Handling<'_> {
     fn drop(&mut self) {
-        *self.0.handler.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.listening().handler.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -46,7 +46,7 @@ fn exit_codes_tell_changes_apart() {
     assert_eq!(folder.run("plan").code, 0);
     folder.done("deploy --yes");
     assert_eq!(folder.run("plan --detailed-exitcode").code, 0);
-    assert_eq!(folder.run("plan --nonsense").code, 2);
+    assert_eq!(folder.run("plan --nonsense --detailed-exitcode").code, 1);
     assert_eq!(folder.run("plan -target test_file.a -detailed-exitcode").code, 0);
 }
 

@@ -54,7 +54,7 @@ fn only_an_unknown_outcome_is_resolved() {
     let folder = deployed();
     let told = folder.run("state resolve test_file.r2 --absent --yes");
     assert!(told.code == 1 && told.err.contains("unknown outcome"), "{told:?}");
-    assert_eq!(folder.run("state resolve test_file.r2").code, 2);
+    assert_eq!(folder.run("state resolve test_file.r2").code, 1);
 }
 
 #[test]

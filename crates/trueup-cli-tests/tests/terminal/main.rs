@@ -215,3 +215,13 @@ fn dev_deploys_at_every_change_and_survives_mistakes() {
     assert_eq!(screen.ended(), 0);
     assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "better");
 }
+
+#[test]
+fn a_console_is_left_with_control_c() {
+    let folder = folder(ONE_FILE);
+    let mut screen = Screen::run(&folder, "console --stage t");
+    screen.press(b"word\r");
+    screen.wait_for("\"word\"");
+    screen.press(CONTROL_C);
+    assert_ne!(screen.ended(), 0);
+}
