@@ -17,10 +17,26 @@ pub struct Composition {
     pub version: &'static str,
     /// What reads programs.
     pub front_end: Box<dyn FrontEnd>,
-    /// The providers.
-    pub registry: Registry,
+    /// Makes the providers for a stack.
+    pub registry: Box<MakeRegistry>,
     /// Opens the store that settings name.
-    pub open_store: Box<OpenStore>,
+    pub open_store: Arc<OpenStore>,
+}
+
+/// Makes the providers for the stack that a request names.
+pub type MakeRegistry = dyn Fn(&RegistryRequest) -> Registry + Send + Sync;
+
+/// What providers may know of the stack that they are for.
+#[derive(Clone)]
+pub struct RegistryRequest {
+    /// The folder of the stack.
+    pub folder: PathBuf,
+    /// Where its state is kept.
+    pub state: StateSettings,
+    /// By what leases expire.
+    pub clock: Arc<dyn Clock>,
+    /// Opens stores.
+    pub open_store: Arc<OpenStore>,
 }
 
 /// Opens the store that a request names, or says what is wrong with the request.

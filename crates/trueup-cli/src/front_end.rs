@@ -15,6 +15,8 @@ use trueup_core::{Diagnostics, SourceMap, Value};
 use trueup_program::{Program, Scope};
 use trueup_provider::{BoxFuture, Registry};
 
+use crate::settings::OWN_FOLDER;
+
 /// A language in which programs are written.
 pub trait FrontEnd: Send + Sync {
     /// Reads the folder: files, syntax, the settings of the stack. Never fails as such: what is wrong is in the
@@ -65,6 +67,24 @@ pub struct StateSettings {
     pub kind: SmolStr,
     /// An object with what that kind takes; for `sqlite` its `path`, relative to the folder.
     pub settings: Value,
+}
+
+impl StateSettings {
+    /// A file in the stack's own folder.
+    pub fn in_own_folder() -> Self {
+        Self::in_file(&format!("{OWN_FOLDER}/state.db"))
+    }
+
+    /// A file at this path, relative to the stack's folder.
+    pub fn in_file(path: &str) -> Self {
+        StateSettings { kind: "sqlite".into(), settings: Value::object([("path", path.into())]) }
+    }
+
+    /// The file, if the store is one.
+    pub fn sqlite_file(&self, folder: &Path) -> Option<PathBuf> {
+        let path = crate::stores::sqlite_path(self).ok().filter(|_| self.kind == "sqlite")?;
+        Some(folder.join(path))
+    }
 }
 
 /// A program as it was read, from which it is built for a stage.

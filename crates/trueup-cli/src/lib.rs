@@ -34,7 +34,7 @@ mod ui;
 mod watch;
 mod workplace;
 
-pub use composition::{Composition, OpenStore, StoreRequest};
+pub use composition::{Composition, MakeRegistry, OpenStore, RegistryRequest, StoreRequest};
 pub use entry::main;
 pub use exit::Exit;
 pub use rust_program::{Deployment, cli, composition};

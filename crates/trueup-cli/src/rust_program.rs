@@ -8,7 +8,7 @@ use trueup_core::{Diagnostic, Diagnostics, SourceMap, Value};
 use trueup_engine::Stack;
 use trueup_provider::{BoxFuture, Registry};
 
-use crate::composition::Composition;
+use crate::composition::{Composition, RegistryRequest};
 use crate::front_end::{
     BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, ProgramSource, ScaffoldFile, StackSettings,
 };
@@ -52,7 +52,8 @@ pub fn composition(
 ) -> Composition {
     let settings = StackSettings { name: settings.name.or(Some(name.into())), ..settings };
     let front_end = RustFrontEnd { settings, declare: Arc::new(declare) };
-    let open_store = Box::new(crate::stores::open_sqlite);
+    let open_store = Arc::new(crate::stores::open_sqlite);
+    let registry = Box::new(move |_: &RegistryRequest| registry.clone());
     Composition { name, version, front_end: Box::new(front_end), registry, open_store }
 }
 

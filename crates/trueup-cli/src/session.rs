@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use trueup_engine::Holder;
-use trueup_provider::Clock;
+use trueup_provider::{Clock, Registry};
 
-use crate::composition::Composition;
-use crate::front_end::{GivenVariable, Variables};
+use crate::composition::{Composition, RegistryRequest};
+use crate::front_end::{GivenVariable, StateSettings, Variables};
 use crate::interrupt::Interrupts;
 use crate::settings::Environment;
 use crate::ui::Ui;
@@ -33,6 +33,13 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// The providers, for a stack whose state is kept there.
+    pub(crate) fn registry(&self, state: &StateSettings) -> Registry {
+        let (folder, state, clock) = (self.folder.clone(), state.clone(), self.clock.clone());
+        let open_store = self.composition.open_store.clone();
+        (self.composition.registry)(&RegistryRequest { folder, state, clock, open_store })
+    }
+
     /// The name of the binary.
     pub(crate) fn name(&self) -> &'static str {
         self.composition.name

@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
 use trueup_engine::{EventSink, PlanOptions, Preview, Reconciler, SystemRandom};
 use trueup_program::Program;
+use trueup_provider::Registry;
 use trueup_state::{MemoryStore, Scope, Snapshot, Store};
 
 use crate::composition::StoreRequest;
@@ -34,6 +35,8 @@ pub(crate) struct Workplace<'a> {
     pub state: Resolved<StateSettings>,
     /// What the user's configuration file says.
     pub user: UserSettings,
+    /// The providers.
+    pub registry: Registry,
     memory: FolderMemory,
 }
 
@@ -62,11 +65,13 @@ impl<'a> Workplace<'a> {
                 "in CI nobody's own stage is meant: add --stage NAME, or set TRUEUP_STAGE",
             )
         })?;
+        let state = settings::state(&session.environment, &loaded.settings, &user);
         Ok(Workplace {
             session,
             stack: settings::stack(&loaded.settings, &memory, folder),
             stage,
-            state: settings::state(&session.environment, &loaded.settings, &user),
+            registry: session.registry(&state.value),
+            state,
             loaded,
             user,
             memory,
@@ -136,7 +141,7 @@ impl<'a> Workplace<'a> {
 
     /// An engine on this store.
     pub(crate) fn reconciler(&self, store: Arc<dyn Store>, events: EventSink) -> Reconciler {
-        let registry = self.session.composition.registry.clone();
+        let registry = self.registry.clone();
         Reconciler::new(store, registry, events).with(self.session.clock.clone(), Arc::new(SystemRandom))
     }
 
@@ -156,7 +161,7 @@ impl<'a> Workplace<'a> {
                 stack: &self.stack.value,
                 stage: &self.stage.value,
                 purpose,
-                registry: &self.session.composition.registry,
+                registry: &self.registry,
                 variables: &variables,
                 known: preview.as_ref().map(|preview| preview as _),
             };

@@ -15,8 +15,8 @@ pub use trueup_cli::{Deployment, cli};
 pub use trueup_conformance as conformance;
 pub use trueup_core::{
     Address, AddressError, Change, Diagnostic, Diagnostics, Failure, FailureClass, FieldError, FieldSchema,
-    FieldType, FileId, InstanceKey, JsonForm, Kind, Marked, Mode, ModulePath, ModuleStep, Number, Origin, Path,
-    Report, Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
+    FieldType, FileId, InstanceKey, JsonForm, Kind, Marked, Mode, ModulePath, ModuleStep, Number, Origin,
+    Path, Report, Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
 };
 pub use trueup_engine::{
     Action, Cancellation, ConsoleLines, Declared, DeployOptions, Deployed, EngineError, Event, EventKind,

@@ -45,7 +45,7 @@ mod tls;
 
 pub use data::{
     EnvironmentValue, EnvironmentVariable, ExistingFile, ExistingFileOutput, OutputsOfStack,
-    OutputsOfStackOutput, StackOutputs,
+    OutputsOfStackOutput, StackOutputRequest, StackOutputs,
 };
 #[cfg(feature = "http")]
 pub use data::{HttpAnswer, HttpAnswerOutput};

@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         name: "lines",
         version: "0.0.1",
         front_end: Box::new(Lines),
-        registry: registry(),
-        open_store: Box::new(open_sqlite),
+        registry: Box::new(|_| registry()),
+        open_store: std::sync::Arc::new(open_sqlite),
     })
 }

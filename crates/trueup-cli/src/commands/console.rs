@@ -42,7 +42,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
             stack: &workplace.stack.value,
             stage: &workplace.stage.value,
             purpose: Purpose::Deploy,
-            registry: &session.composition.registry,
+            registry: &workplace.registry,
             variables: &variables,
             known: Some(&known),
         };

@@ -3,10 +3,12 @@
 use clap::Args;
 use serde_json::json;
 use trueup_core::schema::{Attribute, Block, Constraint, Nesting, Presence, Shape};
+use trueup_provider::Registry;
 
 use crate::arguments::JsonArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
+use crate::front_end::StateSettings;
 use crate::render::natural;
 use crate::session::Session;
 use crate::ui::{Look, Meaning, padded, width, wrapped};
@@ -22,8 +24,9 @@ pub(crate) struct SchemaArgs {
 }
 
 pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResult {
-    let registry = &session.composition.registry;
-    let Some(type_name) = &args.type_name else { return list(session, args).await };
+    // Which types there are does not depend on where state is kept.
+    let registry = &session.registry(&StateSettings::in_own_folder());
+    let Some(type_name) = &args.type_name else { return list(session, registry, args).await };
     let (title, version, inputs, outputs) = match type_name.strip_prefix("data.") {
         Some(name) => {
             let handler = registry.data_source(name).await?;
@@ -54,9 +57,9 @@ pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResu
     Ok(Exit::Done)
 }
 
-async fn list(session: &Session<'_>, args: &SchemaArgs) -> CommandResult {
+async fn list(session: &Session<'_>, registry: &Registry, args: &SchemaArgs) -> CommandResult {
     let mut types: Vec<String> = Vec::new();
-    for provider in session.composition.registry.providers() {
+    for provider in registry.providers() {
         let unloadable = |failure: trueup_core::Failure| {
             CommandError::plain(format!("cannot load the provider {}: {}", provider.name(), failure.message))
         };

@@ -94,12 +94,8 @@ pub(crate) fn state(
     settings: &StackSettings,
     user: &UserSettings,
 ) -> Resolved<StateSettings> {
-    let file = |path: &str| StateSettings {
-        kind: "sqlite".into(),
-        settings: Value::object([("path", path.into())]),
-    };
     if let Some(path) = environment.get("TRUEUP_STATE") {
-        return Resolved { value: file(path), from: Source::Environment("TRUEUP_STATE") };
+        return Resolved { value: StateSettings::in_file(path), from: Source::Environment("TRUEUP_STATE") };
     }
     if let Some(state) = &settings.state {
         return Resolved { value: state.clone(), from: Source::Stack };
@@ -110,7 +106,7 @@ pub(crate) fn state(
         let value = StateSettings { kind: state.kind.as_str().into(), settings };
         return Resolved { value, from: Source::User };
     }
-    Resolved { value: file(&format!("{OWN_FOLDER}/state.db")), from: Source::Default }
+    Resolved { value: StateSettings::in_own_folder(), from: Source::Default }
 }
 
 /// How many operations run at a time.

@@ -37,7 +37,7 @@ pub struct Lifecycle {
     /// How failed operations are repeated: attempts, first wait, longest wait.
     pub retry: Option<RetryWords>,
     /// The class of resources it shares a limit with.
-    pub parallelism: Option<SmolStr>,
+    pub limit: Option<SmolStr>,
 }
 
 /// How failed operations are repeated; what is not said is as usual.
@@ -125,7 +125,7 @@ impl Lifecycle {
         if let Some(retry) = words.block("retry", diagnostics) {
             self.retry = Some(RetryWords::decode(retry, diagnostics));
         }
-        self.parallelism = words.text("parallelism", diagnostics);
+        self.limit = words.text("limit", diagnostics);
         if let (Some(true), Some(true)) = (self.create_before_destroy, self.delete_first) {
             let summary = "`create_before_destroy` and `delete_first` contradict each other";
             diagnostics.push(at(words.header(), summary).hint("remove one of them"));

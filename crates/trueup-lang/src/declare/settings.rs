@@ -17,8 +17,10 @@ pub struct Settings {
     pub state: Option<StateSettings>,
     /// Stages that are not destroyed without a further question.
     pub protected_stages: Vec<SmolStr>,
+    /// How many operations run at a time.
+    pub parallelism: Option<usize>,
     /// Classes of resources that share a limit.
-    pub parallelism: IndexMap<SmolStr, usize>,
+    pub limits: IndexMap<SmolStr, usize>,
     /// The providers that are asked for, by their local names.
     pub required_providers: IndexMap<SmolStr, RequiredProvider>,
 }
@@ -155,7 +157,13 @@ impl Module {
             }
         }
         if let Some(parallelism) = words.expression("parallelism") {
-            self.declare_parallelism(&parallelism, diagnostics);
+            self.settings.parallelism = limit(&parallelism);
+            if self.settings.parallelism.is_none() {
+                diagnostics.push(at(parallelism.origin, "`parallelism` must be a whole number from 1 on"));
+            }
+        }
+        if let Some(limits) = words.expression("limits") {
+            self.declare_limits(&limits, diagnostics);
         }
         words.finish(diagnostics);
     }
@@ -181,27 +189,28 @@ impl Module {
         self.settings.state = Some(StateSettings { kind, options, origin });
     }
 
-    fn declare_parallelism(&mut self, value: &Expr, diagnostics: &mut Diagnostics) {
-        for item in value.as_object().unwrap_or_default() {
-            let limit = match &item.value.without_parentheses().kind {
-                ExprKind::Literal(Literal::Number(number)) => number.as_u64().filter(|number| *number > 0),
-                _ => None,
-            };
-            match (key(&item.key), limit) {
+    fn declare_limits(&mut self, value: &Expr, diagnostics: &mut Diagnostics) {
+        const HINT: &str = "write `limits = { database = 2 }`";
+        let Some(items) = value.as_object() else {
+            return diagnostics.push(at(value.origin, "`limits` must be a map of limits").hint(HINT));
+        };
+        for item in items {
+            match (key(&item.key), limit(&item.value)) {
                 (Some(name), Some(limit)) => {
-                    self.settings.parallelism.insert(name.into(), limit as usize);
+                    self.settings.limits.insert(name.into(), limit);
                 }
-                _ => diagnostics.push(
-                    at(item.value.origin, "a limit is a whole number from 1 on")
-                        .hint("write `parallelism = { database = 2 }`"),
-                ),
+                _ => {
+                    diagnostics.push(at(item.value.origin, "a limit is a whole number from 1 on").hint(HINT))
+                }
             }
         }
-        if value.as_object().is_none() {
-            let hint = "write `parallelism = { database = 2 }`";
-            diagnostics.push(at(value.origin, "`parallelism` must be a map of limits").hint(hint));
-        }
     }
+}
+
+/// A whole number from 1 on.
+fn limit(value: &Expr) -> Option<usize> {
+    let ExprKind::Literal(Literal::Number(number)) = &value.without_parentheses().kind else { return None };
+    number.as_u64().and_then(|number| usize::try_from(number).ok()).filter(|number| *number > 0)
 }
 
 fn key(key: &ObjectKey) -> Option<&str> {

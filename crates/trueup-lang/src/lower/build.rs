@@ -40,6 +40,12 @@ pub(super) struct Builder<'a> {
 impl Loaded {
     /// Builds the program, or says all that is wrong with it.
     pub async fn build(&self, request: BuildRequest<'_>) -> Result<Built, Unsound> {
+        if !self.found && request.purpose != Purpose::Destroy {
+            let summary = format!("there are no stack files in {}", self.folder.display());
+            let hint = "write one whose name ends in `.tf` or `.tu.hcl`";
+            let diagnostics = Diagnostic::error(summary).hint(hint).into();
+            return Err(Unsound { diagnostics, sources: self.sources.clone() });
+        }
         if self.diagnostics.has_errors() && request.purpose != Purpose::Destroy {
             // What could not be read would only make everything else look wrong.
             return Err(Unsound { diagnostics: self.diagnostics.clone(), sources: self.sources.clone() });
@@ -234,7 +240,7 @@ impl Builder<'_> {
         self.lower_outputs(evaluation);
         let root = self.world.root.clone();
         self.lower_imports(evaluation, &root);
-        let classes = root.node.module.settings.parallelism.iter();
+        let classes = root.node.module.settings.limits.iter();
         self.program.parallelism =
             classes.map(|(name, limit)| ParallelismClass { name: name.clone(), limit: *limit }).collect();
     }

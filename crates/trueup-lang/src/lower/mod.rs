@@ -37,6 +37,8 @@ pub struct Loaded {
     pub sources: SourceMap,
     /// What is wrong with the texts.
     pub diagnostics: Diagnostics,
+    /// Whether there are stack files in the folder at all.
+    pub found: bool,
 }
 
 /// What a build is told.
@@ -100,16 +102,11 @@ impl Loaded {
     pub fn load(folder: &Path) -> Self {
         let (mut sources, mut diagnostics) = (SourceMap::new(), Diagnostics::new());
         let tree = load_modules(folder, &mut sources, &mut diagnostics);
-        let empty = std::fs::read_dir(folder).is_ok_and(|entries| {
+        let found = std::fs::read_dir(folder).is_ok_and(|entries| {
             let mut names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-            !names.any(|name| crate::folder::is_source(&name))
+            names.any(|name| crate::folder::is_source(&name))
         });
-        if empty {
-            let summary = format!("there are no stack files in {}", folder.display());
-            let hint = "write one whose name ends in `.tf` or `.tu.hcl`, run `trueup init`, or name another folder with `--chdir`";
-            diagnostics.push(Diagnostic::error(summary).hint(hint));
-        }
-        Loaded { folder: folder.to_owned(), tree, sources, diagnostics }
+        Loaded { folder: folder.to_owned(), tree, sources, diagnostics, found }
     }
 
     /// What the program says about itself.
@@ -122,8 +119,19 @@ impl Loaded {
         self.tree.module.variables.keys()
     }
 
-    /// The folders whose files belong to the program, as seen from the root module's.
-    pub fn folders(&self) -> Vec<PathBuf> {
-        self.tree.folders()
+    /// All files that belong to the program, also those that only may.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for folder in self.tree.folders() {
+            let folder = self.folder.join(folder);
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            let ours = |name: &String| {
+                crate::folder::is_source(name) || name.ends_with(".tfvars") || name.ends_with(".tfvars.json")
+            };
+            files.extend(names.filter(ours).map(|name| folder.join(name)));
+        }
+        files.sort();
+        files
     }
 }

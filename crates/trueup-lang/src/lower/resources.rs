@@ -303,7 +303,7 @@ fn options(lifecycle: &Lifecycle) -> ResourceOptions {
             backoff: words.backoff.unwrap_or(usual.backoff),
             backoff_max: words.backoff_max.unwrap_or(usual.backoff_max),
         }),
-        parallelism_class: lifecycle.parallelism.clone(),
+        parallelism_class: lifecycle.limit.clone(),
     }
 }
 

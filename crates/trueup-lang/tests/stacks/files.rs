@@ -52,7 +52,7 @@ fn files_are_read_relative_to_their_module() {
 fn a_folder_without_stack_files_says_what_to_do() {
     let refused = Bench::new([("readme.md", "")]).refused();
     assert!(refused.contains("there are no stack files in"), "{refused}");
-    assert!(refused.contains("trueup init"), "{refused}");
+    assert!(refused.contains("`.tu.hcl`"), "{refused}");
 }
 
 #[test]

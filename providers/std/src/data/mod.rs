@@ -10,4 +10,4 @@ pub use env::{EnvironmentValue, EnvironmentVariable};
 pub use file::{ExistingFile, ExistingFileOutput};
 #[cfg(feature = "http")]
 pub use http::{HttpAnswer, HttpAnswerOutput};
-pub use stack_output::{OutputsOfStack, OutputsOfStackOutput, StackOutputs};
+pub use stack_output::{OutputsOfStack, OutputsOfStackOutput, StackOutputRequest, StackOutputs};

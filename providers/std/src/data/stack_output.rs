@@ -6,20 +6,30 @@ use std::sync::Arc;
 use trueup_core::Value;
 use trueup_provider::{BoxFuture, Context, DataSource, Error, Inputs, Outputs, Result};
 
-type Reader = dyn Fn(String, String) -> BoxFuture<'static, Result<Option<Value>>> + Send + Sync;
+type Reader = dyn Fn(StackOutputRequest) -> BoxFuture<'static, Result<Option<Value>>> + Send + Sync;
+
+/// Whose outputs are wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StackOutputRequest {
+    /// The stack.
+    pub stack: String,
+    /// The stage.
+    pub stage: String,
+    /// The folder of the other stack, if its state is kept there.
+    pub folder: Option<String>,
+}
 
 /// What reads the outputs of stacks: stores are composed elsewhere.
 #[derive(Clone)]
 pub struct StackOutputs(Arc<Reader>);
 
 impl StackOutputs {
-    /// From a function of stack and stage to the outputs, an object with an entry for each; `None` if that stack was
-    /// never deployed.
-    pub fn from_function<F>(read: impl Fn(String, String) -> F + Send + Sync + 'static) -> Self
+    /// From a function to the outputs, an object with an entry for each; `None` if that stack was never deployed.
+    pub fn from_function<F>(read: impl Fn(StackOutputRequest) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Option<Value>>> + Send + 'static,
     {
-        StackOutputs(Arc::new(move |stack, stage| Box::pin(read(stack, stage))))
+        StackOutputs(Arc::new(move |wanted| Box::pin(read(wanted))))
     }
 }
 
@@ -37,6 +47,8 @@ pub struct OutputsOfStack {
     stack: String,
     /// Its stage; if it is not set, the stage of this run.
     stage: Option<String>,
+    /// Its folder, if its state is kept there and not beside this stack's. A relative one begins at this stack's folder.
+    folder: Option<String>,
 }
 
 /// What another stack gives.
@@ -52,7 +64,8 @@ impl DataSource for OutputsOfStack {
 
     async fn read(&self, context: &Context<StackOutputs>) -> Result<OutputsOfStackOutput> {
         let stage = self.stage.clone().unwrap_or_else(|| context.owner.stage.to_string());
-        match (context.config().0)(self.stack.clone(), stage.clone()).await? {
+        let (stack, folder) = (self.stack.clone(), self.folder.clone());
+        match (context.config().0)(StackOutputRequest { stack, stage: stage.clone(), folder }).await? {
             Some(outputs) => Ok(OutputsOfStackOutput { outputs }),
             None => {
                 Err(Error::not_found(format!("the stack `{}` was never deployed to `{stage}`", self.stack))

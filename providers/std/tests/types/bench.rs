@@ -91,8 +91,8 @@ impl Bench {
     }
 
     pub(crate) fn registry(&self) -> Registry {
-        let outputs = StackOutputs::from_function(|stack, stage| async move {
-            Ok((stack == "network" && stage == "test").then(|| value!({ vpc: "vpc-1" })))
+        let outputs = StackOutputs::from_function(|wanted| async move {
+            Ok((wanted.stack == "network" && wanted.stage == "test").then(|| value!({ vpc: "vpc-1" })))
         });
         Registry::new()
             .with(std_in(self.folder.path()))

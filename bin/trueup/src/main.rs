@@ -1,0 +1,23 @@
+//! The program `trueup`: Terraform's language on the built-in providers, with state in the stack's folder.
+//!
+//! It only puts together what others do: `language` reads programs, `providers` manage things, stores come with the
+//! command line.
+
+mod language;
+mod providers;
+mod scaffold;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use trueup_cli::{Composition, open_sqlite};
+
+fn main() -> ExitCode {
+    trueup_cli::main(Composition {
+        name: "trueup",
+        version: env!("CARGO_PKG_VERSION"),
+        front_end: Box::new(language::TerraformLanguage),
+        registry: Box::new(providers::registry),
+        open_store: Arc::new(open_sqlite),
+    })
+}

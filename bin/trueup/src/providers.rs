@@ -1,0 +1,47 @@
+//! The providers that are built in.
+
+use trueup_cli::front_end::StateSettings;
+use trueup_cli::{RegistryRequest, StoreRequest};
+use trueup_core::Value;
+use trueup_provider::{Error, Registry, Result};
+use trueup_provider_std::{
+    Randomness, StackOutputRequest, StackOutputs, Surroundings, stack_provider, std_provider,
+    terraform_provider,
+};
+use trueup_state::{Scope, Store};
+
+/// The providers for a stack.
+pub(crate) fn registry(request: &RegistryRequest) -> Registry {
+    let surroundings = Surroundings::new(&request.folder).with_environment(std::env::vars_os());
+    let own = request.clone();
+    let outputs = StackOutputs::from_function(move |wanted| outputs_of(own.clone(), wanted));
+    Registry::new()
+        .with(std_provider(surroundings))
+        .with(terraform_provider(Randomness::default()))
+        .with(stack_provider(outputs))
+}
+
+/// What another stack gives: from this stack's store, or from the one in another stack's folder.
+async fn outputs_of(own: RegistryRequest, wanted: StackOutputRequest) -> Result<Option<Value>> {
+    let RegistryRequest { folder, state, clock, open_store } = own;
+    let (folder, state) = match wanted.folder {
+        None => (folder, state),
+        Some(other) => (folder.join(other), StateSettings::in_own_folder()),
+    };
+    let location = state.sqlite_file(&folder);
+    if location.as_ref().is_some_and(|file| !file.exists()) {
+        // Asking must not make a store.
+        return Ok(None);
+    }
+    let opened = open_store(StoreRequest { folder, state, clock }).await;
+    let store = opened.map_err(|diagnostics| {
+        let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        Error::fatal(told.join("; "))
+    })?;
+    outputs(&*store, &wanted.stack, &wanted.stage).await
+}
+
+async fn outputs(store: &dyn Store, stack: &str, stage: &str) -> Result<Option<Value>> {
+    let snapshot = store.load(&Scope::new(stack, stage)).await;
+    Ok(snapshot.map_err(|error| Error::fatal(error.to_string()))?.outputs)
+}
