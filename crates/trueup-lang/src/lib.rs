@@ -1,6 +1,7 @@
 //! The front end for Terraform's language.
 //!
 //! - [`syntax`]: texts become trees whose every part knows its place in the source
+//! - [`format`](mod@format): texts in their canonical form
 //! - [`eval`]: expressions become values, in an environment that knows the names
 //! - [`functions`]: what expressions can call
 //! - [`types`]: types as programs write them
@@ -16,6 +17,7 @@
 pub mod declare;
 pub mod eval;
 mod folder;
+pub mod format;
 pub mod functions;
 mod lower;
 pub mod modules;
