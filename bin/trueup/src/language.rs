@@ -8,7 +8,8 @@ use trueup_cli::front_end::{
     BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, ProgramSource, Purpose, ScaffoldFile,
     StackSettings, StateSettings,
 };
-use trueup_core::{Origin, Value};
+use trueup_core::{Origin, SourceMap, Value};
+use trueup_lang::format::is_formattable;
 use trueup_lang::variables::{GivenVariables, VariableArgument};
 use trueup_provider::{BoxFuture, Clock, RuntimeClock};
 
@@ -31,8 +32,12 @@ impl FrontEnd for TerraformLanguage {
     }
 
     fn format(&self, file_name: &str, text: &str) -> Option<Result<String, Faulty>> {
-        let _ = (file_name, text);
-        None
+        is_formattable(file_name).then(|| {
+            // The formatter's diagnostics point into the first file of a map.
+            let mut sources = SourceMap::new();
+            sources.add(file_name, text);
+            trueup_lang::format::format(text).map_err(|diagnostics| Faulty { diagnostics, sources })
+        })
     }
 
     fn scaffold(&self, stack: &str) -> Vec<ScaffoldFile> {

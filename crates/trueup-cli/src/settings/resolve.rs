@@ -6,7 +6,7 @@ use std::path::Path;
 use smol_str::{SmolStr, format_smolstr};
 use trueup_core::Value;
 
-use super::{Environment, FolderMemory, OWN_FOLDER, UserSettings};
+use super::{Environment, FolderMemory, UserSettings};
 use crate::front_end::{StackSettings, StateSettings};
 
 /// A value and where it comes from.

@@ -200,7 +200,7 @@ impl Module {
                     self.settings.limits.insert(name.into(), limit);
                 }
                 _ => {
-                    diagnostics.push(at(item.value.origin, "a limit is a whole number from 1 on").hint(HINT))
+                    diagnostics.push(at(item.value.origin, "a limit is a whole number from 1 on").hint(HINT));
                 }
             }
         }

@@ -41,7 +41,7 @@ use crate::syntax::{FILE_BYTES_MAX, parse_body};
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// How the names of files end that are written in native syntax, and therefore can be formatted.
-const NATIVE_ENDINGS: [&str; 4] = [".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl"];
+const NATIVE_ENDINGS: [&str; 5] = [".tu.hcl", ".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl"];
 
 /// The text in its canonical form: programs, and values for variables, which are written alike.
 ///

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
+use trueup_core::{Diagnostics, Origin, SourceMap};
 use trueup_program::{Program, Scope};
 use trueup_provider::Registry;
 
