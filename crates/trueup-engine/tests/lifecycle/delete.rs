@@ -2,6 +2,7 @@
 
 use trueup_core::{Failure, FailureClass};
 use trueup_engine::Outcome;
+use trueup_state::Status;
 
 use crate::world::{Bench, program, thing, thing_from};
 
@@ -74,4 +75,24 @@ fn what_another_record_holds_is_dropped_and_not_deleted() {
     bench.deployed(&program([thing("a", 1)]));
     assert_eq!(bench.records().into_keys().collect::<Vec<_>>(), ["a"]);
     assert_eq!(bench.world.things(), ["a=1"]);
+}
+
+/// DELETE-5
+#[test]
+fn an_interrupted_delete_is_finished_and_what_is_declared_again_is_made_anew() {
+    for declared_again in [false, true] {
+        let bench = Bench::new();
+        bench.deployed(&program([thing("a", 1)]));
+        let first = bench.world.by_name("a");
+        bench.world.fail("delete a", Failure::new(FailureClass::Indeterminate, "the connection broke"));
+        assert!(!bench.deploy(&program([])).succeeded());
+        assert_eq!(bench.records()["a"].current.as_ref().unwrap().status, Status::Deleting);
+        let next = if declared_again { program([thing("a", 1)]) } else { program([]) };
+        bench.deployed(&next);
+        assert_ne!(bench.world.by_name("a"), first);
+        match declared_again {
+            false => assert!(bench.records().is_empty()),
+            true => assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 1),
+        }
+    }
 }
