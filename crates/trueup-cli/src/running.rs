@@ -93,7 +93,7 @@ pub(crate) async fn carry_out_changed(
     let begun = session.clock.now();
     let mut answer = Asked::Approved;
     let mut run_began = begun;
-    let mut planning = Planning::start(&session.ui, &session.clock);
+    let mut planning = Planning::start(&session.ui, &session.clock, &workplace.looking);
     let deployed = {
         let mut approve = |plan: &Plan| {
             drop(planning.take());
@@ -243,7 +243,7 @@ pub(crate) async fn uninterrupted<T>(
     workplace: &Workplace<'_>,
     work: impl Future<Output = T>,
 ) -> CommandResult<T> {
-    let _planning = Planning::start(&workplace.session.ui, &workplace.session.clock);
+    let _planning = Planning::start(&workplace.session.ui, &workplace.session.clock, &workplace.looking);
     let first = std::pin::pin!(workplace.session.interrupts.first());
     match select(std::pin::pin!(work), first).await {
         Either::Left((done, _)) => Ok(done),

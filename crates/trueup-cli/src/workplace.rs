@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
-use trueup_engine::{EventSink, PlanOptions, Preview, Reconciler, SystemRandom};
+use trueup_engine::{EventSink, Looking, PlanOptions, Preview, Reconciler, SystemRandom};
 use trueup_program::Program;
 use trueup_provider::Registry;
 use trueup_state::{MemoryStore, Scope, Snapshot, Store};
@@ -37,6 +37,8 @@ pub(crate) struct Workplace<'a> {
     pub user: UserSettings,
     /// The providers.
     pub registry: Registry,
+    /// How far plans have come.
+    pub looking: Arc<Looking>,
     memory: FolderMemory,
 }
 
@@ -71,6 +73,7 @@ impl<'a> Workplace<'a> {
             stack: settings::stack(&loaded.settings, &memory, folder),
             stage,
             registry: session.registry(&state.value),
+            looking: Arc::default(),
             state,
             loaded,
             user,
@@ -142,7 +145,9 @@ impl<'a> Workplace<'a> {
     /// An engine on this store.
     pub(crate) fn reconciler(&self, store: Arc<dyn Store>, events: EventSink) -> Reconciler {
         let registry = self.registry.clone();
-        Reconciler::new(store, registry, events).with(self.session.clock.clone(), Arc::new(SystemRandom))
+        Reconciler::new(store, registry, events)
+            .with(self.session.clock.clone(), Arc::new(SystemRandom))
+            .counting(self.looking.clone())
     }
 
     /// Builds the program. Where the text needs outputs to say what else there is, the part that is there is previewed

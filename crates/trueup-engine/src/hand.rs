@@ -109,7 +109,7 @@ impl Reconciler {
     ) -> Result<Vec<HandStep>, EngineError> {
         let (registry, clock) = (self.registry(), self.clock().clone());
         let options = &PlanOptions { drift: true, ..options.clone() };
-        let sources = Sources { program, registry, options, clock, destroy: false };
+        let sources = Sources { program, registry, options, clock, destroy: false, looking: self.looking() };
         Ok(planner::observe(&sources, snapshot).await?)
     }
 

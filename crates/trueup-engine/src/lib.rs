@@ -15,6 +15,7 @@ mod executor;
 mod graph;
 mod hand;
 mod lease;
+mod looking;
 mod options;
 mod plan;
 mod planner;
@@ -28,6 +29,7 @@ pub use events::{
 };
 pub use executor::{Cancellation, Outcome, RunReport};
 pub use hand::{HandChange, HandStep};
+pub use looking::Looking;
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 pub use planner::PassDump;

@@ -14,6 +14,7 @@ use trueup_state::{HeldLease, Holder as LeaseHolder, Scope, Store, StoreError};
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
 use crate::lease::RunLease;
+use crate::looking::Looking;
 use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
@@ -26,6 +27,7 @@ pub struct Reconciler {
     events: EventSink,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    looking: Arc<Looking>,
 }
 
 /// Why a run did not begin, or had to be given up as a whole.
@@ -65,7 +67,7 @@ impl Reconciler {
     /// A reconciler on the machine's clock and randomness.
     pub fn new(store: Arc<dyn Store>, registry: Registry, events: EventSink) -> Self {
         let (clock, random) = (Arc::new(RuntimeClock::new()), Arc::new(SystemRandom));
-        Reconciler { store, registry, events, clock, random }
+        Reconciler { store, registry, events, clock, random, looking: Arc::default() }
     }
 
     /// The same on another clock and randomness.
@@ -88,8 +90,19 @@ impl Reconciler {
         &self.clock
     }
 
+    pub(crate) fn looking(&self) -> &Looking {
+        &self.looking
+    }
+
     pub(crate) fn random(&self) -> &dyn Random {
         &*self.random
+    }
+
+    /// The same, counting what its plans look at.
+    #[must_use]
+    pub fn counting(mut self, looking: Arc<Looking>) -> Self {
+        self.looking = looking;
+        self
     }
 
     /// What a deploy of the program would do. Changes nothing and takes no lease.
@@ -166,7 +179,7 @@ impl Reconciler {
     /// and without a call to any provider.
     pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
         let (registry, clock) = (&self.registry, self.clock.clone());
-        let sources = Sources { program, registry, options, clock, destroy: false };
+        let sources = Sources { program, registry, options, clock, destroy: false, looking: &self.looking };
         Ok(planner::validate(&sources).await?)
     }
 
@@ -179,8 +192,14 @@ impl Reconciler {
     ) -> Result<Planned<'p>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
         let snapshot = self.store.load(&scope).await?;
-        let sources =
-            Sources { program, registry: &self.registry, options, clock: self.clock.clone(), destroy };
+        let sources = Sources {
+            program,
+            registry: &self.registry,
+            options,
+            clock: self.clock.clone(),
+            destroy,
+            looking: &self.looking,
+        };
         Ok(planner::plan(&sources, snapshot, trace).await?)
     }
 

@@ -112,3 +112,12 @@ fn a_refresh_records_what_is_gone_and_changes_no_object() {
     bench.deployed(&program);
     assert_eq!(bench.world.things(), ["a=1", "b=1", "c=1"]);
 }
+
+/// DRIFT-8: whoever waits for a plan can see how far it has come.
+#[test]
+fn a_plan_counts_what_it_looks_at() {
+    let bench = Bench::new();
+    let three = program([thing("a", 1), thing("b", 1), thing("c", 1)]);
+    bench.deployed(&three);
+    assert_eq!(bench.looked_at(&three), (3, 3));
+}
