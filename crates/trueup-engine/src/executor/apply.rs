@@ -166,7 +166,10 @@ impl Applying<'_> {
             private: &private,
             context: &context,
         };
-        let answer = self.run.bounded(self.policy.timeout, self.resource.handler.plan(request)).await?;
+        let answer = self
+            .run
+            .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
+            .await?;
         let planned = self.resource.decision.action;
         let mut action = action_of(answer.verdict);
         let unfinished = current.is_some_and(|current| current.attempt().is_some());
@@ -334,7 +337,10 @@ impl Applying<'_> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let (config, desired) = (&self.config, &self.desired);
         let request = CheckRequest { config, desired, context: &context };
-        Ok(self.run.bounded(self.policy.timeout, self.resource.handler.check(request)).await?)
+        Ok(self
+            .run
+            .bounded(self.policy.timeout(Operation::Read), self.resource.handler.check(request))
+            .await?)
     }
 
     fn attempt(&self) -> Attempt {
@@ -360,7 +366,7 @@ impl Applying<'_> {
     ) -> Result<State, Trouble> {
         let mut attempts = Attempts::new(
             self.policy.retry,
-            self.policy.timeout,
+            self.policy.timeout(operation),
             &*self.run.clock,
             crate::planner::seed(&self.address),
         );
@@ -378,7 +384,8 @@ impl Applying<'_> {
                 bindings: &attempt.bindings,
                 context: &context,
             };
-            let called = self.run.bounded(self.policy.timeout, self.resource.handler.apply(request)).await;
+            let timeout = self.policy.timeout(operation);
+            let called = self.run.bounded(timeout, self.resource.handler.apply(request)).await;
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => return Ok(object),
                 Err(failed) => failed,

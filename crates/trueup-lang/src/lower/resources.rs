@@ -297,7 +297,7 @@ fn options(lifecycle: &Lifecycle) -> ResourceOptions {
         delete_first: lifecycle
             .delete_first
             .or(lifecycle.create_before_destroy.filter(|first| *first).map(|_| false)),
-        timeout: lifecycle.timeout,
+        timeouts: lifecycle.timeouts.map(Box::new),
         retry: lifecycle.retry.map(|words| RetryPolicy {
             attempts_max: words.attempts.unwrap_or(usual.attempts_max),
             backoff: words.backoff.unwrap_or(usual.backoff),
