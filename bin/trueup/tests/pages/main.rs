@@ -8,6 +8,7 @@
 mod comparison;
 mod page;
 mod shell;
+mod snippets;
 
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
