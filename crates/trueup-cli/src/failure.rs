@@ -121,7 +121,7 @@ fn values(value: &Value, found: &mut Vec<Origin>) {
         Kind::List(items) => items.iter().for_each(|item| values(item, found)),
         Kind::Set(items) => items.iter().for_each(|item| values(item, found)),
         Kind::Map(entries) | Kind::Object(entries) => {
-            entries.iter().for_each(|(_, item)| values(item, found))
+            entries.iter().for_each(|(_, item)| values(item, found));
         }
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Unknown(_) => {}
     }
