@@ -1,6 +1,6 @@
 //! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
 
-use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
+use trueup_core::{Diagnostic, Diagnostics, Kind, Origin, SourceMap, Value};
 use trueup_engine::EngineError;
 use trueup_program::{Expression, Node, Place, Program};
 use trueup_state::StoreError;
@@ -91,6 +91,8 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
                 // A declaration on one line shows its values, and any of them may be secret.
                 let mut values = Vec::new();
                 literals(inputs, &mut values);
+                // The whole of the inputs stands where the declaration does, which is what is to be shown.
+                values.retain(|origin| Some(*origin) != diagnostic.origin);
                 diagnostic.concealed = values.into();
             }
         }
@@ -102,13 +104,26 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
 /// Where values stand in the text.
 fn literals(expression: &Expression, found: &mut Vec<Origin>) {
     match expression.node() {
-        Node::Literal(value) => found.extend(value.origin()),
+        Node::Literal(value) => values(value, found),
         Node::List(items) | Node::Apply(_, items) => items.iter().for_each(|item| literals(item, found)),
         Node::Object(entries) | Node::Map(entries) => {
             entries.iter().for_each(|(_, item)| literals(item, found));
         }
         Node::Part(whole, _) => literals(whole, found),
         Node::Reference(_) | Node::Computed(_) | Node::Invalid(_) => {}
+    }
+}
+
+/// Where a value stands, and the values in it.
+fn values(value: &Value, found: &mut Vec<Origin>) {
+    found.extend(value.origin());
+    match value.kind() {
+        Kind::List(items) => items.iter().for_each(|item| values(item, found)),
+        Kind::Set(items) => items.iter().for_each(|item| values(item, found)),
+        Kind::Map(entries) | Kind::Object(entries) => {
+            entries.iter().for_each(|(_, item)| values(item, found));
+        }
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Unknown(_) => {}
     }
 }
 

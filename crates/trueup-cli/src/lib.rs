@@ -23,6 +23,7 @@ mod graph;
 mod interrupt;
 mod progress;
 mod recorded_scope;
+mod reference;
 mod refreshing;
 mod render;
 mod running;

@@ -8,6 +8,7 @@ mod record_json;
 mod run;
 #[cfg(test)]
 mod run_tests;
+pub(crate) mod schema;
 mod text_diff;
 mod time;
 mod value;

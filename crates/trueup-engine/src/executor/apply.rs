@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use trueup_core::{Address, Failure, FailureClass, Value};
+use trueup_program::DriftPolicy;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
     LookupRequest, Observed, Ownership, PlanRequest, PrivateBytes, ReadRequest, Recovery, Sighting, State,
@@ -154,7 +155,9 @@ impl Applying<'_> {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let prior_bindings = current.map_or(&[][..], |current| &current.bindings);
-        let observed = self.resource.observed.as_ref().filter(|_| prior.is_some());
+        // Where drift is not to be repaired, it is no reason to act, as in the plan (DRIFT-7).
+        let repairs = self.resource.options.drift == DriftPolicy::Fix;
+        let observed = self.resource.observed.as_ref().filter(|_| prior.is_some() && repairs);
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
         let request = PlanRequest {
             config: Some(&self.config),

@@ -78,6 +78,12 @@ fn each_resource_says_what_is_done_about_its_drift() {
     assert_eq!(told, ["w_thing.a was changed outside: size, url"]);
     let ignored = bench.try_plan(&with(DriftPolicy::Ignore)).unwrap();
     assert!(ignored.is_empty() && ignored.warnings.is_empty());
+    for tolerant in [DriftPolicy::Warn, DriftPolicy::Ignore] {
+        bench.deployed(&with(tolerant));
+        assert_eq!(bench.world.things(), ["a=99"]);
+    }
+    bench.deployed(&with(DriftPolicy::Fix));
+    assert_eq!(bench.world.things(), ["a=1"]);
 }
 
 /// DRIFT-4
