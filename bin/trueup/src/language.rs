@@ -86,7 +86,13 @@ impl ProgramSource for Source {
             if let Ok(mut last) = self.waited_for.lock() {
                 *last = built.pending;
             }
-            Ok(Built { program: built.program, pending, files: Vec::new(), warnings: built.warnings })
+            Ok(Built {
+                program: built.program,
+                pending,
+                stuck: built.stuck,
+                files: Vec::new(),
+                warnings: built.warnings,
+            })
         })
     }
 

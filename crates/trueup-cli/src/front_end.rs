@@ -171,6 +171,9 @@ pub struct Built {
     pub program: Program,
     /// Whether there is more to it, which needs outputs that a preview of this part gives. To be built again with them.
     pub pending: bool,
+    /// Why nothing more will become known before a deploy, if that is so: a `count` on what is not made yet. The program
+    /// stays the part that it is, which is enough for a run with targets in it.
+    pub stuck: Option<Diagnostics>,
     /// Further files that were read, for those who watch them.
     pub files: Vec<PathBuf>,
     /// What to tell the user, short of an error; origins refer to the program's sources.

@@ -112,7 +112,13 @@ impl ProgramSource for RustSource {
             (self.0)(&mut stack, &deployment);
             let sources = stack.sources().clone();
             let program = stack.build().map_err(|diagnostics| Faulty { diagnostics, sources })?;
-            Ok(Built { program, pending: false, files: Vec::new(), warnings: Diagnostics::new() })
+            Ok(Built {
+                program,
+                pending: false,
+                stuck: None,
+                files: Vec::new(),
+                warnings: Diagnostics::new(),
+            })
         })
     }
 

@@ -172,7 +172,10 @@ impl<'a> Workplace<'a> {
             };
             let mut built = self.loaded.source.build(request).await?;
             files.append(&mut built.files);
-            if !built.pending || purpose != Purpose::Deploy {
+            if let Some(diagnostics) = built.stuck.take_if(|_| options.targets.is_empty()) {
+                return Err(CommandError::Wrong { diagnostics, sources: built.program.sources });
+            }
+            if !built.pending || built.stuck.is_some() || purpose != Purpose::Deploy {
                 self.warn(&built.warnings, &built.program.sources);
                 built.files = files;
                 return Ok(built);

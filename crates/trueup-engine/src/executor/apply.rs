@@ -192,11 +192,12 @@ impl Applying<'_> {
             Grant::Delete => false,
         };
         if !granted {
-            let message =
-                format!("it would take a {action:?}, and the plan allows {:?} at most", planned.grant());
-            return Err(Failure::new(FailureClass::Conflict, message.to_lowercase())
-                .hint("plan again")
-                .into());
+            let message = format!(
+                "it needs another action than was planned: {} instead of {}",
+                action.name(),
+                planned.name()
+            );
+            return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
         }
         Ok((action, answer.private, answer.outputs))
     }

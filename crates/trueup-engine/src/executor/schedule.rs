@@ -413,7 +413,10 @@ impl Progress<'_> {
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
             let found = if run.destroy { Diagnostics::new() } else { draft.checks(run.program) };
-            report.warnings.extend(found.iter().map(ToString::to_string));
+            // What the plan said already need not be said again.
+            let news = found.iter().filter(|it| !report.plan.warnings.iter().any(|told| told == *it));
+            let news: Vec<String> = news.map(ToString::to_string).collect();
+            report.warnings.extend(news);
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {

@@ -108,14 +108,16 @@ impl Builder<'_> {
         pending.sort();
         pending.dedup();
         self.diagnostics.extend(evaluation.into_told());
-        if !pending.is_empty() && pending == waited_for {
+        let stuck = (!pending.is_empty() && pending == waited_for).then(|| {
+            let mut told = Diagnostics::new();
             for origin in &pending {
                 let summary = "how many there are depends on what is known only after a deploy";
                 let hint = "deploy what it depends on first, with `--target`; or use keys that are known";
-                self.diagnostics.push(at(*origin, summary).hint(hint));
+                told.push(at(*origin, summary).hint(hint));
             }
-        }
-        self.finish(pending, sources)
+            told
+        });
+        self.finish(pending, stuck, sources)
     }
 
     /// The providers alone, for a program that is to be deleted: what is wrong with the rest does not matter.
@@ -125,10 +127,15 @@ impl Builder<'_> {
         let evaluation = Evaluation::new(&world, &scope);
         self.lower_providers(&evaluation, configs);
         self.program.sources = sources;
-        Built { program: self.program, pending: Vec::new(), warnings: Diagnostics::new() }
+        Built { program: self.program, pending: Vec::new(), stuck: None, warnings: Diagnostics::new() }
     }
 
-    fn finish(mut self, pending: Vec<Origin>, sources: SourceMap) -> Result<Built, Unsound> {
+    fn finish(
+        mut self,
+        pending: Vec<Origin>,
+        stuck: Option<Diagnostics>,
+        sources: SourceMap,
+    ) -> Result<Built, Unsound> {
         let (diagnostics, warnings) = distinct(std::mem::take(&mut self.diagnostics));
         if diagnostics.has_errors() {
             return Err(Unsound { diagnostics, sources });
@@ -154,7 +161,7 @@ impl Builder<'_> {
             }
         }
         self.program.sources = sources;
-        Ok(Built { program: self.program, pending, warnings })
+        Ok(Built { program: self.program, pending, stuck, warnings })
     }
 
     /// Drops what depends on something whose instances are not known yet.

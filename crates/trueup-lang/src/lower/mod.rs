@@ -84,6 +84,8 @@ pub struct Built {
     pub program: Program,
     /// What the build waits for: where the number of instances depends on outputs. Empty if it is complete.
     pub pending: Vec<Origin>,
+    /// Why nothing more will become known before a deploy, if that is so: the program stays the part that it is.
+    pub stuck: Option<Diagnostics>,
     /// What to tell the user, short of an error.
     pub warnings: Diagnostics,
 }

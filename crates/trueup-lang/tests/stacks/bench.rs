@@ -74,6 +74,9 @@ impl Bench {
                 if built.pending.is_empty() {
                     return Ok(built);
                 }
+                if let Some(diagnostics) = built.stuck {
+                    return Err(Unsound { diagnostics, sources: built.program.sources });
+                }
                 let options = DeployOptions::new("test").plan;
                 let seen = self.reconciler().preview(&built.program, &options).await;
                 preview = Some(seen.unwrap_or_else(|error| panic!("{error}")));
