@@ -12,7 +12,7 @@ use crate::front_end::StateSettings;
 use crate::render::natural;
 use crate::render::schema::{conditions, facts, inner, nesting};
 use crate::session::Session;
-use crate::ui::{Look, Meaning, padded, width, wrapped};
+use crate::ui::{Look, Meaning, padded, prose, width, wrapped};
 
 /// Show what a resource type or data source takes and gives
 #[derive(Args, Debug)]
@@ -47,7 +47,7 @@ pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResu
     let look = session.ui.out();
     session.ui.data(&look.paint(Meaning::Strong, &title));
     if !inputs.doc.is_empty() {
-        wrapped(&inputs.doc, look.columns).iter().for_each(|line| session.ui.data(line));
+        prose(&inputs.doc, look.columns).iter().for_each(|line| session.ui.data(line));
     }
     for (name, block) in [("inputs", &inputs), ("outputs", &outputs)] {
         if block.names().next().is_some() {
