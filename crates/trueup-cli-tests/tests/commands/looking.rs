@@ -1,9 +1,11 @@
 //! Commands that only look.
 
-use crate::{Folder, steady};
+use trueup_cli_harness::{Folder, steady};
+
+use crate::{lines, no_lines};
 
 fn deployed() -> Folder {
-    let folder = Folder::with(
+    let folder = lines(
         "stack site\ntest_file a path=a.txt content=hello password=hunter22\n\
          test_file b path=b.txt content=@test_file.a.size\noutput a @test_file.a.path\noutput size @test_file.a.size\n",
     );
@@ -71,7 +73,7 @@ fn graphs_are_drawn_in_each_form() {
 
 #[test]
 fn schemas_document_types() {
-    let folder = Folder::empty();
+    let folder = no_lines();
     assert_eq!(folder.done("schema").out, "test_file\ntest_gate\n");
     insta::assert_snapshot!(folder.done("schema test_file").out);
     assert!(folder.run("schema test_fiel").err.contains("did you mean `test_file`?"));
@@ -93,7 +95,7 @@ fn console_knows_what_is_recorded() {
 
 #[test]
 fn help_and_manual_come_from_the_same_place() {
-    let folder = Folder::empty();
+    let folder = no_lines();
     let help = folder.done("--help").out;
     for command in ["init", "plan", "deploy", "state", "completions"] {
         assert!(help.contains(command), "{help}");
