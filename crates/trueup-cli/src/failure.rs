@@ -1,6 +1,6 @@
 //! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
 
-use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
+use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, SourceMap, Value};
 use trueup_engine::EngineError;
 use trueup_program::{Expression, Node, Place, Program};
 use trueup_state::StoreError;
@@ -84,13 +84,16 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
             let data = program.data.iter().map(|it| (&it.address, it.place, &it.inputs));
             let own = resources.chain(data).find(|(address, ..)| address.to_string() == *subject);
             if let Some((_, Some(place), inputs)) = own {
-                diagnostic.origin = Some(match place {
+                let origin = match place {
                     Place::Source(origin) => origin,
                     Place::Code(location) => sources.code(location),
-                });
+                };
+                diagnostic.origin = Some(origin);
                 // A declaration on one line shows its values, and any of them may be secret.
                 let mut values = Vec::new();
                 literals(inputs, &mut values);
+                // Inputs as a whole have the place of their declaration, which says nothing of them.
+                values.retain(|value| *value != origin);
                 diagnostic.concealed = values.into();
             }
         }
@@ -102,7 +105,7 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
 /// Where values stand in the text.
 fn literals(expression: &Expression, found: &mut Vec<Origin>) {
     match expression.node() {
-        Node::Literal(value) => found.extend(value.origin()),
+        Node::Literal(value) => value_origins(value, found),
         Node::List(items) | Node::Apply(_, items) => items.iter().for_each(|item| literals(item, found)),
         Node::Object(entries) | Node::Map(entries) => {
             entries.iter().for_each(|(_, item)| literals(item, found));
@@ -110,6 +113,13 @@ fn literals(expression: &Expression, found: &mut Vec<Origin>) {
         Node::Part(whole, _) => literals(whole, found),
         Node::Reference(_) | Node::Computed(_) | Node::Invalid(_) => {}
     }
+}
+
+fn value_origins(value: &Value, found: &mut Vec<Origin>) {
+    found.extend(value.origin());
+    value.as_items().into_iter().flatten().for_each(|item| value_origins(item, found));
+    let entries = value.as_entries().into_iter().flat_map(Entries::iter);
+    entries.for_each(|(_, item)| value_origins(item, found));
 }
 
 impl From<Diagnostic> for CommandError {
