@@ -142,17 +142,22 @@ impl From<Faulty> for CommandError {
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        let diagnostic = Diagnostic::error(error.to_string());
-        match error {
-            StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
-            StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
-            StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
-            StoreError::Damaged { .. } => {
-                diagnostic.hint("restore it from a copy; `state import` reads an export")
-            }
-            StoreError::Format { .. } => diagnostic,
-        }
-        .into()
+        store_trouble(&error).into()
+    }
+}
+
+/// What is wrong with a store, and what to do about it.
+pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
+    let diagnostic = Diagnostic::error(error.to_string());
+    match error {
+        StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
+        StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
+        StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
+        StoreError::Damaged { .. } => diagnostic.hint(
+            "put a copy of it back; or move it away, and `state import` an export or `deploy` to find again \
+             what can be found",
+        ),
+        StoreError::Format { .. } => diagnostic,
     }
 }
 
