@@ -138,7 +138,7 @@ pub enum Purpose {
 /// Values of variables as text, from the outside.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
-    /// From the environment (`TF_VAR_name`): these count least. Those that the program does not declare are ignored.
+    /// From the environment (`TRUEUP_VAR_name`, `TF_VAR_name`): these count least. Those that the program does not declare are ignored.
     pub environment: Vec<(SmolStr, String)>,
     /// From the command line, in its order: later ones count more, and all of them more than the folder's own files.
     /// One that the program does not declare is a mistake.

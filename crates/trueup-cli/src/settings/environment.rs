@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use smol_str::SmolStr;
 
-/// What begins the names of variables for programs, as Terraform's users know it.
-const VARIABLE_PREFIX: &str = "TF_VAR_";
+/// What begins the names of variables for programs: as Terraform's users know it, and ours, which counts more.
+const VARIABLE_PREFIXES: [&str; 2] = ["TF_VAR_", "TRUEUP_VAR_"];
 
 /// The environment of the process, or what a test says it is.
 #[derive(Clone, Debug, Default)]
@@ -39,9 +39,12 @@ impl Environment {
 
     /// The variables for programs, in order.
     pub(crate) fn program_variables(&self) -> Vec<(SmolStr, String)> {
-        let named =
-            self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(VARIABLE_PREFIX)?, value)));
-        named.map(|(name, value)| (SmolStr::new(name), value.clone())).collect()
+        let mut found = BTreeMap::new();
+        for prefix in VARIABLE_PREFIXES {
+            let named = self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(prefix)?, value)));
+            found.extend(named.map(|(name, value)| (SmolStr::new(name), value.clone())));
+        }
+        found.into_iter().collect()
     }
 
     /// The user's configuration file.
