@@ -80,9 +80,6 @@ pub(crate) async fn carry_out_changed(
         uninterrupted(workplace, building).await??.program
     };
     change(&mut program);
-    if !errand.options.dry_run {
-        workplace.remember()?;
-    }
     let mode = mode(errand.json, &session.ui);
     let usual = errand.options.plan.retry.attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, usual, attempts(&program));
@@ -98,7 +95,11 @@ pub(crate) async fn carry_out_changed(
         let mut approve = |plan: &Plan| {
             drop(planning.take());
             show(workplace, errand, plan, &program, begun);
-            answer = asked(workplace, errand, plan);
+            answer = match asked(workplace, errand, plan) {
+                // What a folder is about is remembered once something was done there.
+                Asked::Approved => workplace.remember().map_or_else(Asked::Refused, |()| Asked::Approved),
+                other => other,
+            };
             if matches!(answer, Asked::Approved) {
                 run_began = session.clock.now();
                 progress.begin(plan);

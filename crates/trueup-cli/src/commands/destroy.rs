@@ -36,6 +36,7 @@ pub(crate) struct DestroyArgs {
 pub(super) async fn run(session: &Session<'_>, args: &DestroyArgs) -> CommandResult {
     // What is wrong with the text does not stand in the way of what is recorded (DELETE-8).
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    workplace.check_something()?;
     let stage = &workplace.stage.value;
     if let Some(confirmed) = args.confirm.as_ref().filter(|confirmed| *confirmed != stage) {
         let summary = format!("--confirm names the stage {confirmed}, and this is {stage}");
