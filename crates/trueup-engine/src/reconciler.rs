@@ -9,9 +9,7 @@ use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
-use trueup_state::{
-    HeldLease, Holder as LeaseHolder, Record, Scope, Snapshot, Status, Store, StoreError,
-};
+use trueup_state::{HeldLease, Holder as LeaseHolder, Record, Scope, Snapshot, Status, Store, StoreError};
 
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
