@@ -33,8 +33,13 @@ pub(crate) fn cut(text: &str, to: usize, look: Look) -> String {
 
 /// Text broken at spaces into lines of at most this width; a longer word stands alone.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    filled(text.split_whitespace(), columns)
+}
+
+/// Words filled into lines of at most this width.
+fn filled<'w>(words: impl Iterator<Item = &'w str>, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in words {
         let last = lines.last_mut().expect("there is a line from the start on");
         if last.is_empty() {
             last.push_str(word);
@@ -48,10 +53,17 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Text broken at spaces, all lines but the first set in a little; each in the colour of its meaning.
+/// A list broken after its commas and colons, all lines but the first set in a little; each in the colour of its meaning.
 pub(crate) fn hanging(text: &str, meaning: Option<Meaning>, look: Look) -> String {
     let paint = |line: &String| meaning.map_or(line.clone(), |meaning| look.paint(meaning, line));
-    let lines = wrapped(text, look.columns.saturating_sub(2));
+    let columns = look.columns.saturating_sub(2);
+    let parts = text.split_inclusive(", ").flat_map(|part| part.split_inclusive(": ")).map(str::trim_end);
+    // What does not fit as a whole is broken at its spaces.
+    let fitting = parts.flat_map(|part| match width(part) <= columns {
+        true => vec![part],
+        false => part.split_whitespace().collect(),
+    });
+    let lines = filled(fitting, columns);
     lines.iter().map(paint).collect::<Vec<_>>().join("\n  ")
 }
 
