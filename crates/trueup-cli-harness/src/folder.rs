@@ -1,7 +1,7 @@
 //! A folder of its own for a binary, and what the binary tells when it runs there.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -88,6 +88,12 @@ impl Folder {
         Told::of(self.command(arguments).envs(environment.iter().copied()).output().unwrap())
     }
 
+    /// Starts the binary, to look at things while it runs.
+    pub fn start(&self, arguments: &str) -> Started {
+        let mut command = self.command(arguments);
+        Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
     /// Runs what must succeed.
     pub fn done(&self, arguments: &str) -> Told {
         let told = self.run(arguments);
@@ -101,6 +107,31 @@ impl Folder {
         let json: serde_json::Value = serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{told:?}"));
         assert_eq!(json["version"], 1, "{arguments}: {json}");
         json
+    }
+}
+
+/// A binary that runs, until it ends or the test does.
+#[derive(Debug)]
+pub struct Started(Option<Child>);
+
+impl Started {
+    /// Waits for its end.
+    pub fn ended(mut self) -> Told {
+        Told::of(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+
+    /// Ends it without a chance to say or write anything more.
+    pub fn kill(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod folder;
 mod screen;
 mod steady;
 
-pub use folder::{Folder, Told};
+pub use folder::{Folder, Started, Told};
 pub use screen::Screen;
 pub use steady::steady;
 
