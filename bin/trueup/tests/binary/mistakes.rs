@@ -4,7 +4,7 @@ use trueup_cli_harness::{Folder, Told};
 
 use crate::{empty, stack};
 
-/// Whatever is done with a text that is wrong says the same, fails, and leaves nothing behind.
+/// Whatever is done with a text that is wrong says the same, fails, and leaves nothing behind (STATE-13).
 fn check(name: &str, text: &str) {
     let folder = stack(text);
     insta::assert_snapshot!(name, refused(&folder));

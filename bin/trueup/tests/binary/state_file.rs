@@ -43,7 +43,7 @@ fn an_empty_state_is_told_and_left_alone() {
     insta::assert_snapshot!("empty_state", refused(b""));
 }
 
-/// STATE-4
+/// STATE-4, STATE-12
 #[test]
 fn a_second_deploy_in_the_folder_waits_or_fails_at_once() {
     let folder = stack(
