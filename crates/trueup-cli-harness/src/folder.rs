@@ -39,11 +39,12 @@ impl Folder {
         self.folder.path()
     }
 
-    /// Writes a file, and the folders above it.
+    /// Writes a file, and the folders above it. Whoever watches it sees it whole, as editors write files.
     pub fn write(&self, name: &str, text: &str) {
-        let path = self.path().join(name);
+        let (path, beside) = (self.path().join(name), self.path().join(format!("{name}.new")));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        std::fs::write(&beside, text).unwrap();
+        std::fs::rename(beside, path).unwrap();
     }
 
     /// What a file says.

@@ -30,8 +30,19 @@ pub(crate) struct Errand<'a> {
     pub shown: Shown,
     /// Whether everything is told as JSON.
     pub json: bool,
+    /// How it is told that there is nothing to do.
+    pub unchanged: Unchanged,
     /// How it is approved.
     pub approval: Approval<'a>,
+}
+
+/// How it is told that there is nothing to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unchanged {
+    /// Like any other plan and run.
+    Told,
+    /// In a word: nobody asked, and it is often the run's own doing that something was looked at again.
+    Noted,
 }
 
 /// How a plan is approved.
@@ -179,6 +190,10 @@ struct Showing<'a> {
 /// Tells the plan.
 fn show(workplace: &Workplace<'_>, errand: &Errand<'_>, plan: &Plan, showing: &Showing<'_>) {
     let session = workplace.session;
+    if errand.unchanged == Unchanged::Noted && plan.is_empty() {
+        session.ui.note("No changes");
+        return;
+    }
     if errand.json {
         session.ui.data(&plan_json(plan).to_string());
         return;
@@ -316,6 +331,9 @@ fn tell(
         (false, true) => Exit::Done,
         (false, false) => Exit::Error,
     };
+    if errand.unchanged == Unchanged::Noted && report.plan.is_empty() && exit == Exit::Done {
+        return exit;
+    }
     if errand.json {
         session.ui.data(&run_json(report, took, interrupted).to_string());
         return exit;

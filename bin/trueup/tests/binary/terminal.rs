@@ -129,7 +129,9 @@ fn dev_follows_edits_and_survives_mistakes() {
     let write = |content: &str| folder.write("main.tf", &ONE_FILE.replace("hello\\n", content));
     let mut screen = Screen::run(&folder, "dev --stage t --yes");
     screen.wait_for("1 created");
-    screen.wait_for("watching");
+    // The file that was written lies in the folder that is watched: worth a look, and a word.
+    screen.wait_for("No changes");
+    assert_eq!(screen.text().matches("Deployed").count(), 1, "{}", screen.text());
     write("first");
     screen.wait_for("1 updated");
     folder.write("main.tf", "resource \"std_file\" {");

@@ -7,7 +7,7 @@ use super::{deploy_options, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs, stage_name};
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::running::{Approval, Errand, carry_out};
+use crate::running::{Approval, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
@@ -57,6 +57,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DestroyArgs) -> CommandRes
         options: deploy_options(&workplace, &args.plan, &args.run, args.dry_run)?,
         shown: shown(args.view),
         json: args.view.json,
+        unchanged: Unchanged::Told,
         approval,
     };
     Ok(carry_out(&workplace, &errand).await?.0)
