@@ -37,6 +37,7 @@ fn gated() -> Folder {
     folder
 }
 
+/// STATE-13
 #[test]
 fn the_prompt_takes_no_and_yes() {
     let folder = stack(ONE_FILE);
@@ -49,7 +50,7 @@ fn the_prompt_takes_no_and_yes() {
     screen.press(ENTER);
     screen.wait_for("Nothing was changed.");
     assert_eq!(screen.ended(), 0);
-    assert!(!folder.has("out"));
+    assert!(!folder.has("out") && !folder.has(".trueup"));
     let mut screen = Screen::run(&folder, "deploy --stage t");
     screen.wait_for("▸ No");
     screen.press(RIGHT);
@@ -109,15 +110,31 @@ fn the_second_control_c_stops_at_once_and_the_next_run_finds_out() {
     assert!(told.err.contains("1 created, 2 unchanged") || told.err.contains("adopted"), "{told:?}");
 }
 
+/// STATE-4, STATE-12: also for what nobody could look up.
+#[test]
+fn a_second_deploy_waits_for_the_first_and_takes_up_from_there() {
+    let folder = stack(&GATED.replace("lookup", "# lookup"));
+    pipe(&folder, "gate");
+    let mut first = Screen::run(&folder, "deploy --stage t --yes");
+    first.wait_for("1/3  1 running · 1 waiting");
+    let mut second = Screen::run(&folder, "deploy --stage t --yes");
+    second.wait_for("Waiting: stage t is held by");
+    open(&folder);
+    first.wait_for("3 created");
+    assert_eq!(first.ended(), 0);
+    second.wait_for("3 unchanged");
+    assert_eq!(second.ended(), 0);
+}
+
 #[test]
 fn a_resize_is_followed() {
     let folder = gated();
     let mut screen = Screen::run(&folder, "deploy --stage t --yes");
     screen.wait_for("1/3  1 running · 1 waiting");
     screen.resize(24, 120);
-    screen.wait_for("1/3  1 running");
     screen.resize(10, 40);
-    screen.wait_for("1/3  1 running");
+    // The bar takes what room there is.
+    screen.wait_for("\n━━━━────────  1/3  1 running · 1 waiting");
     open(&folder);
     screen.wait_for("3 created");
     assert_eq!(screen.ended(), 0);
