@@ -57,11 +57,11 @@ impl CommandError {
         }
     }
 
-    /// Tells it, and how the command ends.
-    pub(crate) fn tell(self, ui: &Ui) -> Exit {
+    /// Tells it, and how the command ends. Whatever is to be run is run by the binary of this name.
+    pub(crate) fn tell(self, ui: &Ui, name: &str) -> Exit {
         match self {
             CommandError::Wrong { diagnostics, sources } => {
-                ui.note(&render_diagnostics(&diagnostics, &sources, ui.err()));
+                ui.note(&render_diagnostics(&calling(diagnostics, name), &sources, ui.err()));
                 Exit::Error
             }
             CommandError::Interrupted => {
@@ -71,6 +71,18 @@ impl CommandError {
             CommandError::Told(exit) => exit,
         }
     }
+}
+
+/// What is wrong, with the commands that it advises called by the name of this binary.
+pub(crate) fn calling(diagnostics: Diagnostics, name: &str) -> Diagnostics {
+    let mut called = Diagnostics::new();
+    for mut diagnostic in diagnostics {
+        for hint in &mut diagnostic.hints {
+            *hint = hint.replace("`trueup ", &format!("`{name} "));
+        }
+        called.push(diagnostic);
+    }
+    called
 }
 
 /// Adds the places of declarations to what is said about them.
@@ -154,8 +166,8 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
         StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
         StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
         StoreError::Damaged { .. } => diagnostic.hint(
-            "put a copy of it back; or move it away, and `state import` an export or `deploy` to find again \
-             what can be found",
+            "put a copy of it back; or move it away, and `trueup state import` an export, or `trueup deploy` \
+             to find again what can be found",
         ),
         StoreError::Format { .. } => diagnostic,
     }
@@ -172,7 +184,7 @@ impl From<EngineError> for CommandError {
                 CommandError::new(
                     summary,
                     format!(
-                        "wait for it, or if it is dead take the lease away: trueup unlock {}",
+                        "wait for it, or if it is dead take the lease away: `trueup unlock {}`",
                         held.holder.run
                     ),
                 )

@@ -54,7 +54,8 @@ fn history_lists_runs_and_their_events() {
     assert!(lines.len() == 2 && lines[0].contains("destroy  succeeded, 2 operations"), "{told}");
     let run = &lines[0][..6];
     assert!(folder.done(&format!("history {run}")).out.contains("delete completed"));
-    assert!(folder.run("history zzz").err.contains("there is no run zzz"));
+    let told = folder.run("history zzz").err;
+    assert!(told.contains("there is no run zzz") && told.contains("`lines history` lists them"), "{told}");
     folder.done("history --prune 1");
     assert_eq!(folder.done("history").out.lines().count(), 1);
 }

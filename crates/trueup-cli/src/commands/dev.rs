@@ -93,7 +93,7 @@ async fn round(
     let workplace = match Workplace::load(session, Some(stage)) {
         Ok(workplace) => workplace,
         Err(error) => {
-            error.tell(&session.ui);
+            error.tell(&session.ui, session.name());
             return Vec::new();
         }
     };
@@ -114,7 +114,7 @@ async fn round(
         Ok((_, Ended::Ran | Ended::Planned { .. } | Ended::Declined)) => {}
         Err(CommandError::Interrupted) => {}
         Err(error) => {
-            error.tell(&session.ui);
+            error.tell(&session.ui, session.name());
         }
     }
     files

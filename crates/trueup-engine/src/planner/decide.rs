@@ -508,8 +508,8 @@ pub(crate) fn outcome_unknown(address: &str) -> Failure {
         "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
     );
     Failure::new(FailureClass::Indeterminate, message).hint(format!(
-        "unless a run is at it right now, look for the object yourself; then `import {address}` it, or \
-             `state resolve {address} --absent`"
+        "unless a run is at it right now, look for the object yourself; then \
+             `trueup import {address} ID`, or `trueup state resolve {address} --absent`"
     ))
 }
 

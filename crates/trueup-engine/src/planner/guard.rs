@@ -46,7 +46,7 @@ fn protection(node: &Node) -> Option<Diagnostic> {
     };
     let hint = match node.declared() {
         Some(_) => "remove its protection from the program (`prevent_destroy`, `protect`)".to_owned(),
-        None => format!("run `state unprotect {}` first", node.address),
+        None => format!("run `trueup state unprotect {}` first", node.address),
     };
     protected.then(|| {
         let summary = format!("{} is protected and would be {doomed}", node.address);
