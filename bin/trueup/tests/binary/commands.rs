@@ -216,7 +216,7 @@ fn history_tells_every_run() {
     assert_eq!(runs.len(), 2);
     let run = runs[0]["run"].as_str().unwrap();
     let told = folder.done(&format!("history {}", &run[..8]));
-    assert!(told.out.contains("std_file.index updated") || told.out.contains("std_file.index"), "{told:?}");
+    assert!(told.out.contains("update completed") && told.out.contains("std_file.index"), "{told:?}");
 }
 
 /// STATE-9, ADOPT-7, MOVE-3
