@@ -32,6 +32,7 @@ mod session;
 mod settings;
 mod stores;
 mod ui;
+mod unmade_store;
 mod watch;
 mod workplace;
 

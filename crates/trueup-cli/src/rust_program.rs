@@ -22,7 +22,7 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// The value of a variable: `--var name=value`, else `TF_VAR_name`.
+    /// The value of a variable: `--var name=value`, else `TRUEUP_VAR_name`, else `TF_VAR_name`.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }

@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
-use trueup_state::{HeldLease, Holder as LeaseHolder, Scope, Store, StoreError};
+use trueup_state::{HeldLease, Holder as LeaseHolder, Record, Scope, Snapshot, Status, Store, StoreError};
 
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
@@ -213,9 +213,19 @@ impl Reconciler {
     ) -> Result<Deployed, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run: SmolStr = IdempotencyToken::from_bytes(self.random.bytes()).to_string().into();
+        let mut alone = options.dry_run;
         loop {
             let destroy = reason == "destroy";
-            let planned = self.planned(program, &options.plan, destroy, &mut Trace::default()).await?;
+            let planned = self.planned(program, &options.plan, destroy, &mut Trace::default()).await;
+            let planned = match planned {
+                // What looks interrupted may be what another run is at (STATE-4): only when that is over, it counts.
+                Err(EngineError::Unsound(_)) if !alone && self.is_under_way(&scope).await? => {
+                    self.take_lease(&scope, options, &run, reason).await?.release().await?;
+                    alone = true;
+                    continue;
+                }
+                other => other?,
+            };
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(planned.plan));
             }
@@ -244,6 +254,13 @@ impl Reconciler {
                 return Ok(deployed);
             }
         }
+    }
+
+    /// Whether an operation has begun and not ended, of whatever run.
+    async fn is_under_way(&self, scope: &Scope) -> Result<bool, EngineError> {
+        let Snapshot { records, .. } = self.store.load(scope).await?;
+        let begun = |record: &Record| record.generations().any(|it| it.status != Status::Ready);
+        Ok(records.iter().any(|(record, _)| begun(record)))
     }
 
     async fn take_lease(

@@ -507,8 +507,10 @@ pub(crate) fn outcome_unknown(address: &str) -> Failure {
     let message = format!(
         "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
     );
-    Failure::new(FailureClass::Indeterminate, message)
-        .hint(format!("look for it yourself; then `import` it, or `state resolve {address} --absent`"))
+    Failure::new(FailureClass::Indeterminate, message).hint(format!(
+        "unless a run is at it right now, look for the object yourself; then \
+             `trueup import {address} ID`, or `trueup state resolve {address} --absent`"
+    ))
 }
 
 /// What a type's verdict means for the plan.
