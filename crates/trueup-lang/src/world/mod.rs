@@ -22,7 +22,7 @@ use crate::modules::ModuleNode;
 
 pub(crate) use environment::Frame;
 pub(crate) use evaluation::Evaluation;
-pub(crate) use repetition::{Keys, Position};
+pub(crate) use repetition::{Children, Keys, Position};
 pub(crate) use types::{StaticScope, TypeSchema, Types};
 pub(crate) use used::{Standing, Used};
 
@@ -56,9 +56,10 @@ pub(crate) struct Instance {
     /// The address of each resource, without a key.
     addresses: Vec<Address>,
     keys: Vec<OnceLock<Keys>>,
-    children: Vec<OnceLock<(Keys, Vec<Arc<Instance>>)>>,
+    children: Vec<OnceLock<Children>>,
     locals: Vec<Known>,
     variables: Vec<Known>,
+    validations: Vec<Known>,
     outputs: Vec<Known>,
 }
 
@@ -117,6 +118,7 @@ impl Instance {
             children: std::iter::repeat_with(OnceLock::new).take(module.calls.len()).collect(),
             locals: known(module.locals.len()),
             variables: known(module.variables.len()),
+            validations: known(module.variables.len()),
             outputs: known(module.outputs.len()),
             node,
             path,
