@@ -75,7 +75,7 @@ impl Builder<'_> {
         let inputs = self.inputs(evaluation, instance, resource, position, &used);
         let mut depends_on = Used::new();
         evaluation.used_by_names(instance, &declared.depends_on, &mut depends_on);
-        evaluation.used_by_repetition(instance, declared.repetition.as_ref(), &mut depends_on);
+        evaluation.used_by_repetition(instance, position, declared.repetition.as_ref(), &mut depends_on);
         self.used_by_callers(evaluation, instance, &mut depends_on);
         let triggers = self.triggers(evaluation, instance, resource, position, &mut depends_on);
         // A resource that depends on itself would wait for ever; what refers to itself is a cycle for the engine to tell.
@@ -139,9 +139,9 @@ impl Builder<'_> {
     fn used_by_callers(&self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>, used: &mut Used) {
         let mut inner = instance.clone();
         while let Some(outer) = inner.parent() {
-            if let Some(call) = inner.call(&outer) {
+            if let (Some(call), Some(caller)) = (inner.call(&outer), &inner.caller) {
                 evaluation.used_by_names(&outer, &call.depends_on, used);
-                evaluation.used_by_repetition(&outer, call.repetition.as_ref(), used);
+                evaluation.used_by_repetition(&outer, &caller.position, call.repetition.as_ref(), used);
             }
             inner = outer;
         }

@@ -184,6 +184,10 @@ impl Frame<'_> {
                 if value.is_wholly_known() {
                     return Ok(used(value.clone(), 1));
                 }
+                if let Some(repeated) = self.for_each.and_then(|all| self.instance.repeated_resource(all)) {
+                    let key = Some(InstanceKey::Key(key.clone()));
+                    return self.output(&self.instance.address(repeated, key), &steps[1..], 1);
+                }
                 // It depends on resources: more may be known of them by now.
                 let all =
                     self.for_each.map(|all| Frame::of_module(self.evaluation, self.instance).evaluate(all));

@@ -172,6 +172,12 @@ impl<'a> Evaluation<'a> {
             self.touch();
             return Ok(value);
         }
+        let used = known.used.get();
+        if let Some(value) = used.and_then(|used| known.recent.get(used, self.scope)) {
+            self.touch();
+            self.memo.borrow_mut().insert(key, value.clone());
+            return Ok(value);
+        }
         let wrong_before = self.told.borrow().len();
         let (value, touched) = {
             let before = self.touched.replace(false);
@@ -185,6 +191,9 @@ impl<'a> Evaluation<'a> {
         if wrong || touched || !value.is_wholly_known() {
             let memo = if wrong { &self.memo_of_wrong } else { &self.memo };
             memo.borrow_mut().insert(key, value.clone());
+            if let (Some(used), false) = (used, wrong) {
+                known.recent.set(used, self.scope, &value);
+            }
             return Ok(value);
         }
         // Another may have been faster; all must see the same value, even one that chance made.

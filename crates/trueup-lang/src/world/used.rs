@@ -49,18 +49,34 @@ impl Evaluation<'_> {
         self.used_by(standing, &condition.message, used);
     }
 
-    /// Adds what decides how many there are of something that stands in a module.
+    /// Adds what decides that there is an instance at a position.
     pub(crate) fn used_by_repetition(
         &self,
         instance: &Arc<Instance>,
+        position: &Position,
         repetition: Option<&Repetition>,
         used: &mut Used,
     ) {
-        let (Some(Repetition::Count(expression)) | Some(Repetition::ForEach(expression))) = repetition else {
-            return;
-        };
-        let here = Standing { instance, position: &Position::One, for_each: None };
-        self.used_by(here, expression, used);
+        let standing = Standing { instance, position, for_each: None };
+        match repetition {
+            None => {}
+            Some(Repetition::Count(count)) => self.used_by(standing, count, used),
+            Some(Repetition::ForEach(for_each)) => self.used_by_for_each(standing, for_each, used),
+        }
+    }
+
+    /// Adds what one instance has to do with in a `for_each`.
+    fn used_by_for_each(&self, standing: Standing<'_>, for_each: &Expr, used: &mut Used) {
+        let instance = standing.instance;
+        match (instance.repeated_resource(for_each), standing.position.key()) {
+            (Some(repeated), key @ Some(_)) => {
+                used.insert(instance.address(repeated, key));
+            }
+            _ => {
+                let outside = Standing { position: &Position::One, for_each: None, ..standing };
+                self.used_by(outside, for_each, used);
+            }
+        }
     }
 
     fn used_by_traversal(
@@ -93,8 +109,7 @@ impl Evaluation<'_> {
                 let value = name(0).is_some_and(|name| name == "value");
                 let known = matches!(standing.position, Position::Each(_, value) if value.is_wholly_known());
                 if let (true, false, Some(for_each)) = (value, known, standing.for_each) {
-                    let outside = Standing { position: &Position::One, for_each: None, ..standing };
-                    self.used_by(outside, for_each, used);
+                    self.used_by_for_each(standing, for_each, used);
                 }
             }
             "count" | "path" | "terraform" | "stack" | "self" => {}
