@@ -3,6 +3,7 @@
 
 mod bench;
 mod conditions;
+mod differential;
 mod expansion;
 mod files;
 mod lifecycle;
