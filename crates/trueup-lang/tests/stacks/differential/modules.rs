@@ -214,7 +214,7 @@ impl Author<'_> {
                 list.into_iter()
                     .for_each(|list| know(format!("[for key, it in {subject} : it.{attribute}]"), list));
                 map.into_iter().for_each(|map| {
-                    know(format!("{{ for key, it in {subject} : key => it.{attribute} }}"), map)
+                    know(format!("{{ for key, it in {subject} : key => it.{attribute} }}"), map);
                 });
             }
         }
