@@ -49,7 +49,7 @@ impl Applying<'_> {
             Action::Replace => self.replace(&planned, &private).await?,
             _ => unreachable!("on real values nothing is undecided"),
         };
-        let attributes = Attributes { inputs: self.desired.effective.clone(), outputs };
+        let attributes = Attributes::new(self.desired.effective.clone(), outputs);
         Ok(Finished { action, attributes: Some(attributes), bindings: self.resource.bindings.clone() })
     }
 

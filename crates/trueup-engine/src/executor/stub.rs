@@ -74,7 +74,7 @@ impl PreparedStub {
             }
         };
         held.step(run, Step::Answered { number, object: stub.clone() }).await?;
-        let attributes = Attributes { inputs: desired.effective, outputs: stub.outputs };
+        let attributes = Attributes::new(desired.effective, stub.outputs);
         Ok(Finished { action: Action::Create, attributes: Some(attributes), bindings: Vec::new() })
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
 pub(super) fn keep(draft: &mut Draft, at: usize) {
     if let Some(object) = draft.nodes[at].object() {
         let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
-        draft.attributes[at] = Some(Attributes { inputs, outputs: object.outputs.clone() });
+        draft.attributes[at] = Some(Attributes::new(inputs, object.outputs.clone()));
     }
 }
 
@@ -132,7 +132,7 @@ fn settle(draft: &mut Draft, at: usize, decision: Decision) {
         node.desired = recorded;
     }
     let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
-    draft.attributes[at] = Some(Attributes { inputs, outputs: decision.outputs.clone() });
+    draft.attributes[at] = Some(Attributes::new(inputs, decision.outputs.clone()));
     node.decision = decision;
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, Mode, Path, Step};
+use trueup_core::{Diagnostics, Mode, Origin, Path, Step};
 use trueup_program::Timeouts;
 
 use super::blocks::Words;
@@ -60,8 +60,8 @@ pub enum IgnoreChanges {
     None,
     /// None counts.
     All,
-    /// These do not.
-    Paths(Vec<Path>),
+    /// These do not; where each is named.
+    Paths(Vec<(Path, Origin)>),
 }
 
 /// What is done about drift.
@@ -232,7 +232,7 @@ fn ignore_changes(value: &Expr, diagnostics: &mut Diagnostics) -> IgnoreChanges 
         return IgnoreChanges::All;
     }
     let paths = super::resource::traversals(Some(value.clone()), "ignore_changes", diagnostics);
-    IgnoreChanges::Paths(paths.iter().map(path_of).collect())
+    IgnoreChanges::Paths(paths.iter().map(|it| (path_of(it), it.origin)).collect())
 }
 
 /// A traversal within a resource as a path.

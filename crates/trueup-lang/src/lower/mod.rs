@@ -13,7 +13,9 @@ mod body;
 mod build;
 mod computed;
 mod console;
+mod moves;
 mod resources;
+mod stated;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -161,6 +161,24 @@ impl Bench {
         }
     }
 
+    /// Deploys; the outputs, or all that stood in the way.
+    pub(crate) fn try_outputs(&self) -> Result<Value, String> {
+        let built = self.build().map_err(|unsound| told(&unsound))?;
+        let (options, cancellation) = (DeployOptions::new("test"), Cancellation::new());
+        let reconciler = self.reconciler();
+        match self.runtime.block_on(reconciler.deploy(&built.program, &options, &cancellation)) {
+            Ok(Deployed::Ran(report)) => match report.outputs {
+                Some(outputs) if report.succeeded() => Ok(outputs),
+                _ => Err(format!("{:#?}", report.outcomes)),
+            },
+            Ok(other) => Err(format!("{other:?}")),
+            Err(EngineError::Unsound(diagnostics)) => {
+                Err(told(&Unsound { diagnostics, sources: built.program.sources }))
+            }
+            Err(other) => Err(other.to_string()),
+        }
+    }
+
     /// Deploys, expects that all was done, and gives the outputs.
     pub(crate) fn outputs(&self) -> Value {
         let report = self.deploy();
