@@ -16,6 +16,7 @@ mod event;
 mod failing;
 mod foreign;
 mod hand;
+mod migrate;
 mod mixed_orders;
 mod moves;
 mod plan;
