@@ -177,6 +177,13 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             }
             generation.object = Some(object.clone());
         }
+        Step::Migrated { number, object } => {
+            let generation = any(&mut record, *number)?;
+            if generation.object.is_none() {
+                return Err("nothing is known of the object");
+            }
+            generation.object = Some(object.clone());
+        }
         Step::MetaChanged { meta } => record.meta = meta.clone(),
         Step::DeleteBegun { number } => {
             let generation = any(&mut record, *number)?;
@@ -258,6 +265,7 @@ impl Step {
             Step::Settled { .. } => "settled",
             Step::Abandoned { .. } => "abandoned",
             Step::Refreshed { .. } => "refreshed",
+            Step::Migrated { .. } => "migrated",
             Step::MetaChanged { .. } => "meta-changed",
             Step::DeleteBegun { .. } => "delete-begun",
             Step::Deleted { .. } => "deleted",

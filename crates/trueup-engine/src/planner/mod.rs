@@ -42,7 +42,7 @@ use trueup_program::Program;
 use trueup_provider::{
     BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
 };
-use trueup_state::{Record, Scope, Snapshot};
+use trueup_state::{Record, RecordId, Scope, Snapshot};
 
 use crate::graph::Graph;
 use crate::options::PlanOptions;
@@ -89,6 +89,8 @@ pub(crate) struct Draft<'p> {
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
+    /// Records as they were before their objects were brought to the current schema versions, where that changed them.
+    pub(crate) unmigrated: IndexMap<RecordId, Arc<Record>>,
     /// Whether it is being carried out.
     pub(crate) applying: bool,
 }

@@ -72,6 +72,9 @@ async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Dia
                 Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
             }
         }
+        if !migrated.is_empty() {
+            draft.unmigrated.insert(record.id, record.clone());
+        }
         for (at, after) in migrated {
             // Only what changes takes storage of its own.
             let record = Arc::make_mut(record);
