@@ -25,4 +25,5 @@ mod retry;
 mod state;
 mod target;
 mod unknown;
+mod window;
 mod world;
