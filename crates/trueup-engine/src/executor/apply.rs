@@ -23,7 +23,7 @@ use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{action_of, chosen, with_ignored};
-use crate::retry::Attempts;
+use crate::retry::{Attempts, within};
 
 /// One resource being applied.
 pub(super) struct Applying<'a> {
@@ -89,9 +89,13 @@ impl Applying<'_> {
     async fn adopt(&self, object: State, number: u64, slot: u64) -> Result<State, Trouble> {
         let (address, origin) = (self.address.clone(), self.held.origin().clone());
         let meta = self.resource.meta.clone();
-        self.held
-            .step(self.run, Step::Adopted { address, origin, meta, number, slot, object: object.clone() })
-            .await?;
+        let unknown_inputs = object.inputs.is_none();
+        let mut steps =
+            vec![Step::Adopted { address, origin, meta: meta.clone(), number, slot, object: object.clone() }];
+        // An object whose inputs nobody knows is brought to these at once. Whoever has to delete it before that must at
+        // least know which.
+        steps.extend(unknown_inputs.then(|| Step::UpdateBegun { meta, attempt: self.attempt() }));
+        self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);
         Ok(object)
     }
@@ -118,6 +122,12 @@ impl Applying<'_> {
             self.resource.holders.refuse_held(&self.address, &sighting.state)?;
         }
         Ok(found)
+    }
+
+    /// The same of an object that must be there and may not be visible yet.
+    async fn sighted_in_time(&self) -> Result<Option<Sighting>, Failure> {
+        let window = self.resource.handler.traits().consistency_window;
+        within(&*self.run.clock, window, || self.sighted(), Option::is_some).await
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
@@ -279,7 +289,7 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
-        match self.sighted().await {
+        match self.sighted_in_time().await {
             Ok(Some(found)) => {
                 let adopted = self.adopt(found.state, number, slot).await?;
                 Box::pin(self.update(Some(adopted), planned, private)).await
@@ -445,7 +455,8 @@ impl Applying<'_> {
     fn context(&self, token: IdempotencyToken) -> CallContext {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
-        let (number, slot) = current.map_or((0, 0), |current| (current.number, current.slot));
+        let next = || (self.held.next_number(), self.free_slot());
+        let (number, slot) = current.map_or_else(next, |current| (current.number, current.slot));
         self.run.context(&self.address, self.held.origin(), number, slot, token)
     }
 }

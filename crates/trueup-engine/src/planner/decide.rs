@@ -16,6 +16,7 @@ use super::node::{Attributes, Decision, NodeKind, Sight, Start};
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
 use crate::plan::{Action, Reason};
+use crate::retry::within;
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     // Where a cycle was opened, what is recorded stands in until more is known.
@@ -257,7 +258,7 @@ impl Case<'_> {
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
-            Recovery::Lookup => match self.look(attempted).await? {
+            Recovery::Lookup => match self.look_in_time(attempted).await? {
                 Looked::Found(sighting, number, slot) => {
                     self.decide_found(sighting.state, number, slot, Reason::Recovered).await
                 }
@@ -429,6 +430,13 @@ impl Case<'_> {
             context: &context,
         };
         self.handler.plan(request).await
+    }
+
+    /// The same of an object that may be there and not be visible yet: its absence must outlast the type's window.
+    async fn look_in_time(&self, inputs: &InputValues) -> Result<Looked, Failure> {
+        let window = self.handler.traits().consistency_window;
+        let look = || self.look(inputs);
+        within(&*self.sources.clock, window, look, |looked| !matches!(looked, Looked::Nothing)).await
     }
 
     /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6).

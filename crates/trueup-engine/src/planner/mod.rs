@@ -164,11 +164,14 @@ impl Sources<'_> {
     pub(crate) fn context(&self, scope: &Scope, address: &Address, record: Option<&Record>) -> CallContext {
         let origin = record.map_or(address, |record| &record.origin);
         let current = record.and_then(|record| record.current.as_ref());
+        // Beside older generations that wait to be deleted, another one has another number and name.
+        let (next_number, free_slot) =
+            record.map_or((0, 0), |record| (record.next_number(), record.free_slot()));
         CallContext {
             owner: Owner { stack: scope.stack.clone(), stage: scope.stage.clone(), origin: origin.clone() },
             address: address.clone(),
-            generation: current.map_or(0, |current| current.number),
-            slot: current.map_or(0, |current| current.slot),
+            generation: current.map_or(next_number, |current| current.number),
+            slot: current.map_or(free_slot, |current| current.slot),
             // Planning creates nothing, so no token of its own is ever used.
             token: current
                 .and_then(|current| current.attempt())

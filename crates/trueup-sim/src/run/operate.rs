@@ -155,7 +155,7 @@ impl World {
         let Started { process, reconciler, cancellation } = started;
         let number = process.number();
         let mut approve = |plan: &trueup_engine::Plan| {
-            let (protected, retained) = self.guarded(program);
+            let (protected, retained) = self.guarded(program, *operation == Operation::Destroy);
             let plan = Box::new(plan.clone());
             self.log.push(Happened::Approved { process: number, plan, protected, retained });
             true
@@ -193,24 +193,23 @@ impl World {
         ending
     }
 
-    /// What the program protects and what it lets go; of what it does not declare, records say.
-    fn guarded(&self, program: &Program) -> (Vec<String>, Vec<String>) {
+    /// What is protected and what is let go: as the program says, of what it does not declare as records say. A destroy
+    /// goes by records alone.
+    fn guarded(&self, program: &Program, destroy: bool) -> (Vec<String>, Vec<String>) {
         let declared = |address: &trueup_core::Address| {
-            program.resources.iter().find(|it| it.address == *address).map(|it| &it.options)
+            let mut resources = program.resources.iter().filter(|_| !destroy);
+            resources.find(|it| it.address == *address).map(|it| &it.options)
         };
         let recorded: Vec<_> = self.log.ask(|watch| watch.records.values().cloned().collect());
-        let undeclared = recorded.iter().filter(|record| declared(&record.address).is_none());
         let (mut protected, mut retained) = (Vec::new(), Vec::new());
-        for resource in &program.resources {
+        for resource in program.resources.iter().filter(|_| !destroy) {
             protected.extend(resource.options.protect.then(|| resource.address.to_string()));
             retained.extend(resource.options.retain.then(|| resource.address.to_string()));
         }
-        for record in undeclared {
+        for record in recorded.iter().filter(|record| declared(&record.address).is_none()) {
             protected.extend(record.meta.protect.then(|| record.address.to_string()));
             retained.extend(record.meta.retain.then(|| record.address.to_string()));
         }
-        // A destroy goes by records alone.
-        retained.extend(recorded.iter().filter(|it| it.meta.retain).map(|it| it.address.to_string()));
         (protected, retained)
     }
 }
