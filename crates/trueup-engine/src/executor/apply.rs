@@ -119,7 +119,7 @@ impl Applying<'_> {
         let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
         let found = chosen(found.unwrap_or_default(), self.resource.adopt, &self.address.to_string())?;
         if let Some(sighting) = &found {
-            self.resource.holders.refuse_held(&self.address, &sighting.state)?;
+            self.resource.holders.refuse_held(&self.address, &sighting.state, self.record().as_deref())?;
         }
         Ok(found)
     }
@@ -426,7 +426,8 @@ impl Applying<'_> {
         Ok(outputs)
     }
 
-    /// The object as it reads now; `None` if that cannot be had, and then the answer stands.
+    /// The object as it reads now; `None` if that cannot be had, and then the answer stands. Within the type's consistency
+    /// window an object may read as it was before; past it, what differs from the answer was changed since, and is drift.
     async fn read_back(&self, object: &State) -> Option<State> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let handler = &self.resource.handler;
@@ -437,19 +438,34 @@ impl Applying<'_> {
             context: &context,
         };
         let absent = || Failure::new(FailureClass::Retryable, "it cannot be read back yet");
-        let read = self.run.retrying(&self.address, Operation::Read, self.policy, || {
-            let read = handler.read(request);
-            Box::pin(async move {
-                match read.await? {
-                    Observed::Absent => Err(absent()),
-                    seen => Ok(seen),
-                }
+        let read = || {
+            self.run.retrying(&self.address, Operation::Read, self.policy, || {
+                let read = handler.read(request);
+                Box::pin(async move {
+                    match read.await? {
+                        Observed::Absent => Err(absent()),
+                        seen => Ok(seen),
+                    }
+                })
             })
-        });
-        match read.await {
-            Ok(Observed::Present(seen)) => Some(*seen),
+        };
+        let window = handler.traits().consistency_window;
+        let is_current = |seen: &Observed| match seen {
+            Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
+            Observed::Absent | Observed::Unreadable => true,
+        };
+        match within(&*self.run.clock, window, read, is_current).await {
+            Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
             _ => None,
         }
+    }
+
+    /// Whether outputs that mirror inputs are read as they were answered.
+    fn mirrors_agree(&self, answered: &State, seen: &State) -> bool {
+        let outputs = &self.resource.handler.schema().outputs.attributes;
+        let mirrors = |name: &str| outputs.get(name).is_some_and(|attribute| attribute.mirrors.is_some());
+        let changes = self.resource.handler.drift(answered, seen);
+        !changes.iter().any(|change| change.path.first_key().is_some_and(mirrors))
     }
 
     fn context(&self, token: IdempotencyToken) -> CallContext {

@@ -250,7 +250,8 @@ impl Case<'_> {
         let own = found.into_iter().find(|imported| imported.type_name == node.address.type_name());
         let own =
             own.ok_or_else(|| invalid(format!("`{id}` is not of the type {}", node.address.type_name())))?;
-        draft.holders.refuse_held(&node.address, &own.state)?;
+        let record = node.record.as_ref().map(|(record, _)| &**record);
+        draft.holders.refuse_held(&node.address, &own.state, record)?;
         Ok(Some(own.state))
     }
 
@@ -455,7 +456,7 @@ impl Case<'_> {
         match chosen(sightings, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
             Some(sighting) => {
-                self.draft.holders.refuse_held(&node.address, &sighting.state)?;
+                self.draft.holders.refuse_held(&node.address, &sighting.state, record)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,

@@ -22,8 +22,11 @@ pub(super) fn deletes_are_planned(watch: &Watch, happened: &Happened) -> Judged 
     });
     require(planned, "INV-3", || format!("{object} was deleted, and no plan said so ({caller})"))?;
     let protected = allowed.protected.contains(&caller.address.to_string());
-    let deposed = allowed.action(&caller.address).is_some_and(|it| it.deposed.contains(&caller.generation));
-    require(!protected || deposed, "INV-3", || format!("{object} was deleted, and is protected ({caller})"))
+    // What was given up before it became protected goes on going: a replaced generation, an unfinished delete.
+    let given_up = allowed.generation(&caller.address, caller.generation);
+    let given_up = given_up.is_some_and(|it| it.status == Status::Deleting)
+        || allowed.action(&caller.address).is_some_and(|it| it.deposed.contains(&caller.generation));
+    require(!protected || given_up, "INV-3", || format!("{object} was deleted, and is protected ({caller})"))
 }
 
 /// INV-3: what the engine neither made nor adopted, it does not touch.

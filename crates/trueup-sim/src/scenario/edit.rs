@@ -84,7 +84,8 @@ impl Sketch {
     fn rename(&mut self, from: u64) {
         let Some(item) = self.items.remove(&from) else { return };
         self.retired.insert(from);
-        let to = self.free_number();
+        // One that was never used: where something was removed and is still recorded, nothing can move to.
+        let to = 100 + self.moves.len() as u64;
         self.moves.push((item.kind, from, to));
         self.items.insert(to, item);
         self.relink(from, Some(to));

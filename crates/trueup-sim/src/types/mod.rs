@@ -6,7 +6,7 @@
 mod named;
 mod plain;
 
-use trueup_core::Value;
+use trueup_core::{FieldType, Value};
 use trueup_provider::{CallContext, Error, NativeProvider, Outputs, RawState, Registry, Result, Traits};
 
 use crate::cloud::{Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
@@ -83,18 +83,22 @@ pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
     )
 }
 
-/// Asks the cloud, and says what went wrong in the engine's words.
-async fn ask(line: &Line, context: &CallContext, request: Request) -> Result<Seen> {
+/// Asks the cloud, and says what went wrong in the engine's words; of half-made objects in those of a release.
+async fn ask<Out: From<Seen> + FieldType>(
+    line: &Line,
+    context: &CallContext,
+    request: Request,
+) -> Result<Seen> {
     let secret = match &request {
         Request::Create { spec, .. } | Request::Update { spec, .. } => spec.secret.clone(),
         _ => None,
     };
     let answer = line.ask(context, request).await;
-    answer.map_err(|refusal| error(line, refusal, secret.as_deref().unwrap_or("nothing")))
+    answer.map_err(|refusal| error::<Out>(line, refusal, secret.as_deref().unwrap_or("nothing")))
 }
 
 /// A refusal as an error. The cloud is one of those that repeat what they were told.
-fn error(line: &Line, refusal: Refusal, told: &str) -> Error {
+fn error<Out: From<Seen> + FieldType>(line: &Line, refusal: Refusal, told: &str) -> Error {
     match refusal {
         Refusal::Throttled(delay) => Error::throttled(Some(delay), "too many requests"),
         Refusal::Denied => Error::denied(format!("not allowed to {told}")),
@@ -112,14 +116,14 @@ fn error(line: &Line, refusal: Refusal, told: &str) -> Error {
                 1 => Error::indeterminate("half of it is made, at least"),
                 _ => Error::fatal("only half of it could be made"),
             };
-            failed.with_partial(&Shown::from(*seen))
+            failed.with_partial(&Out::from(*seen))
         }
     }
 }
 
 /// The object of this name, if there is one.
 async fn find(line: &Line, context: &CallContext, kind: Kind, name: String) -> Result<Option<Seen>> {
-    match ask(line, context, Request::Find { kind, name }).await {
+    match ask::<Shown>(line, context, Request::Find { kind, name }).await {
         Ok(seen) => Ok(Some(seen)),
         Err(error) if *error.class() == trueup_core::FailureClass::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -78,13 +78,13 @@ macro_rules! convergent {
                         Request::Create { kind: $kind, name, spec, token: None, tags }
                     }
                 };
-                Ok(ask(&self.line, context, request).await?.into())
+                Ok(ask::<Shown>(&self.line, context, request).await?.into())
             }
 
             async fn read(&self, context: &Context, prior: Option<&Shown>) -> Result<Sightings<Shown>> {
                 let found = match prior {
                     Some(prior) => {
-                        Some(ask(&self.line, context, Request::Read { id: prior.id.clone() }).await?)
+                        Some(ask::<Shown>(&self.line, context, Request::Read { id: prior.id.clone() }).await?)
                     }
                     None => find(&self.line, context, $kind, self.called(context)).await?,
                 };
@@ -95,7 +95,7 @@ macro_rules! convergent {
             }
 
             async fn delete(&self, context: &Context, output: &Shown) -> Result<()> {
-                ask(&self.line, context, Request::Delete { id: output.id.clone() }).await.map(|_| ())
+                ask::<Shown>(&self.line, context, Request::Delete { id: output.id.clone() }).await.map(|_| ())
             }
         }
     };

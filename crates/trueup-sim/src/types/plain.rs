@@ -65,20 +65,20 @@ macro_rules! plain_type {
                 let token = ($recovery == Recovery::Token).then(|| context.token.to_string());
                 let (spec, tags) = (self.spec(), context.tags());
                 let request = Request::Create { kind: $kind, name, spec, token, tags };
-                Ok(ask(&self.line, context, request).await?.into())
+                Ok(ask::<$shown>(&self.line, context, request).await?.into())
             }
 
             async fn read(&self, context: &Context, prior: &$shown) -> Result<$shown> {
-                Ok(ask(&self.line, context, Request::Read { id: prior.id.clone() }).await?.into())
+                Ok(ask::<$shown>(&self.line, context, Request::Read { id: prior.id.clone() }).await?.into())
             }
 
             async fn update(&self, context: &Context, prior: &Prior<Self>) -> Result<$shown> {
                 let request = Request::Update { id: prior.outputs.id.clone(), spec: self.spec() };
-                Ok(ask(&self.line, context, request).await?.into())
+                Ok(ask::<$shown>(&self.line, context, request).await?.into())
             }
 
             async fn delete(&self, context: &Context, prior: &$shown) -> Result<()> {
-                ask(&self.line, context, Request::Delete { id: prior.id.clone() }).await.map(|_| ())
+                ask::<$shown>(&self.line, context, Request::Delete { id: prior.id.clone() }).await.map(|_| ())
             }
 
             async fn lookup(&self, context: &Context) -> Result<Sightings<Found<Self, $shown>>> {
