@@ -6,6 +6,28 @@ use trueup_core::{Failure, FailureClass, Value};
 use trueup_program::RetryPolicy;
 use trueup_provider::Clock;
 
+/// How often something is looked for while it may not be visible yet.
+const LOOKS: u32 = 5;
+
+/// Looks for something that may exist and not be visible yet, until it is found or has stayed out of sight for the whole
+/// window (CRASH-1).
+pub(crate) async fn within<T, F: Future<Output = Result<T, Failure>>>(
+    clock: &dyn Clock,
+    window: Duration,
+    look: impl Fn() -> F,
+    is_found: impl Fn(&T) -> bool,
+) -> Result<T, Failure> {
+    let began = clock.now();
+    loop {
+        let seen = look().await?;
+        let looked = clock.now().duration_since(began).unwrap_or_default();
+        if looked >= window || is_found(&seen) {
+            return Ok(seen);
+        }
+        clock.sleep((window / LOOKS).min(window - looked)).await;
+    }
+}
+
 /// What repeating came to.
 pub(crate) enum Next {
     /// Try again after this wait; a pending operation gets its context back.

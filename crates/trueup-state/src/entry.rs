@@ -92,6 +92,14 @@ pub enum Step {
         /// The object.
         object: State,
     },
+    /// The object was brought to another version of its schema (CRUD-10), or became one of another type (PLAN-20). What is
+    /// under way goes on.
+    Migrated {
+        /// The generation.
+        number: u64,
+        /// The object.
+        object: State,
+    },
     /// The program says other things besides inputs (APPLY-10).
     MetaChanged {
         /// What it says.

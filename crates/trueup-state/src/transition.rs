@@ -91,7 +91,7 @@ fn begin_generation(
             return Err("nothing is known of the current generation, so it cannot be deposed");
         }
         // What was under way with it no longer matters: it will be deleted.
-        record.deposed.push(Generation { status: settled(&current.status), ..current });
+        record.deposed.push(given_up(current));
     }
     record.meta = meta.clone();
     record.current = Some(generation);
@@ -177,12 +177,20 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             }
             generation.object = Some(object.clone());
         }
+        Step::Migrated { number, object } => {
+            let generation = any(&mut record, *number)?;
+            if generation.object.is_none() {
+                return Err("nothing is known of the object");
+            }
+            generation.object = Some(object.clone());
+        }
         Step::MetaChanged { meta } => record.meta = meta.clone(),
         Step::DeleteBegun { number } => {
             let generation = any(&mut record, *number)?;
             if generation.object.is_none() {
                 return Err("nothing is known of the object");
             }
+            remember_inputs(generation);
             generation.status = Status::Deleting;
         }
         Step::Deleted { number } => {
@@ -218,11 +226,20 @@ fn begin_update(current: &mut Generation, attempt: &Attempt) -> Result<(), &'sta
     Ok(())
 }
 
-/// What is left of a status when the generation is deposed.
-fn settled(status: &Status) -> Status {
-    match status {
-        Status::Deleting => Status::Deleting,
-        Status::Ready | Status::Creating(_) | Status::Updating(_) => Status::Ready,
+/// A generation with which nothing is under way any more but its end.
+fn given_up(mut generation: Generation) -> Generation {
+    remember_inputs(&mut generation);
+    if generation.status != Status::Deleting {
+        generation.status = Status::Ready;
+    }
+    generation
+}
+
+/// Keeps the inputs that an object was being brought to, if it has no others: whoever deletes it needs some.
+fn remember_inputs(generation: &mut Generation) {
+    let attempted = generation.attempt().map(|attempt| attempt.inputs.clone());
+    if let Some(object) = generation.object.as_mut().filter(|object| object.inputs.is_none()) {
+        object.inputs = attempted;
     }
 }
 
@@ -258,6 +275,7 @@ impl Step {
             Step::Settled { .. } => "settled",
             Step::Abandoned { .. } => "abandoned",
             Step::Refreshed { .. } => "refreshed",
+            Step::Migrated { .. } => "migrated",
             Step::MetaChanged { .. } => "meta-changed",
             Step::DeleteBegun { .. } => "delete-begun",
             Step::Deleted { .. } => "deleted",

@@ -398,6 +398,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         3 => with_object(|number, object| Step::Settled { number, object }),
         1 => with_number(|number| Step::Abandoned { number }),
         1 => with_object(|number, object| Step::Refreshed { number, object }),
+        1 => with_object(|number, object| Step::Migrated { number, object }),
         1 => content().prop_map(|provider| Step::MetaChanged { meta: meta(&provider) }),
         2 => with_number(|number| Step::DeleteBegun { number }),
         2 => with_number(|number| Step::Deleted { number }),

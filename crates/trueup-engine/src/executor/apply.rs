@@ -24,7 +24,7 @@ use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{action_of, chosen, with_ignored};
-use crate::retry::Attempts;
+use crate::retry::{Attempts, within};
 
 /// One resource being applied.
 pub(super) struct Applying<'a> {
@@ -90,9 +90,13 @@ impl Applying<'_> {
     async fn adopt(&self, object: State, number: u64, slot: u64) -> Result<State, Trouble> {
         let (address, origin) = (self.address.clone(), self.held.origin().clone());
         let meta = self.resource.meta.clone();
-        self.held
-            .step(self.run, Step::Adopted { address, origin, meta, number, slot, object: object.clone() })
-            .await?;
+        let unknown_inputs = object.inputs.is_none();
+        let mut steps =
+            vec![Step::Adopted { address, origin, meta: meta.clone(), number, slot, object: object.clone() }];
+        // An object whose inputs nobody knows is brought to these at once. Whoever has to delete it before that must at
+        // least know which.
+        steps.extend(unknown_inputs.then(|| Step::UpdateBegun { meta, attempt: self.attempt() }));
+        self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);
         Ok(object)
     }
@@ -116,9 +120,15 @@ impl Applying<'_> {
         let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
         let found = chosen(found.unwrap_or_default(), self.resource.adopt, &self.address.to_string())?;
         if let Some(sighting) = &found {
-            self.resource.holders.refuse_held(&self.address, &sighting.state)?;
+            self.resource.holders.refuse_held(&self.address, &sighting.state, self.record().as_deref())?;
         }
         Ok(found)
+    }
+
+    /// The same of an object that must be there and may not be visible yet.
+    async fn sighted_in_time(&self) -> Result<Option<Sighting>, Failure> {
+        let window = self.resource.handler.traits().consistency_window;
+        within(&*self.run.clock, window, || self.sighted(), Option::is_some).await
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
@@ -286,7 +296,7 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
-        match self.sighted().await {
+        match self.sighted_in_time().await {
             Ok(Some(found)) => {
                 let adopted = self.adopt(found.state, number, slot).await?;
                 Box::pin(self.update(Some(adopted), planned, private)).await
@@ -427,7 +437,8 @@ impl Applying<'_> {
         Ok(outputs)
     }
 
-    /// The object as it reads now; `None` if that cannot be had, and then the answer stands.
+    /// The object as it reads now; `None` if that cannot be had, and then the answer stands. Within the type's consistency
+    /// window an object may read as it was before; past it, what differs from the answer was changed since, and is drift.
     async fn read_back(&self, object: &State) -> Option<State> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let handler = &self.resource.handler;
@@ -438,25 +449,41 @@ impl Applying<'_> {
             context: &context,
         };
         let absent = || Failure::new(FailureClass::Retryable, "it cannot be read back yet");
-        let read = self.run.retrying(&self.address, Operation::Read, self.policy, || {
-            let read = handler.read(request);
-            Box::pin(async move {
-                match read.await? {
-                    Observed::Absent => Err(absent()),
-                    seen => Ok(seen),
-                }
+        let read = || {
+            self.run.retrying(&self.address, Operation::Read, self.policy, || {
+                let read = handler.read(request);
+                Box::pin(async move {
+                    match read.await? {
+                        Observed::Absent => Err(absent()),
+                        seen => Ok(seen),
+                    }
+                })
             })
-        });
-        match read.await {
-            Ok(Observed::Present(seen)) => Some(*seen),
+        };
+        let window = handler.traits().consistency_window;
+        let is_current = |seen: &Observed| match seen {
+            Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
+            Observed::Absent | Observed::Unreadable => true,
+        };
+        match within(&*self.run.clock, window, read, is_current).await {
+            Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
             _ => None,
         }
+    }
+
+    /// Whether outputs that mirror inputs are read as they were answered.
+    fn mirrors_agree(&self, answered: &State, seen: &State) -> bool {
+        let outputs = &self.resource.handler.schema().outputs.attributes;
+        let mirrors = |name: &str| outputs.get(name).is_some_and(|attribute| attribute.mirrors.is_some());
+        let changes = self.resource.handler.drift(answered, seen);
+        !changes.iter().any(|change| change.path.first_key().is_some_and(mirrors))
     }
 
     fn context(&self, token: IdempotencyToken) -> CallContext {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
-        let (number, slot) = current.map_or((0, 0), |current| (current.number, current.slot));
+        let next = || (self.held.next_number(), self.free_slot());
+        let (number, slot) = current.map_or_else(next, |current| (current.number, current.slot));
         self.run.context(&self.address, self.held.origin(), number, slot, token)
     }
 }

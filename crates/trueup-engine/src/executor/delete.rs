@@ -17,6 +17,7 @@ use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::plan::Action;
 use crate::planner::{Draft, Holders, outcome_unknown};
+use crate::retry::within;
 
 /// A resource of which something is to be deleted.
 pub(crate) struct Prepared {
@@ -119,7 +120,10 @@ impl Removal<'_> {
                 let request =
                     LookupRequest { config: self.config, desired: &attempt.inputs, context: &context };
                 let call = || self.handler.lookup(request);
-                let found = self.run.retrying(self.address, Operation::Read, self.policy, call).await?;
+                let look = || self.run.retrying(self.address, Operation::Read, self.policy, call);
+                let window = self.handler.traits().consistency_window;
+                let is_settled = |found: &Option<Vec<_>>| found.as_ref().is_none_or(|it| !it.is_empty());
+                let found = within(&*self.run.clock, window, look, is_settled).await?;
                 let Some(found) = found else {
                     return Err(outcome_unknown(&self.address.to_string()).into());
                 };

@@ -13,7 +13,7 @@ use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{Binding, CheckRequest, IdempotencyToken};
-use trueup_state::{Generation, Step, StoreError};
+use trueup_state::{Generation, Record, Step, StoreError};
 
 use super::gate::Gates;
 use super::report::{Outcome, RunReport};
@@ -88,9 +88,12 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
         }
     }
     let held = draft.nodes.iter().map(|node| {
-        let stored =
-            node.record.clone().map(|(record, version)| (draft.relocation.as_stored(record), version));
-        Arc::new(Held::new(&node.address, stored))
+        let as_stored = |record: &Arc<Record>| draft.relocation.as_stored(record.clone());
+        let record = node.record.as_ref().map(|(record, version)| (as_stored(record), *version));
+        let unmigrated =
+            node.record.as_ref().and_then(|(it, _)| draft.unmigrated.get(&it.id).map(|was| (was, it)));
+        let behind = unmigrated.map(|(was, is)| (as_stored(was), migrations(was, is)));
+        Arc::new(Held::new(&node.address, record, behind))
     });
     let mut progress = Progress {
         run,
@@ -133,12 +136,6 @@ impl Progress<'_> {
             }
             if original.meta != record.meta {
                 steps.push(Step::MetaChanged { meta: record.meta.clone() });
-            }
-            if draft.relocation.former_type(record).is_some()
-                && let Some(Generation { number, object: Some(object), .. }) = &record.current
-            {
-                // An address of one type with an object of another would be lost on everyone (PLAN-20).
-                steps.push(Step::Refreshed { number: *number, object: object.clone() });
             }
             if let Err(error) = held.steps(self.run, steps).await {
                 self.failed = true;
@@ -424,6 +421,13 @@ impl Progress<'_> {
         }
         report
     }
+}
+
+/// The steps by which a record comes to hold objects of the current schema versions.
+fn migrations(was: &Record, is: &Record) -> Vec<Step> {
+    let changed = was.generations().zip(is.generations()).filter(|(was, is)| was.object != is.object);
+    let step = |is: &Generation| is.object.clone().map(|object| Step::Migrated { number: is.number, object });
+    changed.filter_map(|(_, is)| step(is)).collect()
 }
 
 /// The class of resources that a node belongs to.

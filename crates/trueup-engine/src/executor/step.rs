@@ -15,23 +15,36 @@ pub(crate) struct Held {
     origin: Address,
     /// The next generation's number, kept likewise.
     next_number: u64,
-    state: Mutex<(Option<Arc<Record>>, Option<Version>)>,
+    state: Mutex<Known>,
+}
+
+/// What is known of a record.
+#[derive(Clone, Default)]
+struct Known {
+    record: Option<Arc<Record>>,
+    version: Option<Version>,
+    /// What the store holds, and the steps from there to the record: they go with the first step that is made. What
+    /// stays as it is, is not written only because a new release reads it differently.
+    behind: Option<(Arc<Record>, Vec<Step>)>,
 }
 
 impl Held {
-    /// The record of a resource, or the place for one.
-    pub(crate) fn new(address: &Address, record: Option<(Arc<Record>, Version)>) -> Self {
+    /// The record of a resource, or the place for one. `behind` is what the store holds instead, with the steps from there.
+    pub(crate) fn new(
+        address: &Address,
+        record: Option<(Arc<Record>, Version)>,
+        behind: Option<(Arc<Record>, Vec<Step>)>,
+    ) -> Self {
         let id = record.as_ref().map_or_else(OnceLock::new, |(record, _)| record.id.into());
         let origin = record.as_ref().map_or(address, |(record, _)| &record.origin).clone();
         let next_number = record.as_ref().map_or(0, |(record, _)| record.next_number());
-        let (record, version) =
-            record.map_or((None, None), |(record, version)| (Some(record), Some(version)));
-        Held { id, origin, next_number, state: Mutex::new((record, version)) }
+        let (record, version) = record.unzip();
+        Held { id, origin, next_number, state: Mutex::new(Known { record, version, behind }) }
     }
 
     /// The record as it is now.
     pub(crate) fn record(&self) -> Option<Arc<Record>> {
-        self.state.lock().ok().and_then(|state| state.0.clone())
+        self.state.lock().ok().and_then(|known| known.record.clone())
     }
 
     /// The address of first creation.
@@ -52,9 +65,16 @@ impl Held {
     /// Makes several steps durable, all or none.
     pub(crate) async fn steps(&self, run: &Run<'_>, steps: Vec<Step>) -> Result<(), StoreError> {
         let id = *self.id.get_or_init(|| run.fresh_record_id());
-        let (mut record, version) = self.state.lock().map(|state| state.clone()).unwrap_or_default();
-        let mut writes = Vec::with_capacity(steps.len());
-        for step in steps {
+        let Known { mut record, version, behind } =
+            self.state.lock().map(|known| known.clone()).unwrap_or_default();
+        let mut all = Vec::new();
+        if let Some((stored, migrations)) = behind.filter(|_| !steps.is_empty()) {
+            record = Some(stored);
+            all = migrations;
+        }
+        all.extend(steps);
+        let mut writes = Vec::with_capacity(all.len());
+        for step in all {
             let entry = Entry { id, step };
             let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
                 StoreError::Damaged { location: self.origin.to_string(), what: illegal.to_string() }
@@ -63,9 +83,9 @@ impl Held {
             writes.push(Write { expected: version, entry, record: record.clone() });
         }
         let version = run.journal.commit(writes).await?;
-        if let Ok(mut state) = self.state.lock() {
+        if let Ok(mut known) = self.state.lock() {
             let version = record.as_ref().map(|_| version);
-            *state = (record, version);
+            *known = Known { record, version, behind: None };
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ pub(crate) enum Task {
     Precreate(usize),
     /// Bring a declared node to where it should be.
     Apply(usize),
-    /// Delete what a replacement replaces, before it.
+    /// Delete what a replacement replaces, before it, or finish an interrupted delete of what is wanted again.
     DeleteOld(usize),
     /// Delete what is no longer declared, all its generations.
     Delete(usize),
@@ -55,8 +55,11 @@ pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
             Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
             _ if node.is_declared() && has_work(draft, at) => {
                 builder.apply[at] = builder.add(Task::Apply(at));
-                let deleted_first = node.decision.order == Some(ReplaceOrder::DeleteFirst);
-                if deleted_first && node.decision.action == Action::Replace && node.object().is_some() {
+                let deleted_first = node.decision.order == Some(ReplaceOrder::DeleteFirst)
+                    && node.decision.action == Action::Replace;
+                // A delete that was interrupted keeps its place in the order: what it used may go too.
+                let unfinished = node.decision.start == Start::FinishDelete;
+                if (deleted_first || unfinished) && node.object().is_some() {
                     builder.delete[at] = builder.add(Task::DeleteOld(at));
                 }
             }

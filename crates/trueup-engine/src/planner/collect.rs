@@ -40,6 +40,7 @@ pub(super) async fn collect<'p>(
         loose: Vec::new(),
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
+        unmigrated: IndexMap::new(),
         applying: false,
     };
     let expected = sources.program.resources.len().max(records.len()) + sources.program.data.len();

@@ -16,6 +16,7 @@ use super::node::{Attributes, Decision, NodeKind, Sight, Start};
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
 use crate::plan::{Action, Reason};
+use crate::retry::within;
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     // Where a cycle was opened, what is recorded stands in until more is known.
@@ -249,7 +250,8 @@ impl Case<'_> {
         let own = found.into_iter().find(|imported| imported.type_name == node.address.type_name());
         let own =
             own.ok_or_else(|| invalid(format!("`{id}` is not of the type {}", node.address.type_name())))?;
-        draft.holders.refuse_held(&node.address, &own.state)?;
+        let record = node.record.as_ref().map(|(record, _)| &**record);
+        draft.holders.refuse_held(&node.address, &own.state, record)?;
         Ok(Some(own.state))
     }
 
@@ -257,7 +259,7 @@ impl Case<'_> {
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
-            Recovery::Lookup => match self.look(attempted).await? {
+            Recovery::Lookup => match self.look_in_time(attempted).await? {
                 Looked::Found(sighting, number, slot) => {
                     self.decide_found(sighting.state, number, slot, Reason::Recovered).await
                 }
@@ -431,6 +433,13 @@ impl Case<'_> {
         self.handler.plan(request).await
     }
 
+    /// The same of an object that may be there and not be visible yet: its absence must outlast the type's window.
+    async fn look_in_time(&self, inputs: &InputValues) -> Result<Looked, Failure> {
+        let window = self.handler.traits().consistency_window;
+        let look = || self.look(inputs);
+        within(&*self.sources.clock, window, look, |looked| !matches!(looked, Looked::Nothing)).await
+    }
+
     /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6).
     async fn look(&self, inputs: &InputValues) -> Result<Looked, Failure> {
         let node = &self.draft.nodes[self.at];
@@ -447,7 +456,7 @@ impl Case<'_> {
         match chosen(sightings, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
             Some(sighting) => {
-                self.draft.holders.refuse_held(&node.address, &sighting.state)?;
+                self.draft.holders.refuse_held(&node.address, &sighting.state, record)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::State;
+use trueup_state::Record;
 
 /// The objects that records hold, by type and identity. Clones share it.
 #[derive(Clone, Default)]
@@ -43,10 +44,20 @@ impl Holders {
         }
     }
 
-    /// Refuses an object that another resource, or an older generation of any, holds already.
-    pub(crate) fn refuse_held(&self, address: &Address, object: &State) -> Result<(), Failure> {
+    /// Refuses an object that another resource, or an older generation of any, holds already. What a resource itself
+    /// held as its current object and took for gone may be found again.
+    pub(crate) fn refuse_held(
+        &self,
+        address: &Address,
+        object: &State,
+        record: Option<&Record>,
+    ) -> Result<(), Failure> {
         let Some(identity) = &object.identity else { return Ok(()) };
-        match self.of(address, identity, |holding| holding.first.clone()) {
+        let other = |holding: &Holding| holding.all().find(|holder| *holder != address).cloned();
+        let deposed = record.into_iter().flat_map(|record| &record.deposed);
+        let mut deposed = deposed.filter_map(|generation| generation.object.as_ref()?.identity.as_ref());
+        let own = deposed.any(|held| held.same(identity)).then(|| address.clone());
+        match self.of(address, identity, other).flatten().or(own) {
             None => Ok(()),
             Some(holder) => {
                 let message = format!("the object that would be {address} is held by {holder}: {identity}");

@@ -42,7 +42,7 @@ use trueup_program::Program;
 use trueup_provider::{
     BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
 };
-use trueup_state::{Record, Scope, Snapshot};
+use trueup_state::{Record, RecordId, Scope, Snapshot};
 
 use crate::graph::Graph;
 use crate::looking::Looking;
@@ -92,6 +92,8 @@ pub(crate) struct Draft<'p> {
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
+    /// Records as they were before their objects were brought to the current schema versions, where that changed them.
+    pub(crate) unmigrated: IndexMap<RecordId, Arc<Record>>,
     /// Whether it is being carried out.
     pub(crate) applying: bool,
 }
@@ -165,11 +167,14 @@ impl Sources<'_> {
     pub(crate) fn context(&self, scope: &Scope, address: &Address, record: Option<&Record>) -> CallContext {
         let origin = record.map_or(address, |record| &record.origin);
         let current = record.and_then(|record| record.current.as_ref());
+        // Beside older generations that wait to be deleted, another one has another number and name.
+        let (next_number, free_slot) =
+            record.map_or((0, 0), |record| (record.next_number(), record.free_slot()));
         CallContext {
             owner: Owner { stack: scope.stack.clone(), stage: scope.stage.clone(), origin: origin.clone() },
             address: address.clone(),
-            generation: current.map_or(0, |current| current.number),
-            slot: current.map_or(0, |current| current.slot),
+            generation: current.map_or(next_number, |current| current.number),
+            slot: current.map_or(free_slot, |current| current.slot),
             // Planning creates nothing, so no token of its own is ever used.
             token: current
                 .and_then(|current| current.attempt())

@@ -11,6 +11,7 @@ use trueup_state::Status;
 use super::node::Sight;
 use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
+use crate::retry::within;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
 pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -76,6 +77,9 @@ async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Dia
                 Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
             }
         }
+        if !migrated.is_empty() {
+            draft.unmigrated.insert(record.id, record.clone());
+        }
         for (at, after) in migrated {
             // Only what changes takes storage of its own.
             let record = Arc::make_mut(record);
@@ -107,7 +111,11 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(Sight::Unseen) };
     let context = sources.context(&draft.scope, &node.address, record);
     let request = ReadRequest { config, inputs: &inputs.effective, state, context: &context };
-    Ok(match sources.retrying(&context, || handler.read(request)).await? {
+    // What was made a moment ago may not be visible yet: its absence must outlast the type's window.
+    let look = || sources.retrying(&context, || handler.read(request));
+    let window = handler.traits().consistency_window;
+    let is_seen = |observed: &Observed| *observed != Observed::Absent;
+    Ok(match within(&*sources.clock, window, look, is_seen).await? {
         Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
         Observed::Present(observed) => Sight::Present(observed),
         Observed::Absent => Sight::Gone,

@@ -120,3 +120,35 @@ fn a_half_made_object_that_is_no_longer_wanted_is_deleted() {
     bench.deployed(&program([]));
     assert!(bench.world.things().is_empty() && bench.records().is_empty());
 }
+
+/// CRASH-4, REPLACE-3: what could not be made does not stand in its own way.
+#[test]
+fn a_replacement_that_could_not_be_made_is_tried_again() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let blue = program([resource("w_thing.a", [("colour", lit("blue"))])]);
+    bench.world.fail("create a", Failure::new(FailureClass::Denied, "not now"));
+    assert!(!bench.deploy(&blue).succeeded());
+    assert_eq!(bench.records()["a"].deposed.len(), 1);
+    bench.deployed(&blue);
+    assert_eq!(bench.world.things(), ["a=1"]);
+    assert!(bench.plan(&blue).ends_with("No changes"));
+}
+
+/// CRASH-1, CRASH-6: what was found again can be deleted, also in a second attempt.
+#[test]
+fn the_interrupted_delete_of_what_was_found_again_is_finished() {
+    let bench = Bench::new();
+    let jar = program([resource("w_jar.j", [("partner", lit("p"))])]);
+    for waits in 0.. {
+        bench.deploy_cut_off(&jar, waits);
+        if bench.world.by_name("j").is_some() {
+            break;
+        }
+    }
+    assert!(bench.records()["j"].current.as_ref().unwrap().object.is_none(), "its outcome is unknown");
+    bench.world.fail("delete j", Failure::new(FailureClass::Indeterminate, "the connection broke"));
+    assert!(!bench.deploy(&program([])).succeeded());
+    bench.deployed(&program([]));
+    assert!(bench.world.things().is_empty());
+}

@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::Outcome;
 use trueup_state::Status;
 
-use crate::world::{Bench, program, thing, thing_from};
+use crate::world::{Bench, lit, program, resource, thing, thing_from};
 
 /// DELETE-1, DELETE-4, DELETE-6, ADOPT-8
 #[test]
@@ -95,4 +95,20 @@ fn an_interrupted_delete_is_finished_and_what_is_declared_again_is_made_anew() {
             true => assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 1),
         }
     }
+}
+
+/// DELETE-1, CRASH-6: also when what it used is deleted before it is made anew.
+#[test]
+fn an_interrupted_delete_is_finished_before_what_it_used_is_deleted() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
+    bench.world.fail("delete b", Failure::new(FailureClass::Indeterminate, "the connection broke"));
+    assert!(!bench.deploy(&program([thing("a", 1)])).succeeded());
+    bench.world.calls();
+    let mut blue = resource("w_thing.a", [("colour", lit("blue"))]);
+    blue.options.delete_first = Some(true);
+    bench.deployed(&program([blue, thing_from("b", "a")]));
+    let mut calls = bench.world.calls();
+    calls.retain(|call| call.starts_with("delete") || call.starts_with("create "));
+    assert_eq!(calls, ["delete b", "delete a", "create a", "create b"]);
 }

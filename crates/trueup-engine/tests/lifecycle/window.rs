@@ -1,0 +1,175 @@
+//! Objects that come into sight late.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, SystemTime};
+
+use trueup_provider::{
+    Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Prior, Recovery, Registry,
+    Result, Sightings, Traits,
+};
+
+use crate::world::{Bench, program, resource};
+
+/// How long a new object stays out of sight.
+const LATE: Duration = Duration::from_secs(10);
+
+thread_local! {
+    /// When objects were made.
+    static MADE: RefCell<Vec<SystemTime>> = const { RefCell::new(Vec::new()) };
+    /// Whether nobody may look at what is new.
+    static DENYING: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Outputs)]
+struct Seen {
+    #[trueup(identity)]
+    id: u64,
+}
+
+/// A type whose first create is not answered, and whose lookup sees nothing for a while.
+#[derive(Inputs)]
+struct Shy {}
+
+impl Crud for Shy {
+    type Output = Seen;
+    type Config = NoConfig;
+
+    fn traits() -> Traits {
+        Traits { consistency_window: LATE, ..Traits::default() }
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Lookup
+    }
+
+    async fn create(&self, context: &Context) -> Result<Seen> {
+        let made = MADE.with_borrow_mut(|made| {
+            made.push(context.clock.now());
+            made.len() as u64
+        });
+        let answered = made > 1 || DENYING.get();
+        if answered { Ok(Seen { id: made }) } else { Err(Error::indeterminate("no answer")) }
+    }
+
+    async fn read(&self, context: &Context, prior: &Seen) -> Result<Seen> {
+        let now = context.clock.now();
+        let at = MADE.with_borrow(|made| made.get(prior.id as usize - 1).copied());
+        match at {
+            Some(at) if at + LATE <= now => Ok(Seen { id: prior.id }),
+            // Until then it does not let itself be read, and says so in different ways.
+            Some(_) if DENYING.get() => Err(Error::denied("not now")),
+            _ => Err(Error::not_found("there is none")),
+        }
+    }
+
+    async fn update(&self, _: &Context, prior: &Prior<Self>) -> Result<Seen> {
+        Ok(Seen { id: prior.outputs.id })
+    }
+
+    async fn delete(&self, _: &Context, _: &Seen) -> Result<()> {
+        MADE.with_borrow_mut(|made| made.clear());
+        Ok(())
+    }
+
+    async fn lookup(&self, context: &Context) -> Result<Sightings<Found<Self, Seen>>> {
+        let now = context.clock.now();
+        let seen = MADE.with_borrow(|made| made.iter().any(|at| *at + LATE <= now));
+        Ok(if seen {
+            Sightings::owned(Found { inputs: Shy {}, outputs: Seen { id: 1 } })
+        } else {
+            Sightings::absent()
+        })
+    }
+}
+
+fn bench() -> Bench {
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(NativeProvider::new("x").crud::<Shy>("shy"));
+    bench
+}
+
+/// A bench on which a create was not answered.
+fn unanswered() -> Bench {
+    let bench = bench();
+    assert!(!bench.deploy(&program([resource("x_shy.a", [])])).succeeded());
+    bench
+}
+
+/// CRASH-1: absence must outlast the consistency window.
+#[test]
+fn what_is_not_seen_yet_is_not_made_again() {
+    let bench = unanswered();
+    bench.deployed(&program([resource("x_shy.a", [])]));
+    assert_eq!(MADE.with_borrow(Vec::len), 1);
+}
+
+/// CRASH-1: nor forgotten.
+#[test]
+fn what_is_not_seen_yet_is_not_forgotten() {
+    let bench = unanswered();
+    bench.deployed(&program([]));
+    assert_eq!(MADE.with_borrow(Vec::len), 0);
+}
+
+/// CRUD-2: what could not be read back may still come into sight.
+#[test]
+fn what_is_not_seen_yet_is_not_gone() {
+    let bench = bench();
+    let declared = program([resource("x_shy.a", [])]);
+    DENYING.set(true);
+    bench.deployed(&declared);
+    DENYING.set(false);
+    bench.deployed(&declared);
+    assert_eq!(MADE.with_borrow(Vec::len), 1);
+}
+
+#[derive(Outputs)]
+struct Size {
+    #[trueup(mirrors = "size")]
+    size: u64,
+}
+
+/// A type whose object someone changes as soon as it is made.
+#[derive(Inputs)]
+struct Meddled {
+    size: u64,
+}
+
+impl Crud for Meddled {
+    type Output = Size;
+    type Config = NoConfig;
+
+    fn traits() -> Traits {
+        Traits { consistency_window: LATE, ..Traits::default() }
+    }
+
+    async fn create(&self, _: &Context) -> Result<Size> {
+        Ok(Size { size: self.size })
+    }
+
+    async fn read(&self, _: &Context, _: &Size) -> Result<Size> {
+        Ok(Size { size: 99 })
+    }
+
+    async fn update(&self, _: &Context, _: &Prior<Self>) -> Result<Size> {
+        Ok(Size { size: self.size })
+    }
+
+    async fn delete(&self, _: &Context, _: &Size) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// APPLY-8, DRIFT-3: what reads otherwise than it was answered is stale at first, and drift in the end; never wanted.
+#[test]
+fn what_was_changed_before_it_could_be_read_back_is_drift() {
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(NativeProvider::new("x").crud::<Meddled>("thing"));
+    let declared = program([resource("x_thing.a", [("size", crate::world::lit(1))])]);
+    bench.deployed(&declared);
+    insta::assert_snapshot!(bench.plan(&declared), @r"
+    ~ x_thing.a (drift)
+        size: 1 <- 99
+    Plan: 1 to update
+    ");
+}

@@ -1,0 +1,249 @@
+//! The simulated cloud: the truth about objects, and the unreliable way to it.
+//!
+//! A request travels (and may be lost), has its effect (or is refused), and is answered (or not). `objects` says what
+//! there is, `consistency` what of it can be seen, `faults` what goes wrong with requests. Every effect goes into the
+//! log with who caused it.
+
+mod consistency;
+mod faults;
+mod objects;
+mod request;
+
+pub use consistency::Lateness;
+pub use faults::Faults;
+pub use objects::Kind;
+
+pub(crate) use consistency::LATE_MAX;
+pub(crate) use faults::Weather;
+pub(crate) use objects::{Caller, Effect, ObjectId, Spec, Who};
+pub(crate) use request::{Asking, Line, Refusal, Request, Seen};
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::clock::SimClock;
+use crate::log::{Happened, Log};
+use crate::random::Dice;
+use objects::{Ghost, Object};
+
+/// The cloud. Clones are the same one.
+#[derive(Clone)]
+pub(crate) struct Cloud {
+    contents: Arc<Mutex<Contents>>,
+    clock: SimClock,
+    log: Log,
+}
+
+struct Contents {
+    objects: BTreeMap<ObjectId, Object>,
+    ghosts: BTreeMap<ObjectId, Ghost>,
+    /// What was made for which token.
+    tokens: BTreeMap<String, ObjectId>,
+    /// Requests of processes that are gone, which arrive all the same.
+    travelling: Vec<(Duration, Caller, Request)>,
+    made: u64,
+    lateness: Lateness,
+    weather: Weather,
+    dice: Dice,
+}
+
+impl Cloud {
+    pub(crate) fn new(clock: SimClock, log: Log, seed: u64) -> Self {
+        let contents = Contents {
+            objects: BTreeMap::new(),
+            ghosts: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            travelling: Vec::new(),
+            made: 0,
+            lateness: Lateness::default(),
+            weather: Weather::fair(),
+            dice: Dice::of(seed, 1),
+        };
+        Cloud { contents: Arc::new(Mutex::new(contents)), clock, log }
+    }
+
+    /// How the cloud behaves from now on.
+    pub(crate) fn set_weather(&self, weather: Weather, lateness: Lateness) {
+        let mut contents = self.lock();
+        contents.weather = weather;
+        contents.lateness = lateness;
+    }
+
+    /// The truth: all objects there are.
+    pub(crate) fn truth(&self) -> BTreeMap<ObjectId, (Kind, Option<String>, Spec)> {
+        self.arrive();
+        let contents = self.lock();
+        let told = |(id, it): (&ObjectId, &Object)| (id.clone(), (it.kind, it.name.clone(), it.spec.clone()));
+        contents.objects.iter().map(told).collect()
+    }
+
+    /// Puts an object there by hand.
+    pub(crate) fn put_by_hand(&self, kind: Kind, name: String, spec: Spec) {
+        let made = Request::Create { kind, name: Some(name), spec, token: None, tags: BTreeMap::new() };
+        let _ = self.perform(&Who::Hand, made, true);
+    }
+
+    /// Changes an object by hand.
+    pub(crate) fn change_by_hand(&self, id: &str, change: impl FnOnce(&mut Spec)) {
+        let spec = self.lock().objects.get(id).map(|object| object.spec.clone());
+        if let Some(mut spec) = spec {
+            change(&mut spec);
+            let _ = self.perform(&Who::Hand, Request::Update { id: id.to_owned(), spec }, true);
+        }
+    }
+
+    /// Deletes an object by hand, also one that is in use.
+    pub(crate) fn delete_by_hand(&self, id: &str) {
+        let _ = self.perform(&Who::Hand, Request::Delete { id: id.to_owned() }, true);
+    }
+
+    /// Lets requests arrive whose time has come.
+    fn arrive(&self) {
+        let now = self.clock.elapsed();
+        let due: Vec<(Caller, Request)> = {
+            let mut contents = self.lock();
+            let (due, later) =
+                std::mem::take(&mut contents.travelling).into_iter().partition(|(at, _, _)| *at <= now);
+            contents.travelling = later;
+            due.into_iter().map(|(_, caller, request)| (caller, request)).collect()
+        };
+        for (caller, request) in due {
+            let _ = self.perform(&Who::Engine(caller), request, true);
+        }
+    }
+
+    /// Has the effect of a request, or refuses it.
+    fn perform(&self, who: &Who, request: Request, complete: bool) -> Result<Seen, Refusal> {
+        let now = self.clock.elapsed();
+        let mut contents = self.lock();
+        let contents = &mut *contents;
+        contents.ghosts.retain(|_, ghost| ghost.until > now);
+        match request {
+            Request::Create { kind, name, spec, token, tags } => {
+                let known = token.as_ref().and_then(|token| contents.tokens.get(token));
+                if let Some((id, object)) = known.and_then(|id| contents.objects.get_key_value(id)) {
+                    // The same token, the same object, as long as that lives.
+                    return Ok(object.seen(id));
+                }
+                contents.refuse_taken(kind, name.as_deref())?;
+                contents.refuse_missing(&spec)?;
+                contents.made += 1;
+                let id = format!("{}-{}", kind.word(), contents.made);
+                let visible_from = now + contents.lateness.draw(&mut contents.dice);
+                let uses = spec.uses().cloned().collect();
+                let shown = shown(&spec);
+                let object =
+                    Object { kind, name: name.clone(), tags, spec, complete, before: None, visible_from };
+                let seen = object.seen(&id);
+                contents.objects.insert(id.clone(), object);
+                if let Some(token) = token {
+                    contents.tokens.insert(token, id.clone());
+                }
+                self.happened(who, &id, Effect::Created { name, uses, shown });
+                Ok(seen)
+            }
+            Request::Update { id, spec } => {
+                contents.refuse_missing(&spec)?;
+                let late = now + contents.lateness.draw(&mut contents.dice);
+                let object = contents.objects.get_mut(&id).ok_or(Refusal::Gone)?;
+                let before = std::mem::replace(&mut object.spec, spec);
+                object.before = (late > now).then_some((late, before));
+                object.complete = true;
+                let uses = object.spec.uses().cloned().collect();
+                let shown = shown(&object.spec);
+                let seen = object.seen(&id);
+                self.happened(who, &id, Effect::Changed { uses, shown });
+                Ok(seen)
+            }
+            Request::Delete { id } => {
+                let by_hand = *who == Who::Hand;
+                let user = contents.objects.iter().find(|(_, it)| it.spec.uses().any(|used| *used == id));
+                if let (Some((user, _)), false) = (user, by_hand) {
+                    return Err(Refusal::InUse(user.clone()));
+                }
+                let object = contents.objects.remove(&id).ok_or(Refusal::Gone)?;
+                let until = now + contents.lateness.draw(&mut contents.dice);
+                let seen = object.seen(&id);
+                contents.ghosts.insert(id.clone(), Ghost { object, until });
+                self.happened(who, &id, Effect::Deleted);
+                Ok(seen)
+            }
+            Request::Read { id } => contents.read(&id, now),
+            Request::Find { kind, name } => contents.find(kind, &name, now),
+        }
+    }
+
+    fn happened(&self, who: &Who, id: &str, effect: Effect) {
+        self.log.push(Happened::Effect { who: who.clone(), object: id.to_owned(), effect });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Contents {
+    fn refuse_taken(&self, kind: Kind, name: Option<&str>) -> Result<(), Refusal> {
+        let Some(name) = name else { return Ok(()) };
+        let bears = |object: &Object| object.kind == kind && object.name.as_deref() == Some(name);
+        if self.objects.values().any(bears) {
+            return Err(Refusal::Taken);
+        }
+        // The name of what was just deleted comes free when that is gone from sight.
+        if self.ghosts.values().any(|ghost| bears(&ghost.object)) {
+            return Err(Refusal::Releasing);
+        }
+        Ok(())
+    }
+
+    fn refuse_missing(&self, spec: &Spec) -> Result<(), Refusal> {
+        match spec.uses().find(|used| !self.objects.contains_key(*used)) {
+            Some(missing) => Err(Refusal::Missing(missing.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn read(&self, id: &str, now: Duration) -> Result<Seen, Refusal> {
+        if let Some(ghost) = self.ghosts.get(id) {
+            return Ok(ghost.object.seen(id));
+        }
+        match self.objects.get(id) {
+            Some(object) if object.visible_from <= now => Ok(object.seen_at(id, now)),
+            _ => Err(Refusal::Gone),
+        }
+    }
+
+    fn find(&self, kind: Kind, name: &str, now: Duration) -> Result<Seen, Refusal> {
+        let named = self.objects.iter().find(|(_, object)| {
+            object.kind == kind && object.name.as_deref() == Some(name) && object.visible_from <= now
+        });
+        named.map(|(id, object)| object.seen_at(id, now)).ok_or(Refusal::Gone)
+    }
+}
+
+impl Object {
+    /// The object as it is.
+    fn seen(&self, id: &str) -> Seen {
+        Seen { id: id.to_owned(), spec: self.spec.clone(), tags: self.tags.clone(), complete: self.complete }
+    }
+
+    /// The object as it looks at a time.
+    fn seen_at(&self, id: &str, now: Duration) -> Seen {
+        match &self.before {
+            Some((until, before)) if now < *until => Seen { spec: before.clone(), ..self.seen(id) },
+            _ => self.seen(id),
+        }
+    }
+}
+
+fn shown(spec: &Spec) -> String {
+    let Spec { size, colour, needs, host, note, secret: _ } = spec;
+    let mut shown = format!("size {size}, {colour}");
+    for (word, other) in [("needs", needs), ("on", host), ("says", note)] {
+        if let Some(other) = other {
+            shown.push_str(&format!(", {word} {other}"));
+        }
+    }
+    shown
+}

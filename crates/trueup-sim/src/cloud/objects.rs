@@ -1,0 +1,135 @@
+//! What there is in the cloud, and the rules it has of its own: names are unique within a kind, what is in use stays.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use trueup_core::Address;
+
+/// What tells an object from all others.
+pub(crate) type ObjectId = String;
+
+/// The kinds of objects, each with its own way of being found again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// Found by its name, which the engine chooses.
+    Box,
+    /// Not found, but made only once for one token.
+    Ticket,
+    /// Neither found nor made only once.
+    Stone,
+    /// Found by its name, by the convergent contract.
+    Jar,
+    /// Found by its name, which the program chooses.
+    Page,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 5] = [Kind::Box, Kind::Ticket, Kind::Stone, Kind::Jar, Kind::Page];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Box => "box",
+            Kind::Ticket => "ticket",
+            Kind::Stone => "stone",
+            Kind::Jar => "jar",
+            Kind::Page => "page",
+        }
+    }
+}
+
+/// What an object is like.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Spec {
+    pub(crate) size: u64,
+    pub(crate) colour: String,
+    /// An object that it cannot be without, and that can be another one later.
+    pub(crate) needs: Option<ObjectId>,
+    /// An object that it cannot be without, for good.
+    pub(crate) host: Option<ObjectId>,
+    /// What it says of another.
+    pub(crate) note: Option<String>,
+    pub(crate) secret: Option<String>,
+}
+
+impl Spec {
+    /// The objects that it cannot be without.
+    pub(crate) fn uses(&self) -> impl Iterator<Item = &ObjectId> {
+        self.needs.iter().chain(&self.host)
+    }
+}
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) kind: Kind,
+    pub(crate) name: Option<String>,
+    pub(crate) tags: BTreeMap<String, String>,
+    pub(crate) spec: Spec,
+    /// Whether all of it was made.
+    pub(crate) complete: bool,
+    /// What it was like before, and until when it may still look like that.
+    pub(crate) before: Option<(Duration, Spec)>,
+    /// From when on it can be seen.
+    pub(crate) visible_from: Duration,
+}
+
+/// An object that was deleted and can still be seen for a while.
+#[derive(Clone, Debug)]
+pub(crate) struct Ghost {
+    pub(crate) object: Object,
+    pub(crate) until: Duration,
+}
+
+/// For whom something is asked of the cloud: what the engine says of the call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Caller {
+    /// The process.
+    pub(crate) process: u64,
+    /// The address that the resource has now.
+    pub(crate) address: Address,
+    /// The address under which it was first created.
+    pub(crate) origin: Address,
+    /// The generation.
+    pub(crate) generation: u64,
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} for {} generation {}", self.process, self.address, self.generation)
+    }
+}
+
+/// Who changed something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Who {
+    /// The engine.
+    Engine(Caller),
+    /// Someone else.
+    Hand,
+}
+
+/// What became of an object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// It was made, and uses these.
+    Created {
+        /// What it is called.
+        name: Option<String>,
+        /// The objects that it cannot be without.
+        uses: Vec<ObjectId>,
+        /// What it looks like, for people.
+        shown: String,
+    },
+    /// It was changed, and uses these.
+    Changed {
+        /// The objects that it cannot be without.
+        uses: Vec<ObjectId>,
+        /// What it looks like, for people.
+        shown: String,
+    },
+    /// It was deleted.
+    Deleted,
+}

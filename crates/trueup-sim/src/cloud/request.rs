@@ -1,0 +1,253 @@
+//! The way to the cloud and back, for one process.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trueup_provider::{CallContext, Clock};
+
+use super::faults::Fault;
+use super::objects::{Caller, Kind, ObjectId, Spec, Who};
+use super::{Cloud, LATE_MAX};
+use crate::log::Happened;
+use crate::process::Process;
+
+/// Something that is asked of the cloud.
+#[derive(Clone, Debug)]
+pub(crate) enum Request {
+    Create {
+        kind: Kind,
+        name: Option<String>,
+        spec: Spec,
+        token: Option<String>,
+        tags: BTreeMap<String, String>,
+    },
+    Update {
+        id: ObjectId,
+        spec: Spec,
+    },
+    Delete {
+        id: ObjectId,
+    },
+    Read {
+        id: ObjectId,
+    },
+    Find {
+        kind: Kind,
+        name: String,
+    },
+}
+
+/// The change that is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asking {
+    Create,
+    Update,
+    Delete,
+}
+
+/// An object as the cloud shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) id: ObjectId,
+    pub(crate) spec: Spec,
+    pub(crate) tags: BTreeMap<String, String>,
+    pub(crate) complete: bool,
+}
+
+/// Why the cloud did not do what it was asked.
+#[derive(Clone, Debug)]
+pub(crate) enum Refusal {
+    Throttled(Duration),
+    Denied,
+    Unavailable,
+    /// Nobody knows whether it happened.
+    Lost,
+    /// An object of that name exists.
+    Taken,
+    /// The name is not free yet.
+    Releasing,
+    InUse(ObjectId),
+    Missing(ObjectId),
+    Gone,
+    Quota,
+    /// Half of it was made.
+    Partial(Box<Seen>),
+}
+
+/// The way of one process to the cloud.
+#[derive(Clone)]
+pub(crate) struct Line {
+    cloud: Cloud,
+    process: Process,
+}
+
+impl Line {
+    pub(crate) fn new(cloud: Cloud, process: Process) -> Self {
+        Line { cloud, process }
+    }
+
+    /// Asks something of the cloud on behalf of a call.
+    pub(crate) async fn ask(&self, context: &CallContext, request: Request) -> Result<Seen, Refusal> {
+        let caller = Caller {
+            process: self.process.number(),
+            address: context.address.clone(),
+            origin: context.owner.origin.clone(),
+            generation: context.generation,
+        };
+        let answer = self.travel(&caller, request.clone()).await;
+        match (&answer, &request) {
+            (
+                Err(Refusal::Gone),
+                Request::Read { id } | Request::Delete { id } | Request::Update { id, .. },
+            ) => {
+                self.cloud.log.push(Happened::ToldGone { object: id.clone() });
+            }
+            (Ok(_), Request::Delete { id }) => {
+                self.cloud.log.push(Happened::ToldGone { object: id.clone() });
+            }
+            (Err(refusal), _) => {
+                let what = format!("{} -> {refusal:?}", request.told());
+                self.cloud.log.push(Happened::Refused { caller, what });
+            }
+            (Ok(_), _) => {}
+        }
+        answer
+    }
+
+    async fn travel(&self, caller: &Caller, request: Request) -> Result<Seen, Refusal> {
+        let (there, back, fault) = {
+            let mut contents = self.cloud.lock();
+            let fault = contents.weather.next(request.creates(), request.changes());
+            let dice = &mut contents.dice;
+            (Duration::from_millis(dice.between(1, 40)), Duration::from_millis(dice.between(1, 40)), fault)
+        };
+        // What a blind type makes twice, nobody could ever find: no cloud is that bad.
+        let fault = fault.filter(|fault| !(*fault == Fault::Duplicate && request.is_blind()));
+        self.process.point().await;
+        if let Some(asking) = request.asking() {
+            self.cloud.log.push(Happened::Asked {
+                caller: caller.clone(),
+                asking,
+                what: request.told(),
+                object: request.object().cloned(),
+                uses: request.uses(),
+            });
+        }
+        let mut sent = Sent { line: self, caller, request: Some(request.clone()) };
+        self.wait(there).await;
+        if let Some(Fault::Slow(time)) = fault {
+            self.wait(time).await;
+        }
+        self.process.point().await;
+        self.cloud.arrive();
+        sent.request = None;
+        match fault {
+            Some(Fault::Throttled(delay)) => return Err(Refusal::Throttled(delay)),
+            Some(Fault::Denied) => return Err(Refusal::Denied),
+            Some(Fault::Unavailable) => return Err(Refusal::Unavailable),
+            Some(Fault::Quota) => return Err(Refusal::Quota),
+            Some(Fault::LostRequest) => {
+                self.wait(Duration::from_secs(30)).await;
+                return Err(Refusal::Lost);
+            }
+            _ => {}
+        }
+        let who = Who::Engine(caller.clone());
+        let complete = fault != Some(Fault::Partial);
+        let answer = self.cloud.perform(&who, request.clone(), complete);
+        self.process.point().await;
+        match fault {
+            Some(Fault::LostResponse) => {
+                self.wait(Duration::from_secs(30)).await;
+                return Err(Refusal::Lost);
+            }
+            Some(Fault::Hang) => self.wait(Duration::from_secs(1_000_000)).await,
+            Some(Fault::Duplicate) => drop(self.cloud.perform(&who, request, complete)),
+            Some(Fault::Partial) => return Err(Refusal::Partial(Box::new(answer?))),
+            _ => {}
+        }
+        self.wait(back).await;
+        self.process.point().await;
+        answer
+    }
+
+    async fn wait(&self, time: Duration) {
+        self.cloud.clock.sleep(time).await;
+    }
+
+    /// How the next half-made object is told of: which class of failure.
+    pub(crate) fn draw(&self, below: u64) -> u64 {
+        self.cloud.lock().weather.dice().below(below)
+    }
+}
+
+/// A request on its way. If whoever sent it is gone, it may arrive all the same.
+struct Sent<'a> {
+    line: &'a Line,
+    caller: &'a Caller,
+    request: Option<Request>,
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        let Some(request) = self.request.take().filter(Request::changes) else { return };
+        let now = self.line.cloud.clock.elapsed();
+        let mut contents = self.line.cloud.lock();
+        if contents.dice.percent(50) {
+            let delay = Duration::from_millis(contents.dice.below(LATE_MAX.as_millis() as u64 / 3));
+            contents.travelling.push((now + delay, self.caller.clone(), request));
+        }
+    }
+}
+
+impl Request {
+    fn creates(&self) -> bool {
+        matches!(self, Request::Create { .. })
+    }
+
+    /// Whether it changes anything.
+    pub(crate) fn changes(&self) -> bool {
+        self.asking().is_some()
+    }
+
+    /// What change it asks for, if any.
+    fn asking(&self) -> Option<Asking> {
+        match self {
+            Request::Create { .. } => Some(Asking::Create),
+            Request::Update { .. } => Some(Asking::Update),
+            Request::Delete { .. } => Some(Asking::Delete),
+            Request::Read { .. } | Request::Find { .. } => None,
+        }
+    }
+
+    fn is_blind(&self) -> bool {
+        matches!(self, Request::Create { name: None, token: None, .. })
+    }
+
+    fn object(&self) -> Option<&ObjectId> {
+        match self {
+            Request::Update { id, .. } | Request::Delete { id } | Request::Read { id } => Some(id),
+            Request::Create { .. } | Request::Find { .. } => None,
+        }
+    }
+
+    fn uses(&self) -> Vec<ObjectId> {
+        match self {
+            Request::Create { spec, .. } | Request::Update { spec, .. } => spec.uses().cloned().collect(),
+            Request::Delete { .. } | Request::Read { .. } | Request::Find { .. } => Vec::new(),
+        }
+    }
+
+    /// The request in words.
+    fn told(&self) -> String {
+        match self {
+            Request::Create { kind, name, .. } => {
+                format!("create {} {}", kind.word(), name.as_deref().unwrap_or("without a name"))
+            }
+            Request::Update { id, .. } => format!("update {id}"),
+            Request::Delete { id } => format!("delete {id}"),
+            Request::Read { id } => format!("read {id}"),
+            Request::Find { kind, name } => format!("find {} {name}", kind.word()),
+        }
+    }
+}

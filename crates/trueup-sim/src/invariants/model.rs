@@ -1,0 +1,211 @@
+//! What is true, as the log tells it: objects, records, and what each process was allowed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use trueup_core::Address;
+use trueup_engine::{Plan, PlannedAction};
+use trueup_state::{FencingToken, Generation, Record, RecordId, Status, Step};
+
+use crate::cloud::{Effect, ObjectId, Who};
+use crate::log::Happened;
+
+/// What is true by now.
+#[derive(Default)]
+pub(crate) struct Watch {
+    pub(crate) objects: BTreeMap<ObjectId, Known>,
+    pub(crate) records: BTreeMap<RecordId, Arc<Record>>,
+    pub(crate) processes: BTreeMap<u64, Allowed>,
+    /// Objects of which some process was told that they are gone.
+    pub(crate) told_gone: BTreeSet<ObjectId>,
+    /// Which process was given which token, and whether it still has the lease.
+    pub(crate) tokens: BTreeMap<FencingToken, (u64, bool)>,
+    /// All writes that became durable, in order, by commit.
+    pub(crate) commits: BTreeMap<u64, Vec<trueup_state::Write>>,
+    pub(crate) acknowledged: BTreeSet<u64>,
+}
+
+/// What is known of an object, dead or alive.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) live: bool,
+    /// For which resource the engine made it, if it did.
+    pub(crate) made_for: Option<(Address, u64)>,
+    pub(crate) uses: Vec<ObjectId>,
+    /// Let go on purpose.
+    pub(crate) forgotten: bool,
+    pub(crate) deleted_by_hand: bool,
+}
+
+/// What a process was allowed, and how things were when it was.
+#[derive(Default)]
+pub(crate) struct Allowed {
+    pub(crate) plan: Option<Plan>,
+    /// What the program protects, or its record if it is not declared.
+    pub(crate) protected: Vec<String>,
+    /// What the program lets go rather than delete, or its record if it is not declared.
+    pub(crate) retained: Vec<String>,
+    /// The records when the plan was approved.
+    pub(crate) baseline: BTreeMap<RecordId, Arc<Record>>,
+    /// When it was first told to stop.
+    pub(crate) cancelled: Option<Duration>,
+    /// The records with which something was begun after that.
+    pub(crate) begun_late: BTreeSet<RecordId>,
+    /// How many operations run at a time.
+    pub(crate) parallelism: u64,
+    /// Whether it changes state by hand, and so has no plan.
+    pub(crate) by_hand: bool,
+}
+
+impl Allowed {
+    /// What was planned for an address.
+    pub(crate) fn action(&self, address: &Address) -> Option<&PlannedAction> {
+        self.plan.as_ref()?.actions.iter().find(|action| action.address == *address)
+    }
+
+    /// What was recorded of a generation of an address when the plan was approved.
+    pub(crate) fn generation(&self, address: &Address, number: u64) -> Option<&Generation> {
+        let moved = self.plan.iter().flat_map(|plan| &plan.moves).find(|moved| moved.to == *address);
+        let before = moved.map_or(address, |moved| &moved.from);
+        self.baseline.values().find(|record| record.address == *before)?.generation(number)
+    }
+}
+
+/// The object of a generation, as far as it is known.
+pub(crate) fn object_of(generation: &Generation) -> Option<ObjectId> {
+    generation.object.as_ref()?.outputs.get("id")?.as_str().map(str::to_owned)
+}
+
+impl Watch {
+    /// The record that has an address now.
+    pub(crate) fn record_at(&self, address: &Address) -> Option<&Arc<Record>> {
+        self.records.values().find(|record| record.address == *address)
+    }
+
+    /// Whether a record knows an object.
+    pub(crate) fn is_recorded(&self, object: &str) -> bool {
+        let mut generations = self.records.values().flat_map(|record| record.generations());
+        generations.any(|generation| object_of(generation).as_deref() == Some(object))
+    }
+
+    /// The objects that live.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (&ObjectId, &Known)> {
+        self.objects.iter().filter(|(_, known)| known.live)
+    }
+
+    pub(super) fn learn(&mut self, at: Duration, happened: &Happened) {
+        match happened {
+            Happened::Began { process, parallelism, by_hand, .. } => {
+                let (parallelism, by_hand) = (*parallelism, *by_hand);
+                self.processes.insert(*process, Allowed { parallelism, by_hand, ..Allowed::default() });
+            }
+            Happened::Approved { process, plan, protected, retained } => {
+                let baseline = self.records.clone();
+                let allowed = self.processes.entry(*process).or_default();
+                allowed.plan = Some((**plan).clone());
+                allowed.protected.clone_from(protected);
+                allowed.retained.clone_from(retained);
+                allowed.baseline = baseline;
+            }
+            Happened::Cancelled { process } => {
+                self.processes.entry(*process).or_default().cancelled.get_or_insert(at);
+            }
+            Happened::Effect { who, object, effect } => self.learn_effect(who, object, effect),
+            Happened::ToldGone { object } => {
+                self.told_gone.insert(object.clone());
+            }
+            Happened::Leased { process, token } => {
+                self.tokens.values_mut().for_each(|(_, held)| *held = false);
+                self.tokens.insert(*token, (*process, true));
+            }
+            Happened::Unleased { token } => {
+                self.tokens.entry(*token).and_modify(|(_, held)| *held = false);
+            }
+            Happened::Committed { process, sequence, writes, .. } => {
+                for write in writes {
+                    self.learn_begun(*process, write);
+                    self.learn_write(write);
+                }
+                self.commits.insert(*sequence, writes.clone());
+            }
+            Happened::Acknowledged { sequence } => {
+                self.acknowledged.insert(*sequence);
+            }
+            Happened::Killed { .. }
+            | Happened::Ended { .. }
+            | Happened::Asked { .. }
+            | Happened::Refused { .. }
+            | Happened::Note(_) => {}
+        }
+    }
+
+    fn learn_effect(&mut self, who: &Who, object: &ObjectId, effect: &Effect) {
+        match effect {
+            Effect::Created { uses, .. } => {
+                let made_for = match who {
+                    Who::Engine(caller) => Some((caller.origin.clone(), caller.generation)),
+                    Who::Hand => None,
+                };
+                let (uses, forgotten, deleted_by_hand) = (uses.clone(), false, false);
+                let known = Known { live: true, made_for, uses, forgotten, deleted_by_hand };
+                self.objects.insert(object.clone(), known);
+            }
+            Effect::Changed { uses, .. } => {
+                if let Some(known) = self.objects.get_mut(object) {
+                    known.uses.clone_from(uses);
+                }
+            }
+            Effect::Deleted => {
+                if let Some(known) = self.objects.get_mut(object) {
+                    known.live = false;
+                    known.deleted_by_hand = *who == Who::Hand;
+                }
+            }
+        }
+    }
+
+    fn learn_write(&mut self, write: &trueup_state::Write) {
+        let id = write.entry.id;
+        if let Step::Dropped { number } = &write.entry.step {
+            let dropped = self.records.get(&id).and_then(|record| record.generation(*number));
+            if let Some(object) = dropped.and_then(object_of) {
+                self.forget(&object);
+            }
+        }
+        if let Step::Adopted { object, .. } = &write.entry.step
+            && let Some(id) = object.outputs.get("id").and_then(|id| id.as_str())
+            && let Some(known) = self.objects.get_mut(id)
+        {
+            known.forgotten = false;
+        }
+        match &write.record {
+            Some(record) => self.records.insert(id, record.clone()),
+            None => self.records.remove(&id),
+        };
+    }
+
+    fn forget(&mut self, object: &str) {
+        if let Some(known) = self.objects.get_mut(object) {
+            known.forgotten = true;
+        }
+    }
+
+    /// Counts what is begun although its process was told to stop.
+    fn learn_begun(&mut self, process: u64, write: &trueup_state::Write) {
+        let begins = matches!(
+            write.entry.step,
+            Step::CreateBegun { .. } | Step::UpdateBegun { .. } | Step::DeleteBegun { .. }
+        );
+        let busy = self
+            .records
+            .get(&write.entry.id)
+            .is_some_and(|record| record.generations().any(|generation| generation.status != Status::Ready));
+        if let Some(allowed) = self.processes.get_mut(&process).filter(|it| it.cancelled.is_some())
+            && begins
+            && !busy
+        {
+            allowed.begun_late.insert(write.entry.id);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! INV-3 and INV-6: what happens was planned, and no more than that.
+
+use trueup_engine::Action;
+use trueup_state::Status;
+
+use super::model::{Watch, object_of};
+use super::{Judged, require};
+use crate::cloud::{Asking, Caller, Effect, Who};
+use crate::log::Happened;
+
+/// INV-3: the plan said that this resource loses this generation, and it is not protected.
+pub(super) fn deletes_are_planned(watch: &Watch, happened: &Happened) -> Judged {
+    let Happened::Effect { who: Who::Engine(caller), object, effect: Effect::Deleted } = happened else {
+        return Ok(());
+    };
+    let Some(allowed) = watch.processes.get(&caller.process) else { return Ok(()) };
+    let planned = allowed.action(&caller.address).is_some_and(|planned| {
+        let goes = matches!(planned.action, Action::Delete | Action::Replace | Action::MayReplace);
+        let unfinished = allowed.generation(&caller.address, caller.generation);
+        let finished = unfinished.is_some_and(|it| it.status == Status::Deleting);
+        goes || finished || planned.deposed.contains(&caller.generation)
+    });
+    require(planned, "INV-3", || format!("{object} was deleted, and no plan said so ({caller})"))?;
+    let protected = allowed.protected.contains(&caller.address.to_string());
+    // What was given up before it became protected goes on going: a replaced generation, an unfinished delete.
+    let given_up = allowed.generation(&caller.address, caller.generation);
+    let given_up = given_up.is_some_and(|it| it.status == Status::Deleting)
+        || allowed.action(&caller.address).is_some_and(|it| it.deposed.contains(&caller.generation));
+    require(!protected || given_up, "INV-3", || format!("{object} was deleted, and is protected ({caller})"))
+}
+
+/// INV-3: what the engine neither made nor adopted, it does not touch.
+pub(super) fn foreign_objects_are_left_alone(watch: &Watch, happened: &Happened) -> Judged {
+    let Happened::Effect { who: Who::Engine(caller), object, effect } = happened else { return Ok(()) };
+    if matches!(effect, Effect::Created { .. }) {
+        return Ok(());
+    }
+    let own = watch.records.values().filter(|record| record.origin == caller.origin);
+    let mut own = own.flat_map(|record| record.generations()).filter_map(object_of);
+    let known = watch.objects.get(object);
+    let ours =
+        known.is_some_and(|it| it.made_for.as_ref().is_some_and(|(origin, _)| *origin == caller.origin));
+    require(ours || own.any(|id| id == *object), "INV-3", || {
+        format!("{object} is not of {}, and was changed ({effect:?}, {caller})", caller.origin)
+    })
+}
+
+/// INV-6: what is asked of the cloud is within what was approved.
+pub(super) fn changes_are_granted(watch: &Watch, happened: &Happened) -> Judged {
+    let Happened::Asked { caller, asking, what, .. } = happened else { return Ok(()) };
+    let Some(allowed) = watch.processes.get(&caller.process) else { return Ok(()) };
+    let granted = allowed.action(&caller.address).is_some_and(|planned| match (asking, planned.action) {
+        // A create whose outcome is unknown is repeated with its token, to find what is to be deleted.
+        (Asking::Create, Action::Delete) => repeats(watch, caller),
+        (Asking::Create, action) => {
+            matches!(action, Action::Create | Action::Replace | Action::MayReplace)
+        }
+        (Asking::Update, action) => matches!(
+            action,
+            Action::Update | Action::MayUpdate | Action::Create | Action::Replace | Action::MayReplace
+        ),
+        // Judged by INV-3, with the generation.
+        (Asking::Delete, _) => true,
+    });
+    require(granted, "INV-6", || format!("not approved: {what} ({caller})"))
+}
+
+/// Whether a create of this generation was under way when the plan was approved.
+fn repeats(watch: &Watch, caller: &Caller) -> bool {
+    let before = watch.processes.get(&caller.process);
+    let before = before.and_then(|it| it.generation(&caller.address, caller.generation));
+    before.is_some_and(|it| matches!(it.status, Status::Creating(_)) && it.object.is_none())
+}

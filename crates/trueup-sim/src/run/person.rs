@@ -1,0 +1,60 @@
+//! The person whom the engine asks when it cannot know: looks into the cloud and says.
+
+use trueup_engine::HandChange;
+use trueup_state::Status;
+
+use super::World;
+use crate::log::Happened;
+use crate::scenario::Operation;
+
+impl World {
+    /// Settles what only a person can: creates whose outcome is unknown, and objects that stand in the way.
+    pub(super) async fn ask_a_person(&mut self) {
+        let squatters: Vec<String> = self.log.ask(|watch| {
+            let foreign =
+                watch.live().filter(|(id, known)| known.made_for.is_none() && !watch.is_recorded(id));
+            foreign.map(|(id, _)| id.clone()).collect()
+        });
+        for id in squatters {
+            self.cloud.delete_by_hand(&id);
+        }
+        let unknown: Vec<_> = self.log.ask(|watch| {
+            let records = watch.records.values().filter(|record| {
+                record.address.type_name() == "s_stone"
+                    && record.current.as_ref().is_some_and(|current| {
+                        current.object.is_none() && matches!(current.status, Status::Creating(_))
+                    })
+            });
+            let left = |record: &trueup_state::Record| -> Vec<String> {
+                let number = record.current.as_ref().map(|current| current.number);
+                let own = watch.live().filter(|(_, known)| {
+                    known.made_for.as_ref().is_some_and(|(origin, generation)| {
+                        *origin == record.origin && Some(*generation) == number
+                    })
+                });
+                own.map(|(id, _)| id.clone()).collect()
+            };
+            records.map(|record| (record.address.clone(), left(record))).collect()
+        });
+        for (address, left) in unknown {
+            left.iter().for_each(|id| self.cloud.delete_by_hand(id));
+            self.change_by_hand(HandChange::ResolveAbsent(address)).await;
+        }
+        let protected: Vec<_> = self.log.ask(|watch| {
+            let protected = watch.records.values().filter(|record| record.meta.protect);
+            protected.map(|record| record.address.clone()).collect()
+        });
+        for address in protected {
+            self.change_by_hand(HandChange::Unprotect(address.into())).await;
+        }
+    }
+
+    async fn change_by_hand(&mut self, change: HandChange) {
+        self.log.note(|| format!("by hand: {change:?}"));
+        let started = self.start(&[], &Operation::Refresh, 1);
+        let options = self.options(&Operation::Refresh, 1);
+        let changed = started.reconciler.change_by_hand(&super::scope(), &change, &options).await;
+        let how = changed.map_or_else(|error| error.to_string(), |_| "changed".to_owned());
+        self.log.push(Happened::Ended { process: started.process.number(), how });
+    }
+}

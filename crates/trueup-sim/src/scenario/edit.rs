@@ -1,0 +1,122 @@
+//! Changes of a program.
+
+use super::sketch::{COLOURS, Item, Sketch};
+
+/// A change of a program. Numbers count through what is declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// One more resource, linked to others by what numbers stand for.
+    Add(Box<Item>),
+    /// One less, with all that refers to it rewired.
+    Remove(u64),
+    /// Another size.
+    Resize(u64, u64),
+    /// Another colour.
+    Recolour(u64, u64),
+    /// It needs another, or none.
+    Need(u64, Option<u64>),
+    /// It stands on another, or none.
+    Host(u64, Option<u64>),
+    /// It says something of another, or of none.
+    Note(u64, Option<u64>),
+    /// Another secret.
+    Reveal(u64, u64),
+    /// It is protected from now on, or no longer.
+    Protect(u64),
+    /// It gets another address.
+    Rename(u64),
+}
+
+impl Sketch {
+    /// Changes the program.
+    pub(crate) fn edit(&mut self, edit: &Edit) {
+        match edit {
+            Edit::Add(item) => self.add(item),
+            Edit::Remove(at) => {
+                if let Some(number) = self.pick(*at) {
+                    self.remove(number);
+                }
+            }
+            Edit::Resize(at, size) => self.change(*at, |item| item.size = *size),
+            Edit::Recolour(at, by) => {
+                self.change(*at, |item| item.colour = (item.colour + *by as usize) % COLOURS.len());
+            }
+            Edit::Need(at, to) => self.connect(*at, *to, |item, to| item.needs = to),
+            Edit::Host(at, to) => self.connect(*at, *to, |item, to| item.host = to),
+            Edit::Note(at, to) => self.connect(*at, *to, |item, to| item.note = to),
+            Edit::Reveal(at, secret) => self.change(*at, |item| item.secret = Some(*secret)),
+            Edit::Protect(at) => self.change(*at, |item| item.protect = !item.protect),
+            Edit::Rename(at) => {
+                if let Some(number) = self.pick(*at) {
+                    self.rename(number);
+                }
+            }
+        }
+    }
+
+    fn free_number(&self) -> u64 {
+        let taken = |number: &u64| self.items.contains_key(number) || self.retired.contains(number);
+        (0..).find(|number| !taken(number)).unwrap_or_default()
+    }
+
+    fn add(&mut self, item: &Item) {
+        let number = self.free_number();
+        let linked = |to: Option<u64>| to.and_then(|at| self.pick(at));
+        let item = Item {
+            needs: linked(item.needs),
+            host: linked(item.host),
+            note: linked(item.note),
+            after: linked(item.after),
+            path: number,
+            ..item.clone()
+        };
+        self.items.insert(number, item);
+    }
+
+    fn remove(&mut self, number: u64) {
+        let Some(removed) = self.items.remove(&number) else { return };
+        if removed.retain {
+            self.retired.insert(number);
+        }
+        self.relink(number, None);
+    }
+
+    fn rename(&mut self, from: u64) {
+        let Some(item) = self.items.remove(&from) else { return };
+        self.retired.insert(from);
+        // One that was never used: where something was removed and is still recorded, nothing can move to.
+        let to = 100 + self.moves.len() as u64;
+        self.moves.push((item.kind, from, to));
+        self.items.insert(to, item);
+        self.relink(from, Some(to));
+    }
+
+    /// Lets all that refers to a resource refer to another.
+    fn relink(&mut self, from: u64, to: Option<u64>) {
+        for item in self.items.values_mut() {
+            for link in [&mut item.needs, &mut item.host, &mut item.note, &mut item.after] {
+                if *link == Some(from) {
+                    *link = to;
+                }
+            }
+        }
+    }
+
+    fn change(&mut self, at: u64, change: impl FnOnce(&mut Item)) {
+        if let Some(item) = self.pick(at).and_then(|number| self.items.get_mut(&number)) {
+            change(item);
+        }
+    }
+
+    /// Makes a link, unless it would close a circle.
+    fn connect(&mut self, at: u64, to: Option<u64>, link: impl FnOnce(&mut Item, Option<u64>)) {
+        let Some(number) = self.pick(at) else { return };
+        let to = to.and_then(|to| self.pick(to));
+        if to.is_some_and(|to| self.reaches(to, number)) {
+            return;
+        }
+        if let Some(item) = self.items.get_mut(&number) {
+            link(item, to);
+        }
+    }
+}

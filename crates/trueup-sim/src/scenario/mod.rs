@@ -1,0 +1,77 @@
+//! Scenarios: a program, edits of it, operations, and what goes wrong meanwhile. Plain data, so that they can be shrunk and
+//! told.
+
+mod edit;
+mod generate;
+mod shrink;
+mod sketch;
+mod text;
+
+pub use edit::Edit;
+pub use generate::{Size, generate};
+pub use shrink::shrink;
+pub use sketch::{Item, Sketch};
+
+pub(crate) use sketch::{COLOURS, STACK, STAGE, address, page_name};
+
+use crate::actor::Deed;
+use crate::cloud::{Faults, Lateness};
+use crate::process::Incident;
+use crate::store::StoreFaults;
+
+/// All that happens in one simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Decides what the scenario itself leaves open: latencies, tokens, what arrives late.
+    pub seed: u64,
+    /// The steps, one after another. In the end everything is let settle.
+    pub steps: Vec<Step>,
+}
+
+/// One step: changes of program and cloud, then an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is changed in the program.
+    pub edits: Vec<Edit>,
+    /// What is changed in the cloud by hand.
+    pub deeds: Vec<Deed>,
+    /// What is run.
+    pub operation: Operation,
+    /// What happens at which point of the run.
+    pub incidents: Vec<(u64, Incident)>,
+    /// What goes wrong in the cloud.
+    pub faults: Faults,
+    /// What goes wrong in the store.
+    pub store: StoreFaults,
+    /// How late the cloud shows what happened.
+    pub lateness: Lateness,
+    /// How many operations run at a time.
+    pub parallelism: u64,
+    /// Whether a new release is installed before.
+    pub upgrade: bool,
+    /// Whether a second process does the same at the same time.
+    pub rival: bool,
+    /// How long nobody does anything afterwards.
+    pub pause_ms: u64,
+}
+
+/// What is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Deploy everything.
+    Deploy,
+    /// Deploy, and take over what is someone else's.
+    Adopt,
+    /// Deploy without looking for drift.
+    DeployBlindly,
+    /// Deploy one resource and what it depends on.
+    Target(u64),
+    /// Deploy all but one resource and what depends on it.
+    Exclude(u64),
+    /// Replace one resource whatever its plan says.
+    Replace(u64),
+    /// Let records take over what is observed.
+    Refresh,
+    /// Delete everything.
+    Destroy,
+}

@@ -1,0 +1,168 @@
+//! Programs as small data: what is declared, by number, and the program that it stands for.
+//!
+//! Links that would close a circle are left out, and so is what no cloud could grant (see [`Sketch::program`]), so that
+//! every sketch is a sound program whatever was drawn.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trueup_core::{Address, Path, Value};
+use trueup_program::{Expression, MoveDeclaration, Node, Program, Reference, ResourceDeclaration};
+
+use crate::cloud::Kind;
+use crate::invariants::CANARY;
+
+/// The stack that all programs are of.
+pub(crate) const STACK: &str = "sim";
+
+/// The stage that they are deployed to.
+pub(crate) const STAGE: &str = "test";
+
+pub(crate) const COLOURS: [&str; 3] = ["red", "green", "blue"];
+
+/// A program: what is declared, by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sketch {
+    /// The resources.
+    pub items: BTreeMap<u64, Item>,
+    /// Which number became which.
+    pub moves: Vec<(Kind, u64, u64)>,
+    /// Numbers that are not used again: their addresses moved, or their objects were let go.
+    pub retired: BTreeSet<u64>,
+}
+
+/// A resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What it is.
+    pub kind: Kind,
+    /// Can be changed.
+    pub size: u64,
+    /// Takes a new object to change.
+    pub colour: usize,
+    /// Another that it cannot be without.
+    pub needs: Option<u64>,
+    /// Another that it stands on, for good.
+    pub host: Option<u64>,
+    /// Another of which it says something.
+    pub note: Option<u64>,
+    /// Another that it comes after.
+    pub after: Option<u64>,
+    /// Which secret it has, if it has one.
+    pub secret: Option<u64>,
+    /// What a page is called.
+    pub path: u64,
+    /// Left in the cloud when it is removed or replaced.
+    pub retain: bool,
+    /// Neither replaced nor deleted.
+    pub protect: bool,
+    /// Deleted before it is made anew.
+    pub delete_first: bool,
+}
+
+impl Item {
+    /// All that it refers to.
+    pub(crate) fn links(&self) -> impl Iterator<Item = u64> {
+        [self.needs, self.host, self.note, self.after].into_iter().flatten()
+    }
+}
+
+impl Sketch {
+    /// The address of a resource.
+    pub(crate) fn address(&self, number: u64) -> Address {
+        address(self.items[&number].kind, number)
+    }
+
+    /// Which resource a number stands for that counts through them.
+    pub(crate) fn pick(&self, at: u64) -> Option<u64> {
+        self.items.keys().nth(at as usize % self.items.len().max(1)).copied()
+    }
+
+    /// Whether a resource is another, or depends on it by any way.
+    pub(crate) fn reaches(&self, number: u64, other: u64) -> bool {
+        let next = self.items.get(&number);
+        number == other || next.is_some_and(|it| it.links().any(|next| self.reaches(next, other)))
+    }
+
+    /// Whether a replacement of it deletes first, of itself or because of what it stands on.
+    fn is_rigid(&self, number: u64) -> bool {
+        let item = &self.items[&number];
+        item.kind == Kind::Page || item.delete_first || item.host.is_some_and(|host| self.is_rigid(host))
+    }
+
+    /// What it needs, as far as any cloud could grant it: what is deleted before it is made anew cannot be in use by
+    /// something that only moves over later, and what is let go uses nothing that may have to go.
+    pub(crate) fn needed(&self, number: u64) -> Option<u64> {
+        let item = &self.items[&number];
+        item.needs.filter(|needed| !item.retain && !self.is_rigid(*needed))
+    }
+
+    /// What it stands on, as far as any cloud could grant it.
+    pub(crate) fn hosted(&self, number: u64) -> Option<u64> {
+        let item = &self.items[&number];
+        item.host.filter(|_| !item.retain)
+    }
+
+    /// The secret of a resource.
+    pub(crate) fn secret(number: u64, secret: u64) -> String {
+        format!("{CANARY}-{number}-{secret}")
+    }
+
+    /// The same with nothing that could have a plan refused.
+    pub(crate) fn unguarded(mut self) -> Self {
+        self.items.values_mut().for_each(|item| item.protect = false);
+        self
+    }
+
+    /// The program that it stands for.
+    pub(crate) fn program(&self) -> Program {
+        let moves = self.moves.iter().map(|(kind, from, to)| MoveDeclaration {
+            from: address(*kind, *from).into(),
+            to: address(*kind, *to).into(),
+        });
+        Program {
+            stack: STACK.into(),
+            resources: self.items.keys().map(|number| self.declaration(*number)).collect(),
+            moves: moves.collect(),
+            ..Program::default()
+        }
+    }
+
+    fn declaration(&self, number: u64) -> ResourceDeclaration {
+        let item = &self.items[&number];
+        let output = |of: u64, name: &str| {
+            let reference = Reference { address: self.address(of), path: Path::attribute(name) };
+            Expression::new(Node::Reference(reference))
+        };
+        let literal = |value: Value| Expression::from(value);
+        let mut inputs = vec![
+            ("size".into(), literal(item.size.into())),
+            ("colour".into(), literal(Value::string(COLOURS[item.colour]))),
+        ];
+        inputs.extend(self.needed(number).map(|of| ("needs".into(), output(of, "id"))));
+        inputs.extend(self.hosted(number).map(|of| ("host".into(), output(of, "id"))));
+        inputs.extend(item.note.map(|of| ("note".into(), output(of, "url"))));
+        let secret = item.secret.map(|secret| Value::string(Self::secret(number, secret)).into_secret());
+        inputs.extend(secret.map(|secret| ("secret".into(), literal(secret))));
+        if item.kind == Kind::Page {
+            inputs.push(("path".into(), literal(Value::string(page_name(item.path)))));
+        }
+        let mut declared =
+            ResourceDeclaration::new(self.address(number), Expression::new(Node::Object(inputs)));
+        declared.depends_on = item.after.iter().map(|of| self.address(*of)).collect();
+        declared.options.retain = item.retain;
+        declared.options.protect = item.protect;
+        declared.options.delete_first = item.delete_first.then_some(true);
+        declared
+    }
+}
+
+/// The address of a resource of a kind and number.
+pub(crate) fn address(kind: Kind, number: u64) -> Address {
+    let type_name = format!("s_{}", kind.word());
+    Address::resource(&type_name, &format!("r{number}")).unwrap_or_else(|_| unreachable!("both are names"))
+}
+
+/// What a page is called.
+pub(crate) fn page_name(path: u64) -> String {
+    format!("page-{path}")
+}

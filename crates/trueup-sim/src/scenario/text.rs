@@ -1,0 +1,87 @@
+//! A scenario in words: what someone would do to see it happen.
+
+use std::fmt;
+
+use super::{Scenario, Sketch, Step};
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut sketch = Sketch::default();
+        for (at, step) in self.steps.iter().enumerate() {
+            step.edits.iter().for_each(|edit| sketch.edit(edit));
+            writeln!(f, "step {}:", at + 1)?;
+            if !step.edits.is_empty() || at == 0 {
+                write!(f, "{sketch}")?;
+            }
+            write!(f, "{step}")?;
+        }
+        writeln!(f, "then everything is let settle")
+    }
+}
+
+impl fmt::Display for Sketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, item) in &self.items {
+            write!(f, "    {} size {} colour {}", self.address(*number), item.size, item.colour)?;
+            let links = [
+                ("needs", self.needed(*number)),
+                ("on", self.hosted(*number)),
+                ("says", item.note),
+                ("after", item.after),
+            ];
+            for (word, link) in links {
+                if let Some(link) = link {
+                    write!(f, " {word} r{link}")?;
+                }
+            }
+            let options =
+                [(item.retain, "retain"), (item.protect, "protect"), (item.delete_first, "delete-first")];
+            for (_, option) in options.iter().filter(|(set, _)| *set) {
+                write!(f, " {option}")?;
+            }
+            if let Some(secret) = item.secret {
+                write!(f, " secret {secret}")?;
+            }
+            writeln!(f)?;
+        }
+        for (kind, from, to) in &self.moves {
+            writeln!(f, "    {} r{from} is now r{to}", kind.word())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for deed in &self.deeds {
+            writeln!(f, "  by hand: {deed:?}")?;
+        }
+        if self.upgrade {
+            writeln!(f, "  a new release is installed")?;
+        }
+        write!(f, "  {:?}", self.operation)?;
+        if self.parallelism != 10 {
+            write!(f, ", {} at a time", self.parallelism)?;
+        }
+        if self.rival {
+            write!(f, ", and a second process does the same")?;
+        }
+        if self.faults.percent > 0 {
+            write!(f, ", {} % faults, at most {}", self.faults.percent, self.faults.budget)?;
+        }
+        if self.store.percent > 0 {
+            write!(f, ", {} % of commits fail, at most {}", self.store.percent, self.store.budget)?;
+        }
+        if self.lateness.percent > 0 {
+            write!(f, ", {} % seen late", self.lateness.percent)?;
+        }
+        for (point, incident) in &self.incidents {
+            write!(f, ", at point {point}: {incident:?}")?;
+        }
+        writeln!(f)?;
+        if self.pause_ms > 0 {
+            writeln!(f, "  pause of {} ms", self.pause_ms)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,285 @@
+//! The store as processes reach it: it takes time, loses its lease, runs full, fails to write, and tears writes apart
+//! when a process dies in the middle of one.
+//!
+//! A commit has points before and after it becomes durable and before it is acknowledged: killed at the first nothing is
+//! written, at the others everything is and nobody knows. The contents themselves are those of the memory store, which
+//! commits a batch as a whole or not at all, as every store must.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use trueup_provider::{BoxFuture, Clock};
+use trueup_state::{
+    Acquired, Batch, Entry, FencingToken, HeldLease, HistoryLine, Holder, Lease, MemoryStore, RecordId,
+    RunSummary, Scope, Snapshot, Store, StoreError, Version,
+};
+
+use crate::clock::SimClock;
+use crate::log::{Happened, Log};
+use crate::process::Process;
+use crate::random::Dice;
+
+/// What goes wrong with the store in a step of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct StoreFaults {
+    /// Decides which.
+    pub seed: u64,
+    /// How many commits in a hundred go wrong.
+    pub percent: u64,
+    /// How many go wrong at most.
+    pub budget: u64,
+}
+
+/// The disk behind all processes.
+#[derive(Clone)]
+pub(crate) struct Disk {
+    memory: MemoryStore,
+    clock: SimClock,
+    log: Log,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    dice: Dice,
+    faults: StoreFaults,
+    /// No room for anything until then.
+    full_until: Duration,
+    commits: u64,
+}
+
+/// What goes wrong with one commit.
+enum Fault {
+    /// Writing fails; nothing is durable.
+    Write,
+    /// Flushing fails; everything is durable all the same.
+    Flush,
+    /// There is no room, for this long.
+    Full(Duration),
+    /// It takes this long.
+    Slow(Duration),
+}
+
+impl Disk {
+    pub(crate) fn new(clock: SimClock, log: Log, seed: u64) -> Self {
+        let memory = MemoryStore::new(Arc::new(clock.clone()));
+        let state = State {
+            dice: Dice::of(seed, 2),
+            faults: StoreFaults::default(),
+            full_until: Duration::ZERO,
+            commits: 0,
+        };
+        Disk { memory, clock, log, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// How the store behaves from now on.
+    pub(crate) fn set_faults(&self, faults: StoreFaults) {
+        self.with(|state| {
+            state.dice = Dice::new(faults.seed);
+            state.full_until = Duration::ZERO;
+            state.faults = faults;
+        });
+    }
+
+    /// The store itself, for whoever looks from outside.
+    pub(crate) fn memory(&self) -> &MemoryStore {
+        &self.memory
+    }
+
+    /// A lease was taken away behind its holder's back.
+    pub(crate) fn unleased(&self, token: FencingToken) {
+        self.log.push(Happened::Unleased { token });
+    }
+
+    /// The store as a process reaches it.
+    pub(crate) fn of(&self, process: &Process) -> ProcessStore {
+        ProcessStore { disk: self.clone(), process: process.clone() }
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        let now = self.clock.elapsed();
+        self.with(|state| {
+            if now < state.full_until {
+                return Some(Fault::Full(Duration::ZERO));
+            }
+            if state.faults.budget == 0 || !state.dice.percent(state.faults.percent) {
+                return None;
+            }
+            state.faults.budget -= 1;
+            let seconds = Duration::from_secs(state.dice.between(1, 90));
+            Some(match state.dice.below(4) {
+                0 => Fault::Write,
+                1 => Fault::Flush,
+                2 => Fault::Full(seconds),
+                _ => Fault::Slow(seconds),
+            })
+        })
+    }
+
+    fn unavailable(&self, cause: &str) -> StoreError {
+        StoreError::Unavailable {
+            attempted: "write",
+            location: self.memory.location(),
+            cause: cause.to_owned(),
+        }
+    }
+}
+
+/// The store as one process reaches it.
+pub(crate) struct ProcessStore {
+    disk: Disk,
+    process: Process,
+}
+
+impl ProcessStore {
+    async fn latency(&self) {
+        let millis = self.disk.with(|state| state.dice.between(1, 5));
+        self.disk.clock.sleep(Duration::from_millis(millis)).await;
+    }
+
+    async fn write(&self, scope: &Scope, token: FencingToken, batch: &Batch) -> Result<Version, StoreError> {
+        let disk = &self.disk;
+        self.process.point().await;
+        self.latency().await;
+        match disk.fault() {
+            Some(Fault::Write) => return Err(disk.unavailable("the write failed")),
+            Some(Fault::Full(time)) => {
+                let until = disk.clock.elapsed() + time;
+                disk.with(|state| state.full_until = state.full_until.max(until));
+                return Err(disk.unavailable("no space left on device"));
+            }
+            Some(Fault::Slow(time)) => disk.clock.sleep(time).await,
+            Some(Fault::Flush) => {
+                self.make_durable(scope, token, batch).await?;
+                return Err(disk.unavailable("fsync failed"));
+            }
+            None => {}
+        }
+        self.process.point().await;
+        let (version, sequence) = self.make_durable(scope, token, batch).await?;
+        self.process.point().await;
+        self.latency().await;
+        self.process.point().await;
+        disk.log.push(Happened::Acknowledged { sequence });
+        Ok(version)
+    }
+
+    async fn make_durable(
+        &self,
+        scope: &Scope,
+        token: FencingToken,
+        batch: &Batch,
+    ) -> Result<(Version, u64), StoreError> {
+        let version = self.disk.memory.commit(scope, token, batch).await?;
+        let sequence = self.disk.with(|state| {
+            state.commits += 1;
+            state.commits
+        });
+        let lines = batch.history.iter().map(|line| line.event.clone()).collect();
+        let (process, writes) = (self.process.number(), batch.writes.clone());
+        self.disk.log.push(Happened::Committed { process, token, sequence, writes, lines });
+        Ok((version, sequence))
+    }
+}
+
+impl Store for ProcessStore {
+    fn location(&self) -> String {
+        self.disk.memory.location()
+    }
+
+    fn load<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+        Box::pin(async move {
+            self.process.point().await;
+            self.latency().await;
+            self.disk.memory.load(scope).await
+        })
+    }
+
+    fn acquire<'a>(
+        &'a self,
+        scope: &'a Scope,
+        holder: &'a Holder,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<Acquired, StoreError>> {
+        Box::pin(async move {
+            self.process.point().await;
+            self.latency().await;
+            self.process.point().await;
+            let acquired = self.disk.memory.acquire(scope, holder, term).await?;
+            if let Acquired::Lease(lease) = &acquired {
+                let process = self.process.number();
+                self.disk.log.push(Happened::Leased { process, token: lease.token });
+            }
+            self.process.point().await;
+            Ok(acquired)
+        })
+    }
+
+    fn renew<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.process.point().await;
+            self.latency().await;
+            self.disk.memory.renew(scope, lease).await
+        })
+    }
+
+    fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.process.point().await;
+            self.latency().await;
+            self.process.point().await;
+            self.disk.memory.release(scope, lease).await?;
+            self.disk.log.push(Happened::Unleased { token: lease.token });
+            self.process.point().await;
+            Ok(())
+        })
+    }
+
+    fn unlock<'a>(
+        &'a self,
+        scope: &'a Scope,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        self.disk.memory.unlock(scope, run)
+    }
+
+    fn commit<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+        batch: &'a Batch,
+    ) -> BoxFuture<'a, Result<Version, StoreError>> {
+        Box::pin(self.write(scope, token, batch))
+    }
+
+    fn journal<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: RecordId,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        self.disk.memory.journal(scope, id)
+    }
+
+    fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {
+        self.disk.memory.runs(scope)
+    }
+
+    fn history<'a>(
+        &'a self,
+        scope: &'a Scope,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<HistoryLine>, StoreError>> {
+        self.disk.memory.history(scope, run)
+    }
+
+    fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.disk.memory.prune(scope, keep_runs)
+    }
+
+    fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
+        self.disk.memory.scopes()
+    }
+}

@@ -1,0 +1,136 @@
+//! Resource types over the simulated cloud, of all three recovery classes and both contracts.
+//!
+//! Each version of a type is a Rust type of its own: a process of a newer release registers the newer ones under the same
+//! names.
+
+mod named;
+mod plain;
+
+use trueup_core::{FieldType, Value};
+use trueup_provider::{CallContext, Error, NativeProvider, Outputs, RawState, Registry, Result, Traits};
+
+use crate::cloud::{Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
+
+/// How long a new object may stay out of sight: requests travel for a while, and then there is lateness.
+const WINDOW: std::time::Duration = LATE_MAX.saturating_mul(2);
+
+/// What every type answers.
+#[derive(Clone, Outputs)]
+pub(crate) struct Shown {
+    #[trueup(identity, stable)]
+    pub(crate) id: String,
+    #[trueup(mirrors = "size")]
+    size: u64,
+    #[trueup(mirrors = "colour")]
+    colour: String,
+    /// Changes with the size.
+    url: String,
+    complete: bool,
+}
+
+/// The same, one release later.
+#[derive(Clone, Outputs)]
+pub(crate) struct ShownLater {
+    #[trueup(identity, stable)]
+    pub(crate) id: String,
+    #[trueup(mirrors = "size")]
+    size: u64,
+    #[trueup(mirrors = "colour")]
+    colour: String,
+    url: String,
+    complete: bool,
+    /// New in this release.
+    shape: String,
+}
+
+impl From<Seen> for Shown {
+    fn from(seen: Seen) -> Self {
+        let Spec { size, colour, .. } = seen.spec;
+        Shown { url: format!("{}/{size}", seen.id), id: seen.id, size, colour, complete: seen.complete }
+    }
+}
+
+impl From<Seen> for ShownLater {
+    fn from(seen: Seen) -> Self {
+        let Shown { id, size, colour, url, complete } = seen.into();
+        ShownLater { id, size, colour, url, complete, shape: "square".to_owned() }
+    }
+}
+
+/// Brings what an older release recorded to what this one knows.
+fn migrated(state: RawState) -> RawState {
+    RawState { outputs: state.outputs.with_entry("shape", Value::string("square")), ..state }
+}
+
+/// All types, as one release knows them, on the line of one process.
+pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
+    let line = line.clone();
+    let of = move || line.clone();
+    let provider = NativeProvider::new("s");
+    let provider = if upgraded {
+        provider
+            .crud_with::<plain::LaterBox>("box", of.clone())
+            .crud_with::<plain::LaterTicket>("ticket", of.clone())
+            .crud_with::<plain::LaterStone>("stone", of.clone())
+    } else {
+        provider
+            .crud_with::<plain::Box>("box", of.clone())
+            .crud_with::<plain::Ticket>("ticket", of.clone())
+            .crud_with::<plain::Stone>("stone", of.clone())
+    };
+    Registry::new().with(
+        provider.converge_with::<named::Jar>("jar", of.clone()).converge_with::<named::Page>("page", of),
+    )
+}
+
+/// Asks the cloud, and says what went wrong in the engine's words; of half-made objects in those of a release.
+async fn ask<Out: From<Seen> + FieldType>(
+    line: &Line,
+    context: &CallContext,
+    request: Request,
+) -> Result<Seen> {
+    let secret = match &request {
+        Request::Create { spec, .. } | Request::Update { spec, .. } => spec.secret.clone(),
+        _ => None,
+    };
+    let answer = line.ask(context, request).await;
+    answer.map_err(|refusal| error::<Out>(line, refusal, secret.as_deref().unwrap_or("nothing")))
+}
+
+/// A refusal as an error. The cloud is one of those that repeat what they were told.
+fn error<Out: From<Seen> + FieldType>(line: &Line, refusal: Refusal, told: &str) -> Error {
+    match refusal {
+        Refusal::Throttled(delay) => Error::throttled(Some(delay), "too many requests"),
+        Refusal::Denied => Error::denied(format!("not allowed to {told}")),
+        Refusal::Unavailable => Error::retryable(format!("out of order, with {told}")),
+        Refusal::Lost => Error::indeterminate(format!("the connection broke while sending {told}")),
+        Refusal::Taken => Error::already_exists("the name is taken"),
+        Refusal::Releasing => Error::retryable("the name is not free yet"),
+        Refusal::InUse(by) => Error::conflict(format!("{by} uses it")),
+        Refusal::Missing(what) => Error::invalid(format!("there is no {what}")),
+        Refusal::Gone => Error::not_found("there is no such object"),
+        Refusal::Quota => Error::fatal("no more objects are allowed"),
+        Refusal::Partial(seen) => {
+            let failed = match line.draw(3) {
+                0 => Error::retryable("half of it is made"),
+                1 => Error::indeterminate("half of it is made, at least"),
+                _ => Error::fatal("only half of it could be made"),
+            };
+            failed.with_partial(&Out::from(*seen))
+        }
+    }
+}
+
+/// The object of this name, if there is one.
+async fn find(line: &Line, context: &CallContext, kind: Kind, name: String) -> Result<Option<Seen>> {
+    match ask::<Shown>(line, context, Request::Find { kind, name }).await {
+        Ok(seen) => Ok(Some(seen)),
+        Err(error) if *error.class() == trueup_core::FailureClass::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// How all types behave: what is new may stay out of sight for a while, and no longer than they say.
+fn traits() -> Traits {
+    Traits { consistency_window: WINDOW, ..Traits::default() }
+}
