@@ -117,7 +117,8 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     progress.run_tasks(&mut draft, &tasks).await;
     progress.converge(&mut draft).await;
     progress.skip_late_deletes(&draft);
-    let cleanable = |at: usize| progress.may_clean_up(&draft, at);
+    let cleanable = progress.cleanable(&draft);
+    let cleanable = |at: usize| cleanable[at];
     let retirable = |at: usize| progress.outcomes[at].is_none() && !progress.stopping();
     let clean_up = clean_up_tasks(&draft, cleanable, retirable);
     progress.run_tasks(&mut draft, &clean_up).await;
@@ -361,6 +362,26 @@ impl Progress<'_> {
                 self.skip(draft, Task::Delete(at), &draft.nodes[user].address.clone());
             }
         }
+    }
+
+    /// Whose older generations may go: not those that an older generation still uses which has to stay.
+    fn cleanable(&self, draft: &Draft) -> Vec<bool> {
+        let mut cleanable: Vec<bool> =
+            (0..draft.nodes.len()).map(|at| self.may_clean_up(draft, at)).collect();
+        let stays = |cleanable: &[bool], at: usize| {
+            let waiting = self.held[at].record().is_some_and(|record| !record.deposed.is_empty());
+            waiting && !cleanable[at]
+        };
+        let mut staying: Vec<usize> = (0..draft.nodes.len()).filter(|at| stays(&cleanable, *at)).collect();
+        while let Some(user) = staying.pop() {
+            let used = draft.recorded_graph.dependencies(user).chain(draft.graph.dependencies(user));
+            for at in used.filter(|at| *at != user) {
+                if std::mem::replace(&mut cleanable[at], false) {
+                    staying.push(at);
+                }
+            }
+        }
+        cleanable
     }
 
     /// Whether the older generations of a node may go: it and all that used them are done (REPLACE-5).
