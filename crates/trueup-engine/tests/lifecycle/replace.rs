@@ -210,3 +210,18 @@ fn an_older_generation_outlives_the_older_ones_that_use_it() {
     bench.deployed(&declared("blue", 1));
     assert_eq!((deposed("a"), deposed("b")), (0, 0));
 }
+
+/// REPLACE-5, DELETE-3: what is removed too, if an older generation that has to stay still uses it.
+#[test]
+fn an_older_generation_outlives_what_it_used_and_is_removed() {
+    let bench = Bench::new();
+    let user = || resource("w_thing.c", [("from", output("w_thing.b", "url"))]);
+    let middle = resource("w_thing.b", [("colour", output("w_thing.a", "url"))]);
+    bench.deployed(&program([resource("w_thing.a", []), middle, user()]));
+    bench.world.fail("update c", Failure::new(FailureClass::Denied, "not now"));
+    let after = || program([resource("w_thing.b", [("colour", lit("blue"))]), user()]);
+    assert!(!bench.deploy(&after()).succeeded());
+    assert!(bench.world.by_name("a").is_some(), "b's older generation uses it");
+    bench.deployed(&after());
+    assert_eq!(bench.world.things(), ["b=1", "c=1"]);
+}
