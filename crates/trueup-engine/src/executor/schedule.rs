@@ -116,8 +116,9 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     }
     progress.run_tasks(&mut draft, &tasks).await;
     progress.converge(&mut draft).await;
-    progress.skip_late_deletes(&draft);
-    let cleanable = |at: usize| progress.may_clean_up(&draft, at);
+    let cleanable = progress.cleanable(&draft);
+    progress.skip_late_deletes(&draft, &cleanable);
+    let cleanable = |at: usize| cleanable[at];
     let retirable = |at: usize| progress.outcomes[at].is_none() && !progress.stopping();
     let clean_up = clean_up_tasks(&draft, cleanable, retirable);
     progress.run_tasks(&mut draft, &clean_up).await;
@@ -348,12 +349,13 @@ impl Progress<'_> {
     }
 
     /// Deletes that wait for the clean-up of something that was not done do not happen (DELETE-3).
-    fn skip_late_deletes(&mut self, draft: &Draft) {
+    fn skip_late_deletes(&mut self, draft: &Draft, cleanable: &[bool]) {
         let late = late_deletes(draft);
         // In the order of dependencies, users come before what they use.
         for at in draft.order.iter().rev().copied().filter(|at| late[*at]) {
             let mut users = draft.recorded_graph.dependents(at);
             let undone = users.find(|user| match &self.outcomes[*user] {
+                _ if self.stays(cleanable, *user) => true,
                 None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
                 Some(outcome) => !matches!(outcome, Outcome::Done(_)),
             });
@@ -361,6 +363,29 @@ impl Progress<'_> {
                 self.skip(draft, Task::Delete(at), &draft.nodes[user].address.clone());
             }
         }
+    }
+
+    /// Whose older generations may go: not those that an older generation still uses which has to stay.
+    fn cleanable(&self, draft: &Draft) -> Vec<bool> {
+        let mut cleanable: Vec<bool> =
+            (0..draft.nodes.len()).map(|at| self.may_clean_up(draft, at)).collect();
+        let mut staying: Vec<usize> =
+            (0..draft.nodes.len()).filter(|at| self.stays(&cleanable, *at)).collect();
+        while let Some(user) = staying.pop() {
+            let used = draft.recorded_graph.dependencies(user).chain(draft.graph.dependencies(user));
+            for at in used.filter(|at| *at != user) {
+                if std::mem::replace(&mut cleanable[at], false) {
+                    staying.push(at);
+                }
+            }
+        }
+        cleanable
+    }
+
+    /// Whether a declared node has older generations that stay for now.
+    fn stays(&self, cleanable: &[bool], at: usize) -> bool {
+        let waiting = self.held[at].record().is_some_and(|record| !record.deposed.is_empty());
+        waiting && !cleanable[at]
     }
 
     /// Whether the older generations of a node may go: it and all that used them are done (REPLACE-5).

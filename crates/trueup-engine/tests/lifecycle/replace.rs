@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::Outcome;
 use trueup_program::ResourceDeclaration;
 
-use crate::world::{Bench, lit, program, resource, thing_from};
+use crate::world::{Bench, lit, output, program, resource, thing_from};
 
 fn coloured(colour: &str) -> ResourceDeclaration {
     resource("w_thing.a", [("colour", lit(colour))])
@@ -191,4 +191,37 @@ fn an_unchanged_identity_is_replaced_delete_first_and_never_shared() {
     assert_eq!(bench.refused(&twins), format!("error: w_named.a and w_named.b {told}"));
     let renamed = program([named("w_named.c", "x", "red")]);
     assert_eq!(bench.refused(&renamed), format!("error: w_named.c and w_named.a {told}"));
+}
+
+/// REPLACE-5, DELETE-1: what an older generation that has to stay still uses, stays too.
+#[test]
+fn an_older_generation_outlives_the_older_ones_that_use_it() {
+    let bench = Bench::new();
+    let declared = |colour: &str, size: u64| {
+        let middle = resource("w_thing.b", [("colour", output("w_thing.a", "url"))]);
+        let user = resource("w_thing.c", [("size", lit(size)), ("from", output("w_thing.b", "url"))]);
+        program([resource("w_thing.a", [("colour", lit(colour))]), middle, user])
+    };
+    bench.deployed(&declared("red", 1));
+    bench.world.fail("update c", Failure::new(FailureClass::Denied, "not now"));
+    assert!(!bench.deploy(&declared("blue", 1)).succeeded());
+    let deposed = |name: &str| bench.records()[name].deposed.len();
+    assert_eq!((deposed("a"), deposed("b")), (1, 1), "b's older generation uses that of a");
+    bench.deployed(&declared("blue", 1));
+    assert_eq!((deposed("a"), deposed("b")), (0, 0));
+}
+
+/// REPLACE-5, DELETE-3: what is removed too, if an older generation that has to stay still uses it.
+#[test]
+fn an_older_generation_outlives_what_it_used_and_is_removed() {
+    let bench = Bench::new();
+    let user = || resource("w_thing.c", [("from", output("w_thing.b", "url"))]);
+    let middle = resource("w_thing.b", [("colour", output("w_thing.a", "url"))]);
+    bench.deployed(&program([resource("w_thing.a", []), middle, user()]));
+    bench.world.fail("update c", Failure::new(FailureClass::Denied, "not now"));
+    let after = || program([resource("w_thing.b", [("colour", lit("blue"))]), user()]);
+    assert!(!bench.deploy(&after()).succeeded());
+    assert!(bench.world.by_name("a").is_some(), "b's older generation uses it");
+    bench.deployed(&after());
+    assert_eq!(bench.world.things(), ["b=1", "c=1"]);
 }

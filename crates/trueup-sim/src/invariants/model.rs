@@ -168,9 +168,11 @@ impl Watch {
     fn learn_write(&mut self, write: &trueup_state::Write) {
         let id = write.entry.id;
         if let Step::Dropped { number } = &write.entry.step {
-            let dropped = self.records.get(&id).and_then(|record| record.generation(*number));
-            if let Some(object) = dropped.and_then(object_of) {
-                self.forget(&object);
+            let record = self.records.get(&id);
+            let object = record.and_then(|record| record.generation(*number)).and_then(object_of);
+            let made_for = record.map(|record| (record.origin.clone(), *number));
+            for (id, known) in &mut self.objects {
+                known.forgotten |= object.as_ref() == Some(id) || known.made_for == made_for;
             }
         }
         if let Step::Adopted { object, .. } = &write.entry.step
@@ -183,12 +185,6 @@ impl Watch {
             Some(record) => self.records.insert(id, record.clone()),
             None => self.records.remove(&id),
         };
-    }
-
-    fn forget(&mut self, object: &str) {
-        if let Some(known) = self.objects.get_mut(object) {
-            known.forgotten = true;
-        }
     }
 
     /// Counts what is begun although its process was told to stop.

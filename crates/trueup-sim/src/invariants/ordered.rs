@@ -1,5 +1,7 @@
 //! INV-10: dependency order holds in both directions.
 
+use trueup_state::{Generation, Status};
+
 use super::model::{Watch, object_of};
 use super::{Judged, require};
 use crate::cloud::{Asking, Caller};
@@ -18,13 +20,21 @@ pub(super) fn nothing_in_use_is_deleted(watch: &Watch, happened: &Happened) -> J
     })
 }
 
-/// A known gap: a record says what the current generation depends on, not what deposed ones did. If a run ends between a
-/// replacement and its clean-up, what only the old generation used may be asked to go before it; the cloud refuses, and the
-/// next deploy succeeds.
+/// A known gap: what a record depends on is written when an operation begins, for the resource as a whole. If a run ends
+/// between a replacement and its clean-up, or in the middle of an update or create, nothing says any more what the object
+/// uses that is there; what it uses may be asked to go before it. This cloud refuses, and a later deploy succeeds.
 fn is_unrecorded_use(watch: &Watch, caller: &Caller, user: &str) -> bool {
     let allowed = watch.processes.get(&caller.process);
-    let mut deposed = allowed.into_iter().flat_map(|it| it.baseline.values()).flat_map(|it| &it.deposed);
-    deposed.any(|generation| object_of(generation).as_deref() == Some(user))
+    let mut records = allowed.into_iter().flat_map(|it| it.baseline.values());
+    let made_for = watch.objects.get(user).and_then(|known| known.made_for.as_ref());
+    records.any(|record| {
+        let interrupted = |it: &Generation| it.status != Status::Ready || record.deposed.contains(it);
+        let own = |it: &Generation| {
+            let unknown = it.object.is_none() && made_for == Some(&(record.origin.clone(), it.number));
+            unknown || object_of(it).as_deref() == Some(user)
+        };
+        record.generations().any(|it| own(it) && interrupted(it))
+    })
 }
 
 /// The engine makes nothing before what it uses is there. What someone took away is not the engine's fault.

@@ -8,8 +8,10 @@ use crate::log::Happened;
 use crate::scenario::Operation;
 
 impl World {
-    /// Settles what only a person can: creates whose outcome is unknown, and objects that stand in the way.
-    pub(super) async fn ask_a_person(&mut self) {
+    /// Settles what only a person can: objects that stand in the way, and creates whose outcome is unknown, of blind types
+    /// always, of others if deploys do not get any further: what is repeated with its own inputs may refer to what is
+    /// gone since.
+    pub(super) async fn ask_a_person(&mut self, at_their_end: bool) {
         let squatters: Vec<String> = self.log.ask(|watch| {
             let foreign =
                 watch.live().filter(|(id, known)| known.made_for.is_none() && !watch.is_recorded(id));
@@ -20,7 +22,7 @@ impl World {
         }
         let unknown: Vec<_> = self.log.ask(|watch| {
             let records = watch.records.values().filter(|record| {
-                record.address.type_name() == "s_stone"
+                (at_their_end || record.address.type_name() == "s_stone")
                     && record.current.as_ref().is_some_and(|current| {
                         current.object.is_none() && matches!(current.status, Status::Creating(_))
                     })

@@ -21,7 +21,7 @@ impl World {
         self.disk.set_faults(StoreFaults::default());
         self.clock.sleep(Duration::from_secs(300)).await;
         self.sketch = std::mem::take(&mut self.sketch).unguarded();
-        self.ask_a_person().await;
+        self.ask_a_person(false).await;
         let program = self.sketch.program();
         let mut last = String::new();
         let mut done = false;
@@ -37,6 +37,7 @@ impl World {
             if done || self.log.violation().is_some() {
                 break;
             }
+            self.ask_a_person(true).await;
         }
         if !done {
             self.log.judge(|_| {

@@ -1,6 +1,7 @@
 //! Changes of a program.
 
 use super::sketch::{COLOURS, Item, Sketch};
+use crate::cloud::Kind;
 
 /// A change of a program. Numbers count through what is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,7 @@ impl Sketch {
                 }
             }
         }
+        self.stiffen();
     }
 
     fn free_number(&self) -> u64 {
@@ -68,6 +70,8 @@ impl Sketch {
             note: linked(item.note),
             after: linked(item.after),
             path: number,
+            // What is let go keeps its name, and a page cannot have another.
+            retain: item.retain && item.kind != Kind::Page,
             ..item.clone()
         };
         self.items.insert(number, item);
@@ -87,6 +91,9 @@ impl Sketch {
         // One that was never used: where something was removed and is still recorded, nothing can move to.
         let to = 100 + self.moves.len() as u64;
         self.moves.push((item.kind, from, to));
+        if self.stiff.contains(&from) {
+            self.stiff.insert(to);
+        }
         self.items.insert(to, item);
         self.relink(from, Some(to));
     }

@@ -28,6 +28,8 @@ pub struct Sketch {
     pub moves: Vec<(Kind, u64, u64)>,
     /// Numbers that are not used again: their addresses moved, or their objects were let go.
     pub retired: BTreeSet<u64>,
+    /// Numbers whose replacement deletes first, or once did: of itself, or because of what it depends on.
+    pub stiff: BTreeSet<u64>,
 }
 
 /// A resource.
@@ -83,17 +85,27 @@ impl Sketch {
         number == other || next.is_some_and(|it| it.links().any(|next| self.reaches(next, other)))
     }
 
-    /// Whether a replacement of it deletes first, of itself or because of what it stands on.
-    fn is_rigid(&self, number: u64) -> bool {
-        let item = &self.items[&number];
-        item.kind == Kind::Page || item.delete_first || item.host.is_some_and(|host| self.is_rigid(host))
+    /// Notes whose replacement deletes first by now.
+    pub(crate) fn stiffen(&mut self) {
+        loop {
+            let stiff = |number: &u64, item: &Item| {
+                let own = item.kind == Kind::Page || item.delete_first;
+                !self.stiff.contains(number) && (own || item.links().any(|link| self.stiff.contains(&link)))
+            };
+            let found: Vec<u64> =
+                self.items.iter().filter(|(number, item)| stiff(number, item)).map(|(it, _)| *it).collect();
+            if found.is_empty() {
+                return;
+            }
+            self.stiff.extend(found);
+        }
     }
 
     /// What it needs, as far as any cloud could grant it: what is deleted before it is made anew cannot be in use by
     /// something that only moves over later, and what is let go uses nothing that may have to go.
     pub(crate) fn needed(&self, number: u64) -> Option<u64> {
         let item = &self.items[&number];
-        item.needs.filter(|needed| !item.retain && !self.is_rigid(*needed))
+        item.needs.filter(|needed| !item.retain && !self.stiff.contains(needed))
     }
 
     /// What it stands on, as far as any cloud could grant it.
