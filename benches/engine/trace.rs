@@ -118,6 +118,19 @@ impl Store for Traced {
         self.store.unlock(scope, run)
     }
 
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        self.store.keyring(scope)
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.store.replace_keyring(scope, expected, keyring)
+    }
+
     fn commit<'a>(
         &'a self,
         scope: &'a Scope,

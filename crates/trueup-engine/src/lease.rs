@@ -19,6 +19,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How often a waiting run asks again.
 const POLL: Duration = Duration::from_secs(1);
 
+/// How often it asks again where the store tells when a lease is given back: only expiry comes unannounced.
+const POLL_EXPIRY: Duration = Duration::from_secs(10);
+
 /// A lease that is held for a run.
 pub(crate) struct RunLease {
     store: Arc<dyn Store>,
@@ -55,7 +58,10 @@ impl RunLease {
                     });
                 }
                 Acquired::Held(held) if !waiting(&held) => return Err(EngineError::Held(Box::new(held))),
-                Acquired::Held(_) => clock.sleep(POLL).await,
+                Acquired::Held(_) => match store.lease_freed(scope) {
+                    None => clock.sleep(POLL).await,
+                    Some(freed) => drop(select(clock.sleep(POLL_EXPIRY), freed).await),
+                },
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The default store: one SQLite file, durable at every commit.
 //!
 //! [`SqliteStore`] sends each call to a thread that owns the connection (`worker`), which runs it as one transaction
-//! (`commit`, `lease`, `contents`, `scope`; `life` tells runs that were killed from those at work). `file` makes and opens the file, `schema` says what is in it, and `fault`
-//! what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
+//! (`commit`, `lease`, `contents`, `keyring`, `scope`; `life` tells runs that were killed from those at work). `file`
+//! makes and opens the file, `schema` says what is in it, and `fault` what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
 //! records follow from their entries, and it does not seal secrets, so the file is for its owner alone.
 
 mod columns;
@@ -10,6 +10,7 @@ mod commit;
 mod contents;
 mod fault;
 mod file;
+mod keyring;
 mod lease;
 mod life;
 mod schema;
@@ -105,6 +106,25 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
         let (scope, run) = (scope.clone(), run.to_owned());
         Box::pin(self.worker.write(move |transaction| lease::unlock(transaction, &scope, &run)))
+    }
+
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        let scope = scope.clone();
+        Box::pin(self.worker.read(move |transaction| keyring::get(transaction, &scope)))
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let (scope, expected, keyring) = (scope.clone(), expected.map(str::to_owned), keyring.to_owned());
+        Box::pin(
+            self.worker.write(move |transaction| {
+                keyring::replace(transaction, &scope, expected.as_deref(), &keyring)
+            }),
+        )
     }
 
     fn commit<'a>(

@@ -7,6 +7,7 @@
 mod clock;
 mod commits;
 mod histories;
+mod keyrings;
 mod leases;
 mod records;
 mod samples;
@@ -67,6 +68,9 @@ pub async fn check(stores: &impl StoreUnderTest) {
     leases::a_commit_without_the_lease_is_refused(stores).await;
     leases::unlock_takes_the_lease_of_the_named_run_only(stores).await;
     leases::loading_needs_no_lease_and_is_not_blocked_by_one(stores).await;
+
+    keyrings::a_keyring_is_replaced_only_by_who_knows_it(stores).await;
+    keyrings::keyrings_belong_to_their_scopes_and_outlast_restarts(stores).await;
 
     histories::the_journal_replays_to_the_record(stores).await;
     histories::history_lines_come_in_order(stores).await;

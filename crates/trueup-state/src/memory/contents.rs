@@ -27,6 +27,7 @@ pub(super) struct Contents {
     /// The highest token so far; stays when the lease is given back, so that tokens only grow.
     token: u64,
     held: Option<HeldLease>,
+    keyring: Option<String>,
 }
 
 /// The history of one run.
@@ -43,6 +44,18 @@ impl Contents {
 
     pub(super) fn journal(&self, id: RecordId) -> Vec<Entry> {
         self.journal.get(&id).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn keyring(&self) -> Option<String> {
+        self.keyring.clone()
+    }
+
+    pub(super) fn replace_keyring(&mut self, expected: Option<&str>, keyring: &str) -> bool {
+        let as_expected = self.keyring.as_deref() == expected;
+        if as_expected {
+            self.keyring = Some(keyring.to_owned());
+        }
+        as_expected
     }
 
     pub(super) fn holds_anything(&self) -> bool {
