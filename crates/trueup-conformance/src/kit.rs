@@ -25,6 +25,7 @@ pub struct Kit {
     pub(crate) remove: Option<Hook<State>>,
     pub(crate) foreign: Option<Hook<(CallContext, InputValues)>>,
     pub(crate) census: Option<Census>,
+    pub(crate) settle: Option<Hook<()>>,
     pub(crate) canary: Option<String>,
     pub(crate) kept_in_state: bool,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
@@ -64,6 +65,7 @@ impl Kit {
             remove: None,
             foreign: None,
             census: None,
+            settle: None,
             canary: None,
             kept_in_state: false,
             progress,
@@ -125,6 +127,17 @@ impl Kit {
         self
     }
 
+    /// How to wait until all that was sent to the other side has been carried out. A call that is cut off may go on over
+    /// there: what recovers from it must not run before that, or it would see nothing of what is about to happen.
+    #[must_use]
+    pub fn settled_by<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        settle: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.settle = Some(Box::new(move |()| Box::pin(settle())));
+        self
+    }
+
     /// A text that the inputs hold in secret fields only: it must not appear anywhere in the clear, be it in a plan, in
     /// what was made, looked up or reported, or in a failure.
     #[must_use]
@@ -154,6 +167,13 @@ impl Kit {
             report.checks.push((name, outcome));
         }
         report
+    }
+
+    /// Waits until what was cut off has come to its end on the other side.
+    pub(crate) async fn settled(&self) {
+        if let Some(settle) = &self.settle {
+            settle(()).await;
+        }
     }
 
     /// How many objects exist, if the author said how to tell.

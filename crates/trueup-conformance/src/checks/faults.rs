@@ -80,6 +80,7 @@ pub(crate) async fn a_create_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked
         if let Some(finished) = interrupted(driver.apply(&desired, None, None), waits).await {
             return kit.remove(&desired, &finished?).await;
         }
+        kit.settled().await;
         let state = recover(kit, &driver, &desired).await?;
         ensure_one_more(kit, &desired, &state, before, &format!("at wait {waits}")).await?;
     }
@@ -106,6 +107,7 @@ pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked
         let (_, state) = kit.created().await?;
         let cut_off = interrupted(kit.driver.apply(&updated, Some(&state), Some(&state)), waits).await;
         let finished = cut_off.is_some();
+        kit.settled().await;
         // The original state stays the baseline: the record still says what was before.
         let repeated = kit.driver.apply(&updated, Some(&state), Some(&state)).await?;
         let no_op = kit.ensure_no_op(&updated, &repeated).await;
@@ -125,6 +127,7 @@ pub(crate) async fn a_delete_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked 
         let before = count().await;
         let (desired, state) = kit.created().await?;
         let finished = interrupted(kit.driver.delete(&desired, &state), waits).await.is_some();
+        kit.settled().await;
         kit.remove(&desired, &state).await?;
         let after = count().await;
         ensure(before == after, || {

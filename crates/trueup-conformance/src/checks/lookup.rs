@@ -1,6 +1,6 @@
 //! Finding objects by their identity alone (ADOPT-1, ADOPT-2).
 
-use trueup_provider::{InputValues, Ownership, Recovery, Sighting};
+use trueup_provider::{InputValues, Ownership, Recovery, Sighting, Verdict};
 
 use super::{Checked, Stop, ensure, needs};
 use crate::kit::Kit;
@@ -42,14 +42,9 @@ pub(crate) async fn ones_own_object_is_found_as_owned(kit: &Kit) -> Checked {
 }
 
 pub(crate) async fn a_foreign_object_is_found_as_unowned(kit: &Kit) -> Checked {
-    let taken = needs(kit.foreign.as_ref(), "how to make an object that belongs to someone else")?;
-    let desired = kit.desired()?;
-    // A type that cannot look is skipped before anything foreign is made that only a lookup could remove.
-    sightings(kit, &desired).await?;
-    taken((kit.driver.context.clone(), desired.clone())).await;
-    let found = sightings(kit, &desired).await?;
+    let (desired, found) = foreign(kit).await?;
     for sighting in &found {
-        kit.remove(&desired, &sighting.state).await?;
+        take_over_and_remove(kit, &desired, sighting).await?;
     }
     match found.as_slice() {
         [Sighting { ownership: Ownership::Unowned, .. }] => Ok(()),
@@ -58,4 +53,36 @@ pub(crate) async fn a_foreign_object_is_found_as_unowned(kit: &Kit) -> Checked {
         }
         found => Err(Stop::Failed(format!("{} objects were found", found.len()))),
     }
+}
+
+/// ADOPT-2: what is taken over is ours from then on, marks included, so that it can be deleted (DELETE-9).
+pub(crate) async fn a_foreign_object_that_is_taken_over_can_be_deleted(kit: &Kit) -> Checked {
+    let (desired, found) = foreign(kit).await?;
+    for sighting in &found {
+        take_over_and_remove(kit, &desired, sighting).await?;
+    }
+    let left = sightings(kit, &desired).await?;
+    ensure(left.is_empty(), || format!("{} objects were left", left.len()))
+}
+
+/// What a lookup finds after someone else made an object of the same identity.
+async fn foreign(kit: &Kit) -> Result<(InputValues, Vec<Sighting>), Stop> {
+    let taken = needs(kit.foreign.as_ref(), "how to make an object that belongs to someone else")?;
+    let desired = kit.desired()?;
+    // A type that cannot look is skipped before anything foreign is made that only a lookup could remove.
+    sightings(kit, &desired).await?;
+    taken((kit.driver.context.clone(), desired.clone())).await;
+    let found = sightings(kit, &desired).await?;
+    Ok((desired, found))
+}
+
+/// Does what the engine does with someone else's object that it is allowed to adopt, then deletes it.
+async fn take_over_and_remove(kit: &Kit, desired: &InputValues, sighting: &Sighting) -> Checked {
+    let prior = Some(&sighting.state);
+    let plan = kit.driver.plan(desired, prior, prior).await?;
+    let state = match plan.verdict {
+        Verdict::Update | Verdict::MayUpdate => kit.driver.apply(desired, prior, prior).await?,
+        _ => sighting.state.clone(),
+    };
+    kit.remove(desired, &state).await
 }

@@ -1,0 +1,21 @@
+//! AWS as a native provider: buckets, queues, tables, roles, log groups, functions and HTTP APIs.
+//!
+//! Control flows from the engine into one file per resource type. [`settings`] makes the clients, `failure` says what
+//! AWS's errors mean, `tags` whose an object is, `policy` when two documents grant the same. Nothing here repeats a call
+//! or waits: errors carry a class, and the engine does both.
+
+// What the derives refer to.
+extern crate trueup_provider as trueup;
+
+mod failure;
+mod log_group;
+mod policy;
+mod provider;
+mod settings;
+mod sqs_queue;
+mod tags;
+
+pub use log_group::{LogGroup, LogGroupOutput};
+pub use provider::aws_provider;
+pub use settings::{Aws, Settings};
+pub use sqs_queue::{DeadLetter, Queue, QueueOutput};

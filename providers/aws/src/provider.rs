@@ -1,0 +1,17 @@
+//! The provider and the names of its types.
+
+use std::path::PathBuf;
+
+use trueup_provider::NativeProvider;
+
+use crate::log_group::LogGroup;
+use crate::settings::{Aws, Settings};
+use crate::sqs_queue::Queue;
+
+/// The provider `awsn`, for a stack in this folder: there begin relative paths, such as those of a function's code.
+pub fn aws_provider(folder: impl Into<PathBuf>) -> NativeProvider<Aws> {
+    let folder = folder.into();
+    NativeProvider::configured("awsn", move |settings: Settings| settings.configure(folder.clone()))
+        .crud::<Queue>("sqs_queue")
+        .crud::<LogGroup>("cloudwatch_log_group")
+}

@@ -1,0 +1,41 @@
+use trueup_core::value;
+
+use crate::world::World;
+
+#[tokio::test]
+async fn a_log_group_keeps_the_contract() {
+    let world = World::new().await;
+    let logs = aws_sdk_cloudwatchlogs::Client::new(&world.sdk());
+    let (tampering, removing, taking, counting) = (logs.clone(), logs.clone(), logs.clone(), logs);
+    let name = |state: &trueup_provider::State| state.outputs.get("name").unwrap().as_str().unwrap().to_owned();
+    let kit = world.kit("awsn_cloudwatch_log_group", value!({ retention_in_days: 7 })).await;
+    let report = kit
+        .updated(value!({ tags: { colour: "red" } }))
+        .replaced(value!({ name: "/aws/lambda/other" }))
+        .tampered_by(move |state| {
+            let logs = tampering.clone();
+            async move {
+                logs.put_retention_policy().log_group_name(name(&state)).retention_in_days(30).send().await.unwrap();
+            }
+        })
+        .removed_by(move |state| {
+            let logs = removing.clone();
+            async move {
+                logs.delete_log_group().log_group_name(name(&state)).send().await.unwrap();
+            }
+        })
+        .taken_by(move |context, _| {
+            let logs = taking.clone();
+            async move {
+                logs.create_log_group().log_group_name(context.physical_name()).send().await.unwrap();
+            }
+        })
+        .counted_by(move || {
+            let logs = counting.clone();
+            async move { logs.describe_log_groups().send().await.unwrap().log_groups().len() }
+        })
+        .run()
+        .await;
+    println!("{report}");
+    report.assert_passed();
+}

@@ -1,0 +1,9 @@
+//! The types of the AWS provider, against an emulator: each by the conformance kit and through the engine, and what they
+//! make of AWS's real error documents.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod emulator;
+mod log_group;
+mod proxy;
+mod sqs_queue;
+mod world;
