@@ -8,14 +8,18 @@
 extern crate trueup_provider as trueup;
 
 mod failure;
+mod iam;
 mod log_group;
 mod policy;
 mod provider;
+mod s3_bucket;
 mod settings;
 mod sqs_queue;
 mod tags;
 
+pub use iam::{IamPolicy, IamPolicyOutput, Role, RoleOutput};
 pub use log_group::{LogGroup, LogGroupOutput};
 pub use provider::aws_provider;
+pub use s3_bucket::{Bucket, BucketOutput, Encryption};
 pub use settings::{Aws, Settings};
 pub use sqs_queue::{DeadLetter, Queue, QueueOutput};

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use trueup_provider::NativeProvider;
 
+use crate::iam::{IamPolicy, Role};
 use crate::log_group::LogGroup;
+use crate::s3_bucket::Bucket;
 use crate::settings::{Aws, Settings};
 use crate::sqs_queue::Queue;
 
@@ -12,6 +14,9 @@ use crate::sqs_queue::Queue;
 pub fn aws_provider(folder: impl Into<PathBuf>) -> NativeProvider<Aws> {
     let folder = folder.into();
     NativeProvider::configured("awsn", move |settings: Settings| settings.configure(folder.clone()))
+        .converge::<Bucket>("s3_bucket")
         .crud::<Queue>("sqs_queue")
+        .converge::<Role>("iam_role")
+        .crud::<IamPolicy>("iam_policy")
         .crud::<LogGroup>("cloudwatch_log_group")
 }

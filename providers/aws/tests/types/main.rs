@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod emulator;
+mod iam;
 mod log_group;
 mod proxy;
+mod s3_bucket;
 mod sqs_queue;
 mod world;

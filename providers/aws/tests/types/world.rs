@@ -62,4 +62,9 @@ impl World {
             ))
             .build()
     }
+
+    pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
+        let config = aws_sdk_s3::config::Builder::from(&self.sdk()).force_path_style(true).build();
+        aws_sdk_s3::Client::from_conf(config)
+    }
 }
