@@ -1,13 +1,20 @@
 //! Drives one resource type by hand: what the engine does for one resource, without order, retries or store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, DeleteRequest, IdempotencyToken,
     ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
     PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
 };
+
+/// How often a pending operation is called again before its answer stands.
+const POLLS_MAX: usize = 600;
+
+/// How long to wait for a pending operation that does not say.
+const POLL_DELAY: Duration = Duration::from_secs(1);
 
 /// One resource of one type, driven call by call.
 #[derive(Clone)]
@@ -94,8 +101,33 @@ impl Driver {
         self.handler.plan(request).await
     }
 
-    /// Checks resolved inputs, plans and applies: creates the object if there is no prior state, else updates it.
+    /// Checks resolved inputs, plans and applies: creates the object if there is no prior state, else updates it. What is
+    /// pending is called again, as the engine does (RETRY-4).
     pub async fn apply(
+        &self,
+        desired: &InputValues,
+        prior: Option<&State>,
+        observed: Option<&State>,
+    ) -> Result<State, ApplyFailure> {
+        let mut driver = self.clone();
+        for _ in 0..POLLS_MAX {
+            match driver.apply_once(desired, prior, observed).await {
+                Err(failed) if driver.waited_for(&failed.failure).await => {}
+                applied => return applied,
+            }
+        }
+        driver.apply_once(desired, prior, observed).await
+    }
+
+    /// Waits as long as a pending operation asks for, and keeps what it wants to be told; whether it is one.
+    async fn waited_for(&mut self, failure: &Failure) -> bool {
+        let FailureClass::Pending { delay, context } = &failure.class else { return false };
+        self.context.clock.sleep(delay.unwrap_or(POLL_DELAY)).await;
+        self.context.pending = Some(context.clone());
+        true
+    }
+
+    async fn apply_once(
         &self,
         desired: &InputValues,
         prior: Option<&State>,
@@ -129,8 +161,19 @@ impl Driver {
         self.handler.lookup(LookupRequest { config, desired, context }).await
     }
 
-    /// Removes the object.
+    /// Removes the object; while that is pending, again.
     pub async fn delete(&self, inputs: &InputValues, state: &State) -> Result<(), ApplyFailure> {
+        let mut driver = self.clone();
+        for _ in 0..POLLS_MAX {
+            match driver.delete_once(inputs, state).await {
+                Err(failed) if driver.waited_for(&failed.failure).await => {}
+                deleted => return deleted,
+            }
+        }
+        driver.delete_once(inputs, state).await
+    }
+
+    async fn delete_once(&self, inputs: &InputValues, state: &State) -> Result<(), ApplyFailure> {
         let (config, context) = (&self.config, &self.context);
         self.handler.delete(DeleteRequest { config, inputs: &inputs.effective, state, context }).await
     }

@@ -7,8 +7,10 @@
 // What the derives refer to.
 extern crate trueup_provider as trueup;
 
+mod dynamodb_table;
 mod failure;
 mod iam;
+mod lambda;
 mod log_group;
 mod policy;
 mod provider;
@@ -17,7 +19,9 @@ mod settings;
 mod sqs_queue;
 mod tags;
 
+pub use dynamodb_table::{Capacity, GlobalIndex, KeyType, StreamView, Table, TableOutput};
 pub use iam::{IamPolicy, IamPolicyOutput, Role, RoleOutput};
+pub use lambda::{Access, Alias, AliasOutput, Architecture, Function, FunctionOutput, Grant, Invoker};
 pub use log_group::{LogGroup, LogGroupOutput};
 pub use provider::aws_provider;
 pub use s3_bucket::{Bucket, BucketOutput, Encryption};

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use trueup_provider::NativeProvider;
 
+use crate::dynamodb_table::Table;
 use crate::iam::{IamPolicy, Role};
+use crate::lambda::{Alias, Function};
 use crate::log_group::LogGroup;
 use crate::s3_bucket::Bucket;
 use crate::settings::{Aws, Settings};
@@ -16,7 +18,10 @@ pub fn aws_provider(folder: impl Into<PathBuf>) -> NativeProvider<Aws> {
     NativeProvider::configured("awsn", move |settings: Settings| settings.configure(folder.clone()))
         .converge::<Bucket>("s3_bucket")
         .crud::<Queue>("sqs_queue")
+        .converge::<Table>("dynamodb_table")
         .converge::<Role>("iam_role")
         .crud::<IamPolicy>("iam_policy")
         .crud::<LogGroup>("cloudwatch_log_group")
+        .converge::<Function>("lambda_function")
+        .crud::<Alias>("lambda_alias")
 }

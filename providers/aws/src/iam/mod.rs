@@ -11,6 +11,7 @@ use trueup_provider::{Error, Result};
 use crate::tags::Tags;
 
 pub use policy::{IamPolicy, IamPolicyOutput};
+pub(crate) use role::BOUND;
 pub use role::{Role, RoleOutput};
 
 /// How long a new role or policy may stay invisible.

@@ -2,6 +2,7 @@
 //! make of AWS's real error documents.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod dynamodb_table;
 mod emulator;
 mod iam;
 mod log_group;

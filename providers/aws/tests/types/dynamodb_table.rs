@@ -1,0 +1,60 @@
+use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, StreamSpecification};
+use trueup_core::value;
+use trueup_provider::State;
+
+use crate::world::World;
+
+fn name(state: &State) -> String {
+    state.outputs.get("name").unwrap().as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_table_keeps_the_contract() {
+    let world = World::new().await;
+    let dynamodb = aws_sdk_dynamodb::Client::new(&world.sdk());
+    let (tampering, removing, taking, counting) =
+        (dynamodb.clone(), dynamodb.clone(), dynamodb.clone(), dynamodb);
+    let kit = world
+        .kit("awsn_dynamodb_table", value!({ hash_key: "id", stream: "NEW_IMAGE", ttl_attribute: "gone" }))
+        .await;
+    let indexes = value!({ by_size: { hash_key: "kind", range_key: "size", attributes: ["name"] } });
+    let updated = value!({
+        hash_key: "id", key_types: { size: "N" }, global_indexes: indexes, capacity: { read: 2, write: 1 },
+        ttl_attribute: "expires", tags: { team: "web" }
+    });
+    let report = kit
+        .updated(updated)
+        .replaced(value!({ hash_key: "id", range_key: "time" }))
+        .tampered_by(move |state| {
+            let dynamodb = tampering.clone();
+            async move {
+                let none = StreamSpecification::builder().stream_enabled(false).build().unwrap();
+                let update = dynamodb.update_table().table_name(name(&state)).stream_specification(none);
+                update.send().await.unwrap();
+            }
+        })
+        .removed_by(move |state| {
+            let dynamodb = removing.clone();
+            async move {
+                dynamodb.delete_table().table_name(name(&state)).send().await.unwrap();
+            }
+        })
+        .taken_by(move |context, _| {
+            let dynamodb = taking.clone();
+            async move {
+                let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
+                let definition = AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::S);
+                let creating = dynamodb.create_table().table_name(context.physical_name());
+                let creating = creating.key_schema(key.build().unwrap()).billing_mode(BillingMode::PayPerRequest);
+                creating.attribute_definitions(definition.build().unwrap()).send().await.unwrap();
+            }
+        })
+        .counted_by(move || {
+            let dynamodb = counting.clone();
+            async move { dynamodb.list_tables().send().await.unwrap().table_names().len() }
+        })
+        .run()
+        .await;
+    println!("{report}");
+    report.assert_passed();
+}
