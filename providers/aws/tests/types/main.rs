@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod dynamodb_table;
-mod emulator;
 mod iam;
+mod lambda;
 mod log_group;
 mod proxy;
 mod s3_bucket;

@@ -6,21 +6,21 @@ use trueup_conformance::{Driver, Kit};
 use trueup_core::{Value, value};
 use trueup_provider::NativeProvider;
 use trueup_provider_aws::{Aws, aws_provider};
+use trueup_test_servers::{Emulator, RunningEmulator};
 
-use crate::emulator::Emulator;
 use crate::proxy::Proxy;
 
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) proxy: Proxy,
-    _emulator: Emulator,
+    pub(crate) emulator: RunningEmulator,
 }
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let emulator = Emulator::start();
-        let proxy = Proxy::start(emulator.port).await;
-        World { folder: tempfile::tempdir().unwrap(), proxy, _emulator: emulator }
+        let emulator = Emulator::Ministack.start(&[("LOG_LEVEL", "ERROR")]).unwrap_or_else(|none| panic!("{none}"));
+        let proxy = Proxy::start(emulator.port()).await;
+        World { folder: tempfile::tempdir().unwrap(), proxy, emulator }
     }
 
     pub(crate) fn folder(&self) -> &Path {
