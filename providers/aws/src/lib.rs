@@ -7,6 +7,8 @@
 // What the derives refer to.
 extern crate trueup_provider as trueup;
 
+mod api;
+mod data;
 mod dynamodb_table;
 mod failure;
 mod iam;
@@ -19,6 +21,10 @@ mod settings;
 mod sqs_queue;
 mod tags;
 
+pub use api::{
+    Api, ApiOutput, Cors, Integration, IntegrationOutput, IntegrationType, Route, RouteOutput, Stage, StageOutput,
+};
+pub use data::{CallerIdentity, CallerIdentityOutput, CurrentRegion, CurrentRegionOutput, ExistingRole, ExistingRoleOutput};
 pub use dynamodb_table::{Capacity, GlobalIndex, KeyType, StreamView, Table, TableOutput};
 pub use iam::{IamPolicy, IamPolicyOutput, Role, RoleOutput};
 pub use lambda::{Access, Alias, AliasOutput, Architecture, Function, FunctionOutput, Grant, Invoker};

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use trueup_provider::NativeProvider;
 
+use crate::api::{Api, Integration, Route, Stage};
+use crate::data::{CallerIdentity, CurrentRegion, ExistingRole};
 use crate::dynamodb_table::Table;
 use crate::iam::{IamPolicy, Role};
 use crate::lambda::{Alias, Function};
@@ -24,4 +26,11 @@ pub fn aws_provider(folder: impl Into<PathBuf>) -> NativeProvider<Aws> {
         .crud::<LogGroup>("cloudwatch_log_group")
         .converge::<Function>("lambda_function")
         .crud::<Alias>("lambda_alias")
+        .converge::<Api>("apigatewayv2_api")
+        .crud::<Integration>("apigatewayv2_integration")
+        .crud::<Route>("apigatewayv2_route")
+        .crud::<Stage>("apigatewayv2_stage")
+        .data::<CallerIdentity>("caller_identity")
+        .data::<CurrentRegion>("region")
+        .data::<ExistingRole>("iam_role")
 }

@@ -64,13 +64,6 @@ pub(crate) struct Caller {
     pub(crate) user_id: String,
 }
 
-impl Caller {
-    /// The partition: `aws`, or one of those with regions apart from the others.
-    pub(crate) fn partition(&self) -> &str {
-        self.arn.split(':').nth(1).filter(|partition| !partition.is_empty()).unwrap_or("aws")
-    }
-}
-
 impl Settings {
     /// The clients, for a stack in this folder.
     pub(crate) async fn configure(self, folder: PathBuf) -> Result<Aws> {
@@ -123,6 +116,15 @@ impl Settings {
 }
 
 impl Aws {
+    /// The partition: `aws`, or one of those whose regions are apart from the others.
+    pub(crate) fn partition(&self) -> &'static str {
+        match self.region.split('-').next() {
+            Some("cn") => "aws-cn",
+            Some("us") if self.region.starts_with("us-gov-") => "aws-us-gov",
+            _ => "aws",
+        }
+    }
+
     /// A path as a program writes it: a relative one begins at the stack's folder.
     pub(crate) fn resolve(&self, path: &str) -> PathBuf {
         self.folder.join(Path::new(path))

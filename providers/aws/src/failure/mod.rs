@@ -31,11 +31,6 @@ pub(crate) fn cannot_see<E: ProvideErrorMetadata + StdError + 'static>(
     move |error| failed(&format!("cannot look at {what}"), &error, Unanswered::Harmless)
 }
 
-/// Whether AWS answered with this code.
-pub(crate) fn is_code<E: ProvideErrorMetadata>(error: &SdkError<E>, code: &str) -> bool {
-    error.as_service_error().and_then(ProvideErrorMetadata::code) == Some(code)
-}
-
 /// Nothing, where what was looked at does not exist; other errors stay.
 pub(crate) fn if_found<T>(seen: Result<T, Error>) -> Result<Option<T>, Error> {
     match seen {
@@ -71,8 +66,7 @@ fn failed<E: ProvideErrorMetadata + StdError + 'static>(
             let metadata = answer.err().meta();
             answered(attempted, metadata.code().unwrap_or(""), metadata.message().unwrap_or(""), answer.raw())
         }
-        SdkError::DispatchFailure(failure) if was_refused(error) => {
-            let _ = failure;
+        SdkError::DispatchFailure(_) if was_refused(error) => {
             Error::retryable(format!("{attempted}: nobody answers at the endpoint: {}", causes(error)))
                 .hint("check the endpoint (`endpoint` of the provider, or AWS_ENDPOINT_URL) and the network")
         }

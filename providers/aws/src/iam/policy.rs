@@ -61,8 +61,8 @@ impl IamPolicy {
     }
 
     async fn arn(&self, context: &Context<Aws>) -> Result<String> {
-        let caller = context.config().caller().await?;
-        let (partition, account) = (caller.partition(), &caller.account);
+        let aws = context.config();
+        let (partition, account) = (aws.partition(), &aws.caller().await?.account);
         Ok(format!("arn:{partition}:iam::{account}:policy{}{}", self.path, self.name(context)))
     }
 

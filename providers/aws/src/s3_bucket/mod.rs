@@ -4,7 +4,8 @@ mod aspects;
 mod emptying;
 
 use trueup_provider::{
-    Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Recovery, Result, Sightings, Traits,
+    Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Ownership, Recovery, Result, Sightings,
+    Traits,
 };
 
 use crate::failure::{cannot, cannot_see, if_found};
@@ -101,7 +102,7 @@ impl Bucket {
         let (encryption, kms_key) = aspects::encryption(aws, name).await?;
         Ok(BucketOutput {
             bucket: name.to_owned(),
-            arn: format!("arn:aws:s3:::{name}"),
+            arn: format!("arn:{}:s3:::{name}", aws.partition()),
             domain_name: format!("{name}.s3.{}.amazonaws.com", aws.region),
             versioning: aspects::versioning(aws, name).await?,
             encryption,
@@ -129,9 +130,9 @@ impl Bucket {
 
     /// Whose a bucket is that was found. Some take no tags along with the request that creates a bucket; then a name
     /// that is made of this resource's identity tells as much.
-    fn recognise(&self, context: &Context<Aws>, seen: &mut BucketOutput) -> trueup_provider::Ownership {
+    fn recognise(&self, context: &Context<Aws>, seen: &mut BucketOutput) -> Ownership {
         if self.bucket.is_none() && seen.tags_all.is_empty() {
-            return trueup_provider::Ownership::Owned { generation: None };
+            return Ownership::Owned { generation: None };
         }
         tags::recognise(context, &mut seen.tags_all)
     }
@@ -164,7 +165,7 @@ impl Converge for Bucket {
         match &mut seen {
             None => self.create(context, &name).await?,
             Some(seen) if current.output.is_none() => {
-                if self.recognise(context, seen) == trueup_provider::Ownership::Unowned {
+                if self.recognise(context, seen) == Ownership::Unowned {
                     return Err(Error::already_exists(format!("the bucket `{name}` exists already")));
                 }
             }
@@ -191,7 +192,7 @@ impl Converge for Bucket {
     async fn delete(&self, context: &Context<Aws>, output: &BucketOutput) -> Result<()> {
         let (aws, name) = (context.config(), &output.bucket);
         let mut seen = self.see(aws, name).await?;
-        if self.recognise(context, &mut seen) == trueup_provider::Ownership::Unowned {
+        if self.recognise(context, &mut seen) == Ownership::Unowned {
             return Err(tags::not_ours(&format!("the bucket `{name}`")));
         }
         if self.force_destroy {

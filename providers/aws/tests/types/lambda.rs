@@ -64,7 +64,7 @@ async fn a_function_keeps_the_contract() {
         .taken_by(move |context, _| {
             let (lambda, role) = (taking.clone(), role_of_others.clone());
             async move {
-                let blob = aws_sdk_lambda::primitives::Blob::new(b"PK".to_vec());
+                let blob = aws_sdk_lambda::primitives::Blob::new([b"PK\x05\x06".as_slice(), &[0; 18]].concat());
                 let code = aws_sdk_lambda::types::FunctionCode::builder().zip_file(blob).build();
                 let creating = lambda.create_function().function_name(context.physical_name()).role(role).code(code);
                 let creating = creating.runtime(aws_sdk_lambda::types::Runtime::Python312).handler("a.b");

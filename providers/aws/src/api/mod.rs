@@ -1,0 +1,48 @@
+//! HTTP APIs: the API itself, and what it is made of.
+//!
+//! An API has tags, and so has a stage. Integrations have none: a mark in their description tells whose they are. Routes
+//! have nothing: within an API, the route key is their identity, and they belong to whom the API belongs to.
+
+mod gateway;
+mod integration;
+mod route;
+mod stage;
+
+use trueup_provider::{Context, Result};
+
+use crate::failure::{cannot, cannot_see};
+use crate::settings::Aws;
+use crate::tags::{self, TagChanges, Tags};
+
+pub use gateway::{Api, ApiOutput, Cors};
+pub use integration::{Integration, IntegrationOutput, IntegrationType};
+pub use route::{Route, RouteOutput};
+pub use stage::{Stage, StageOutput};
+
+/// The ARN under which an API, or what is in it, is tagged.
+fn tagged_arn(aws: &Aws, path: &str) -> String {
+    format!("arn:{}:apigateway:{}::/apis/{path}", aws.partition(), aws.region)
+}
+
+/// Whether an API bears the marks of this stack.
+async fn is_of_this_stack(context: &Context<Aws>, api: &str) -> Result<bool> {
+    let seen = context.config().api.get_api().api_id(api).send().await;
+    let seen = seen.map_err(cannot_see(format!("the API `{api}`")))?;
+    Ok(tags::is_of_this_stack(context, &tags::seen(seen.tags.unwrap_or_default())))
+}
+
+/// Gives an API or a stage the tags it is to have.
+async fn tag(context: &Context<Aws>, path: &str, seen: &Tags, written: &Tags) -> Result<()> {
+    let (api, arn) = (&context.config().api, tagged_arn(context.config(), path));
+    let changes = TagChanges::between(seen, &tags::wanted(context, written));
+    if !changes.set.is_empty() {
+        let tags = changes.set.into_iter().collect();
+        let tagged = api.tag_resource().resource_arn(&arn).set_tags(Some(tags)).send().await;
+        tagged.map_err(cannot(format!("tag `{path}`")))?;
+    }
+    if !changes.removed.is_empty() {
+        let untagged = api.untag_resource().resource_arn(&arn).set_tag_keys(Some(changes.removed)).send().await;
+        untagged.map_err(cannot(format!("untag `{path}`")))?;
+    }
+    Ok(())
+}
