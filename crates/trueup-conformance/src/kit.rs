@@ -8,6 +8,7 @@ use trueup_provider::{BoxFuture, CallContext, InputValues, Provider, State};
 
 use crate::checks::{self, Check};
 use crate::driver::Driver;
+use crate::interrupt::StepCount;
 use crate::outcome::{CheckReport, Outcome};
 
 /// Counts objects.
@@ -26,6 +27,7 @@ pub struct Kit {
     pub(crate) foreign: Option<Hook<(CallContext, InputValues)>>,
     pub(crate) census: Option<Census>,
     pub(crate) settle: Option<Hook<()>>,
+    pub(crate) steps: Option<StepCount>,
     pub(crate) canary: Option<String>,
     pub(crate) kept_in_state: bool,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
@@ -66,6 +68,7 @@ impl Kit {
             foreign: None,
             census: None,
             settle: None,
+            steps: None,
             canary: None,
             kept_in_state: false,
             progress,
@@ -124,6 +127,14 @@ impl Kit {
         census: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {
         self.census = Some(Box::new(move || Box::pin(census())));
+        self
+    }
+
+    /// What counts as a step: calls are cut off after each, when they next wait. Without it each wait is a step, which for
+    /// a type that talks to a server is several for each request, all alike.
+    #[must_use]
+    pub fn steps_counted_by(mut self, count: impl Fn() -> usize + Send + Sync + 'static) -> Self {
+        self.steps = Some(Box::new(count));
         self
     }
 

@@ -8,7 +8,7 @@ use trueup_provider::{
     Traits,
 };
 
-use super::tagged_arn;
+use super::{see_tags, tagged_arn};
 use crate::failure::{cannot, cannot_see, if_found};
 use crate::settings::Aws;
 use crate::tags::{self, Tags};
@@ -112,7 +112,7 @@ async fn see(aws: &Aws, id: &str) -> Result<ApiOutput> {
         .set_api_endpoint(seen.api_endpoint)
         .set_description(seen.description)
         .set_cors_configuration(seen.cors_configuration)
-        .set_tags(seen.tags)
+        .set_tags(Some(see_tags(aws, id).await?.into_iter().collect()))
         .build();
     output(aws, seen).await
 }

@@ -24,11 +24,11 @@ fn tagged_arn(aws: &Aws, path: &str) -> String {
     format!("arn:{}:apigateway:{}::/apis/{path}", aws.partition(), aws.region)
 }
 
-/// Whether an API bears the marks of this stack.
-async fn is_of_this_stack(context: &Context<Aws>, api: &str) -> Result<bool> {
-    let seen = context.config().api.get_api().api_id(api).send().await;
-    let seen = seen.map_err(cannot_see(format!("the API `{api}`")))?;
-    Ok(tags::is_of_this_stack(context, &tags::seen(seen.tags.unwrap_or_default())))
+/// The tags of an API or a stage.
+async fn see_tags(aws: &Aws, path: &str) -> Result<Tags> {
+    let seen = aws.api.get_tags().resource_arn(tagged_arn(aws, path)).send().await;
+    let seen = seen.map_err(cannot_see(format!("the tags of `{path}`")))?;
+    Ok(tags::seen(seen.tags.unwrap_or_default()))
 }
 
 /// Gives an API or a stage the tags it is to have.

@@ -2,9 +2,10 @@
 
 use trueup_provider::{Context, Crud, Error, Found, Inputs, Outputs, Prior, Recovery, Result, Sightings};
 
-use super::is_of_this_stack;
+use super::see_tags;
 use crate::failure::{cannot, cannot_see};
 use crate::settings::Aws;
+use crate::tags;
 
 /// Which calls of an API go where.
 #[derive(Inputs, Clone)]
@@ -97,7 +98,7 @@ impl Crud for Route {
     async fn lookup(&self, context: &Context<Aws>) -> Result<Sightings<Found<Self, RouteOutput>>> {
         let outputs = self.see(context.config()).await?;
         let found = Found { inputs: Route { target: outputs.target.clone(), ..self.clone() }, outputs };
-        let ours = is_of_this_stack(context, &self.api_id).await?;
+        let ours = tags::is_of_this_stack(context, &see_tags(context.config(), &self.api_id).await?);
         Ok(if ours { Sightings::owned(found) } else { Sightings::unowned(found) })
     }
 

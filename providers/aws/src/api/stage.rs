@@ -66,14 +66,15 @@ impl Stage {
         let of = aws.api.get_api().api_id(api).send().await.map_err(cannot_see(&what))?;
         let endpoint = of.api_endpoint.unwrap_or_default();
         let invoke_url = if name == "$default" { endpoint } else { format!("{endpoint}/{name}") };
+        let variables = seen.stage_variables.unwrap_or_default().into_iter();
         Ok(StageOutput {
             api_id: api.clone(),
             name: name.clone(),
             invoke_url,
             auto_deploy: seen.auto_deploy == Some(true),
             description: seen.description.unwrap_or_default(),
-            variables: seen.stage_variables.unwrap_or_default().into_iter().collect(),
-            tags_all: tags::seen(seen.tags.unwrap_or_default()),
+            variables: variables.filter(|(_, value)| !value.is_empty()).collect(),
+            tags_all: super::see_tags(aws, &self.path()).await?,
         })
     }
 

@@ -39,9 +39,10 @@ impl World {
     }
 
     pub(crate) async fn kit(&self, type_name: &str, inputs: Value) -> Kit {
-        let proxy = self.proxy.clone();
+        let (proxy, counting) = (self.proxy.clone(), self.proxy.clone());
         let kit = Kit::configured(self.provider(), &self.config(), type_name, inputs).await;
-        kit.unwrap_or_else(|diagnostics| panic!("{diagnostics:?}")).settled_by(move || {
+        let kit = kit.unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"));
+        kit.steps_counted_by(move || counting.heard("")).settled_by(move || {
             let proxy = proxy.clone();
             async move { proxy.idle().await }
         })
