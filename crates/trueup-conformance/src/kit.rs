@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use trueup_core::{Diagnostics, Value};
-use trueup_provider::{BoxFuture, CallContext, InputValues, Provider, State};
+use trueup_provider::{BoxFuture, CallContext, Clock, InputValues, Provider, State};
 
 use crate::checks::{self, Check};
 use crate::driver::Driver;
@@ -127,6 +127,13 @@ impl Kit {
         census: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {
         self.census = Some(Box::new(move || Box::pin(census())));
+        self
+    }
+
+    /// Another clock than the runtime's: what waits for an emulator need not wait as long as for the real thing.
+    #[must_use]
+    pub fn timed_by(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.driver.context.clock = clock;
         self
     }
 

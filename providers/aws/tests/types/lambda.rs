@@ -30,7 +30,7 @@ fn function(role: &str, more: Value) -> Value {
 
 #[tokio::test]
 async fn a_function_keeps_the_contract() {
-    let world = World::new().await;
+    let world = World::with_quick_functions().await;
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let (tampering, removing, taking, counting) = (lambda.clone(), lambda.clone(), lambda.clone(), lambda);
@@ -84,7 +84,7 @@ async fn a_function_keeps_the_contract() {
 /// CRUD-8, PLAN-8: a change of the code is seen at plan, though no input changed; and the code really runs.
 #[tokio::test]
 async fn changed_code_is_a_change_of_the_function() {
-    let world = World::new().await;
+    let world = World::with_quick_functions().await;
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let driver = world.driver("awsn_lambda_function").await;
@@ -105,7 +105,7 @@ async fn changed_code_is_a_change_of_the_function() {
 
 #[tokio::test]
 async fn an_alias_keeps_the_contract() {
-    let world = World::new().await;
+    let world = World::with_quick_functions().await;
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let functions = world.driver("awsn_lambda_function").await;
