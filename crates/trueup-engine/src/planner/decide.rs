@@ -5,7 +5,7 @@ use futures_util::StreamExt;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
-    Binding, DataRequest, FailedCreate, ImportRequest, InputValues, LookupRequest, Ownership, PlanAnswer,
+    Binding, CallContext, DataRequest, FailedCreate, ImportRequest, InputValues, LookupRequest, Ownership, PlanAnswer,
     PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
 };
 use trueup_state::{Generation, Status};
@@ -13,6 +13,7 @@ use trueup_state::{Generation, Status};
 use super::configure::configure_late;
 use super::ignore::with_ignored;
 use super::node::{Attributes, Decision, NodeKind, Sight, Start};
+use super::sightings::SlotSightings;
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
 use crate::plan::{Action, Reason};
@@ -449,19 +450,22 @@ impl Case<'_> {
         }
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
-        let request = LookupRequest { config, desired: inputs, context: &context };
-        let found = self.sources.retrying(&context, || self.handler.lookup(request)).await?;
-        let sightings = found.unwrap_or_default();
+        let mut sightings = SlotSightings::new(self.handler, inputs, record.is_some(), context.slot);
+        while let Some(slot) = sightings.next_slot() {
+            let context = CallContext { slot, ..context.clone() };
+            let request = LookupRequest { config, desired: inputs, context: &context };
+            sightings.note(slot, self.sources.retrying(&context, || self.handler.lookup(request)).await?);
+        }
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
-        match chosen(sightings, adopt, &node.address.to_string())? {
+        match sightings.chosen(adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
-            Some(sighting) => {
+            Some((sighting, slot)) => {
                 self.draft.holders.refuse_held(&node.address, &sighting.state, record)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,
                 };
-                Ok(Looked::Found(Box::new(sighting), number, context.slot))
+                Ok(Looked::Found(Box::new(sighting), number, slot))
             }
         }
     }
@@ -479,36 +483,6 @@ enum Looked {
     /// The inputs are not known yet.
     Later,
     Found(Box<Sighting>, u64, u64),
-}
-
-/// Which of the objects found is the one (ADOPT-2, RECONCILE-4).
-pub(crate) fn chosen(
-    sightings: Vec<Sighting>,
-    adopt: bool,
-    address: &str,
-) -> Result<Option<Sighting>, Failure> {
-    let generation = |sighting: &Sighting| match sighting.ownership {
-        Ownership::Owned { generation } => generation,
-        Ownership::Unowned => None,
-    };
-    let several = sightings.len() > 1;
-    if several && sightings.iter().any(|sighting| generation(sighting).is_none()) {
-        let message = format!("{} objects could be {address}, and nothing tells them apart", sightings.len());
-        return Err(Failure::new(FailureClass::Conflict, message)
-            .hint("remove or tag the others, or import one by its id"));
-    }
-    let found = sightings.into_iter().max_by_key(|sighting| generation(sighting));
-    match found {
-        Some(sighting) if sighting.ownership == Ownership::Unowned && !adopt => {
-            let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
-            let message = format!(
-                "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"
-            );
-            Err(Failure::new(FailureClass::AlreadyExists, message)
-                .hint("deploy with --adopt to take it over, or give the resource another identity"))
-        }
-        found => Ok(found),
-    }
 }
 
 /// CRASH-1

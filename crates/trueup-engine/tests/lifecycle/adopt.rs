@@ -1,6 +1,6 @@
 //! ADOPT: recovery and adoption.
 
-use crate::world::{Bench, program, resource, thing};
+use crate::world::{Bench, lit, program, resource, thing};
 
 /// ADOPT-1, ADOPT-2: lost state is recovered by looking.
 #[test]
@@ -17,6 +17,25 @@ fn ones_own_objects_are_adopted_silently_after_lost_state() {
     lost.deployed(&before);
     assert_eq!(lost.world.things(), ["a=1", "b=2"]);
     assert!(lost.plan(&before).ends_with("No changes"));
+}
+
+/// RECONCILE-4: what was replaced bears the name of another slot, is found there, and the next replacement takes the first.
+#[test]
+fn what_was_replaced_is_found_after_lost_state() {
+    let coloured = |colour: &str| resource("w_thing.a", [("size", lit(1)), ("colour", lit(colour))]);
+    let bench = Bench::new();
+    bench.deployed(&program([coloured("red")]));
+    bench.deployed(&program([coloured("blue")]));
+    let lost = Bench::in_world(bench.world.clone());
+    let found = program([coloured("blue")]);
+    assert!(lost.plan(&found).contains("adopted"), "{}", lost.plan(&found));
+    lost.deployed(&found);
+    assert!(lost.plan(&found).ends_with("No changes"));
+    let replaced = lost.world.cloud().things.values().next().unwrap().name.clone();
+    lost.deployed(&program([coloured("green")]));
+    let things = lost.world.cloud().things.clone();
+    assert_eq!(things.len(), 1);
+    assert_ne!(things.values().next().unwrap().name, replaced);
 }
 
 /// ADOPT-2, ADOPT-3
