@@ -182,6 +182,11 @@ impl Queue {
 }
 
 impl DeadLetter {
+    /// The queue of this ARN gets what could not be handled after so many attempts.
+    pub fn after(max_receive_count: u64, target_arn: impl Into<String>) -> Self {
+        DeadLetter { target_arn: target_arn.into(), max_receive_count }
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let parsed: serde_json::Value = serde_json::from_str(text).ok()?;
         let count = parsed.get("maxReceiveCount")?;

@@ -64,6 +64,25 @@ fn not_a_grant(key: &str, why: &str) -> Error {
 }
 
 impl Grant {
+    /// The usual access to what has this ARN.
+    pub fn to(arn: impl Into<String>) -> Self {
+        Grant { arn: arn.into(), access: None, url: None, environment: None }
+    }
+
+    /// This access, instead of the usual.
+    #[must_use]
+    pub fn allowing(mut self, access: impl IntoIterator<Item = Access>) -> Self {
+        self.access = Some(access.into_iter().collect());
+        self
+    }
+
+    /// Its address too.
+    #[must_use]
+    pub fn at(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
     fn service(&self) -> &str {
         self.arn.split(':').nth(2).unwrap_or_default()
     }

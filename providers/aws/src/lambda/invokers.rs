@@ -20,6 +20,13 @@ pub struct Invoker {
     source_arn: Option<String>,
 }
 
+impl Invoker {
+    /// A service, or what of it has this ARN.
+    pub fn new(principal: impl Into<String>, source_arn: Option<String>) -> Self {
+        Invoker { principal: principal.into(), source_arn }
+    }
+}
+
 /// Who may call, by the names that the program gives them.
 pub(super) type Invokers = BTreeMap<String, Invoker>;
 

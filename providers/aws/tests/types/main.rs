@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod api;
+mod bench;
 mod dynamodb_table;
 mod iam;
 mod lambda;
 mod log_group;
 mod proxy;
 mod s3_bucket;
+mod shop;
 mod sqs_queue;
 mod world;

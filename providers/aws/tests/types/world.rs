@@ -1,5 +1,6 @@
 //! An AWS for one test: an emulator, a proxy before it, and the provider.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,6 +16,9 @@ use crate::proxy::Proxy;
 /// How long at most to wait for an emulator, which is ready long before the real thing would be.
 const PATIENCE: Duration = Duration::from_millis(30);
 
+/// What is waited for longer is no delay but a limit.
+const DELAY_MAX: Duration = Duration::from_secs(10);
+
 /// The runtime's clock, less patient.
 #[derive(Default)]
 pub(crate) struct EmulatorClock(RuntimeClock);
@@ -25,7 +29,7 @@ impl Clock for EmulatorClock {
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.0.sleep(duration.min(PATIENCE))
+        self.0.sleep(if duration > DELAY_MAX { duration } else { duration.min(PATIENCE) })
     }
 }
 
@@ -107,4 +111,60 @@ impl World {
         let config = aws_sdk_s3::config::Builder::from(&self.sdk()).force_path_style(true).build();
         aws_sdk_s3::Client::from_conf(config)
     }
+
+    /// Writes a function's code into a folder beside the stack.
+    pub(crate) fn write_code(&self, folder: &str, code: &str) {
+        let folder = self.folder().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("main.py"), code).unwrap();
+    }
+
+    /// How many objects of all types there are.
+    pub(crate) async fn census(&self) -> usize {
+        let sdk = self.sdk();
+        let sqs = aws_sdk_sqs::Client::new(&sdk).list_queues().send().await.unwrap().queue_urls().len();
+        let s3 = self.s3().list_buckets().send().await.unwrap().buckets().len();
+        let tables = aws_sdk_dynamodb::Client::new(&sdk).list_tables().send().await.unwrap().table_names().len();
+        let iam = aws_sdk_iam::Client::new(&sdk);
+        let roles = iam.list_roles().send().await.unwrap().roles().len();
+        let scope = aws_sdk_iam::types::PolicyScopeType::Local;
+        let policies = iam.list_policies().scope(scope).send().await.unwrap().policies().len();
+        let logs = aws_sdk_cloudwatchlogs::Client::new(&sdk);
+        let groups = logs.describe_log_groups().send().await.unwrap().log_groups().len();
+        let lambda = aws_sdk_lambda::Client::new(&sdk);
+        let functions = lambda.list_functions().send().await.unwrap().functions.unwrap_or_default();
+        let mut aliases = 0;
+        for function in &functions {
+            let name = function.function_name().unwrap();
+            aliases += lambda.list_aliases().function_name(name).send().await.unwrap().aliases().len();
+        }
+        let gateway = aws_sdk_apigatewayv2::Client::new(&sdk);
+        let apis = gateway.get_apis().send().await.unwrap().items.unwrap_or_default();
+        let mut parts = 0;
+        for api in &apis {
+            let id = api.api_id().unwrap();
+            parts += gateway.get_integrations().api_id(id).send().await.unwrap().items().len();
+            parts += gateway.get_routes().api_id(id).send().await.unwrap().items().len();
+            parts += gateway.get_stages().api_id(id).send().await.unwrap().items().len();
+        }
+        sqs + s3 + tables + roles + policies + groups + functions.len() + aliases + apis.len() + parts
+    }
+
+    /// All functions, as Lambda tells of them.
+    pub(crate) async fn functions(&self) -> Vec<SeenFunction> {
+        let lambda = aws_sdk_lambda::Client::new(&self.sdk());
+        let listed = lambda.list_functions().send().await.unwrap().functions.unwrap_or_default();
+        let seen = listed.into_iter().map(|function| SeenFunction {
+            name: function.function_name.unwrap(),
+            timeout: function.timeout.unwrap(),
+            environment: function.environment.and_then(|it| it.variables).unwrap_or_default().into_iter().collect(),
+        });
+        seen.collect()
+    }
+}
+
+pub(crate) struct SeenFunction {
+    pub(crate) name: String,
+    pub(crate) timeout: i32,
+    pub(crate) environment: BTreeMap<String, String>,
 }
