@@ -10,6 +10,7 @@ use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
+use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_sts::config::http::HttpResponse;
 use aws_sdk_sts::error::{ProvideErrorMetadata, SdkError};
 use trueup_core::FailureClass;
@@ -70,10 +71,11 @@ fn failed<E: ProvideErrorMetadata + StdError + 'static>(
             Error::retryable(format!("{attempted}: nobody answers at the endpoint: {}", causes(error)))
                 .hint("check the endpoint (`endpoint` of the provider, or AWS_ENDPOINT_URL) and the network")
         }
-        SdkError::DispatchFailure(failure) if failure.is_user() || failure.is_other() => {
+        _ if lacks_credentials(error) => {
             Error::denied(format!("{attempted}: {}", causes(error))).hint(CREDENTIALS)
         }
-        SdkError::ConstructionFailure(_) => Error::denied(format!("{attempted}: {}", causes(error))).hint(CREDENTIALS),
+        // Nothing was sent.
+        SdkError::ConstructionFailure(_) => Error::invalid(format!("{attempted}: {}", causes(error))),
         SdkError::TimeoutError(_) => unanswered.error(format!("{attempted}: no answer in time")),
         other => unanswered.error(format!("{attempted}: no answer that makes sense: {}", causes(other))),
     }
@@ -116,10 +118,19 @@ fn retry_after(answer: &HttpResponse) -> Option<Duration> {
 
 /// Whether the connection was refused, so that certainly nothing was sent.
 fn was_refused(error: &(dyn StdError + 'static)) -> bool {
-    let refused = |cause: &(dyn StdError + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::ConnectionRefused)
-    };
-    std::iter::successors(Some(error), |cause| (*cause).source()).any(refused)
+    any_cause(error, |cause| {
+        let refused = |io: &io::Error| io.kind() == io::ErrorKind::ConnectionRefused;
+        cause.downcast_ref::<io::Error>().is_some_and(refused)
+    })
+}
+
+/// Whether there was nothing to sign the request with, so that certainly nothing was sent.
+fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
+    any_cause(error, |cause| cause.is::<CredentialsError>())
+}
+
+fn any_cause(error: &(dyn StdError + 'static), holds: impl Fn(&(dyn StdError + 'static)) -> bool) -> bool {
+    std::iter::successors(Some(error), |cause| (*cause).source()).any(holds)
 }
 
 /// What lies behind an error, as one line.

@@ -5,6 +5,7 @@
 mod api;
 mod bench;
 mod dynamodb_table;
+mod faults;
 mod iam;
 mod lambda;
 mod log_group;

@@ -25,6 +25,8 @@ pub(crate) enum Answer {
     Document { status: u16, headers: Vec<(&'static str, String)>, body: String },
     /// The request is carried out, and the answer lost.
     Lost,
+    /// The request is carried out and answered; of several, the last one is the last that ever is.
+    Last,
 }
 
 /// A running proxy. Clones are the same one.
@@ -67,6 +69,11 @@ impl Proxy {
     /// From now on every connection is cut, as if nobody were there; or no longer.
     pub(crate) fn set_up(&self, up: bool) {
         *self.up.lock().unwrap() = up;
+    }
+
+    /// Everything is cut after so many more requests that contain a text.
+    pub(crate) fn go_down_after(&self, on: &str, requests: usize) {
+        self.faults.lock().unwrap().push(Fault { on: on.to_owned(), times: requests, answer: Answer::Last });
     }
 
     /// How many requests so far contained a text.
@@ -120,7 +127,7 @@ impl Proxy {
                 Self::pass_on(request, server, upstream).await?;
                 Ok(None)
             }
-            None => Self::pass_on(request, server, upstream).await.map(Some),
+            Some(Answer::Last) | None => Self::pass_on(request, server, upstream).await.map(Some),
         }
     }
 
@@ -128,6 +135,9 @@ impl Proxy {
         let mut faults = self.faults.lock().unwrap();
         let fault = faults.iter_mut().find(|fault| fault.times > 0 && request.contains(&fault.on))?;
         fault.times -= 1;
+        if matches!(fault.answer, Answer::Last) && fault.times == 0 {
+            self.set_up(false);
+        }
         Some(fault.answer.clone())
     }
 
