@@ -1,6 +1,8 @@
 //! The properties of the fuzz targets, for a few seconds: on random bytes, and on seeds that were damaged as a fuzzer
 //! damages them.
 
+#![allow(clippy::disallowed_methods, reason = "real time must not be wasted")]
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
