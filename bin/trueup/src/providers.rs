@@ -11,7 +11,8 @@ use trueup_provider_std::{
 use trueup_state::{Scope, Store};
 
 /// The keys of secrets are for the command line: no program reads them, and no command that it runs.
-const KEY_VARIABLES: [&str; 4] = ["TRUEUP_KEY", "TRUEUP_PASSPHRASE", "TRUEUP_NEW_KEY", "TRUEUP_NEW_PASSPHRASE"];
+const KEY_VARIABLES: [&str; 4] =
+    ["TRUEUP_KEY", "TRUEUP_PASSPHRASE", "TRUEUP_NEW_KEY", "TRUEUP_NEW_PASSPHRASE"];
 
 /// The providers for a stack.
 pub(crate) fn registry(request: &RegistryRequest) -> Registry {
