@@ -15,6 +15,7 @@ mod executor;
 mod graph;
 mod hand;
 mod lease;
+mod mutations;
 mod options;
 mod plan;
 mod planner;
@@ -28,6 +29,8 @@ pub use events::{
 };
 pub use executor::{Cancellation, Outcome, RunReport};
 pub use hand::{HandChange, HandStep};
+#[cfg(feature = "mutations")]
+pub use mutations::{Mutation, plant};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 pub use planner::PassDump;

@@ -1,8 +1,10 @@
 //! Many simulations: large scenarios at random, small ones killed at every point.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::invariants::Violation;
 use crate::process::Incident;
-use crate::run::simulate;
+use crate::run::{Simulated, simulate};
 use crate::scenario::{Scenario, Size, generate, shrink};
 
 /// How many attempts shrinking may take.
@@ -32,6 +34,32 @@ pub struct Effort {
     pub kills: u64,
 }
 
+/// The first violation among the scenarios of some seeds, mostly large ones, as it is found: nothing is shrunk.
+/// With the number of seeds that it took.
+pub fn first_violation(seeds: std::ops::Range<u64>) -> Option<(u64, Violation)> {
+    for seed in seeds.clone() {
+        // A small one takes as long as a hundred large ones, because it is killed everywhere.
+        let size = if seed % 20 == 1 { Size::Small } else { Size::Large };
+        let scenario = generate(seed, size);
+        let mut found = simulated(&scenario);
+        let kills = if size == Size::Small { found.points.last().copied().unwrap_or(0) } else { 0 };
+        for point in 0..kills {
+            if found.violation.is_some() {
+                break;
+            }
+            let mut killed = scenario.clone();
+            if let Some(last) = killed.steps.last_mut() {
+                last.incidents.push((point, Incident::Kill));
+            }
+            found = simulated(&killed);
+        }
+        if let Some(violation) = found.violation {
+            return Some((seed - seeds.start + 1, violation));
+        }
+    }
+    None
+}
+
 /// Simulates the large scenario of a seed.
 pub fn at_random(seed: u64, effort: &mut Effort) -> Result<(), Box<Failure>> {
     effort.seeds += 1;
@@ -53,9 +81,20 @@ pub fn exhaustively(seed: u64, effort: &mut Effort) -> Result<(), Box<Failure>> 
     Ok(())
 }
 
+/// What a scenario comes to. A panic of the engine is a violation like any other.
+fn simulated(scenario: &Scenario) -> Simulated {
+    let caught = catch_unwind(AssertUnwindSafe(|| simulate(scenario, false)));
+    caught.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let violation = Some(Violation { invariant: "panic", what: text });
+        Simulated { violation, trace: Vec::new(), points: Vec::new(), processes: 0, cloud: Vec::new() }
+    })
+}
+
 /// Simulates a scenario; the points that its steps passed.
 fn attempt(scenario: &Scenario, effort: &mut Effort) -> Result<Vec<u64>, Box<Failure>> {
-    let simulated = simulate(scenario, false);
+    let simulated = simulated(scenario);
     effort.scenarios += 1;
     effort.processes += simulated.processes;
     let kills = scenario.steps.iter().flat_map(|step| &step.incidents);
@@ -69,7 +108,7 @@ fn attempt(scenario: &Scenario, effort: &mut Effort) -> Result<Vec<u64>, Box<Fai
 /// Makes a failure small.
 fn shrunk(scenario: &Scenario, violation: Violation) -> Failure {
     let same = |candidate: &Scenario| {
-        simulate(candidate, false).violation.filter(|found| found.invariant == violation.invariant)
+        simulated(candidate).violation.filter(|found| found.invariant == violation.invariant)
     };
     let shrunk = shrink(scenario, SHRINKING_MAX, |candidate| same(candidate).is_some());
     let violation = same(&shrunk).unwrap_or(violation);

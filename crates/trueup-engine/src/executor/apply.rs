@@ -20,6 +20,7 @@ use super::prepare::Resource;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use crate::events::{EventKind, Operation};
+use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{action_of, chosen, with_ignored};
@@ -139,6 +140,8 @@ impl Applying<'_> {
         };
         let planned = Value::NULL;
         let private = PrivateBytes::default();
+        let token = if planted!(RepeatWithFreshToken) { self.run.fresh_token() } else { attempt.token };
+        let attempt = Attempt { token, ..attempt };
         let object = self
             .call(Operation::Create, current.number, &attempt, None, &attempt.inputs, &planned, &private)
             .await?;
@@ -195,7 +198,7 @@ impl Applying<'_> {
             Grant::Replace => true,
             Grant::Delete => false,
         };
-        if !granted {
+        if !granted && !planted!(IgnoreGrant) {
             let message =
                 format!("it would take a {action:?}, and the plan allows {:?} at most", planned.grant());
             return Err(Failure::new(FailureClass::Conflict, message.to_lowercase())
@@ -223,6 +226,10 @@ impl Applying<'_> {
     }
 
     async fn create(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
+        if planted!(TellSecrets) {
+            let doing = self.desired.effective.to_json(trueup_core::JsonForm::RECORD);
+            self.run.emit(Some(&self.address), EventKind::Progress { doing });
+        }
         // A create that begins again is of the same generation, under the same name.
         let record = self.record();
         let (number, slot) = match record.as_ref().and_then(|record| record.current.as_ref()) {
@@ -264,10 +271,15 @@ impl Applying<'_> {
             slot,
             attempt: attempt.clone(),
         };
-        self.held.step(self.run, step).await?;
+        if !planted!(SkipCreateIntent) {
+            self.held.step(self.run, step.clone()).await?;
+        }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Create));
         let called =
             self.call(Operation::Create, number, &attempt, None, &self.desired, planned, private).await;
+        if planted!(SkipCreateIntent) {
+            self.held.step(self.run, step).await?;
+        }
         let object = match called {
             Ok(object) => object,
             Err(Trouble::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
@@ -276,6 +288,12 @@ impl Applying<'_> {
             Err(Trouble::Failed(failure)) => return Err(self.failed_create(number, failure).await),
             Err(trouble) => return Err(trouble),
         };
+        if planted!(ForgetDeposed) {
+            let deposed = self.record().map(|record| record.deposed.clone()).unwrap_or_default();
+            for old in deposed {
+                self.held.step(self.run, Step::Dropped { number: old.number }).await?;
+            }
+        }
         let answered = object.clone();
         self.settle(Operation::Create, number, object, answered).await
     }
@@ -311,11 +329,17 @@ impl Applying<'_> {
         self.check().await?;
         let attempt = self.attempt();
         let meta = self.resource.meta.clone();
-        self.held.step(self.run, Step::UpdateBegun { meta, attempt: attempt.clone() }).await?;
+        let begun = Step::UpdateBegun { meta, attempt: attempt.clone() };
+        if !planted!(SkipUpdateIntent) {
+            self.held.step(self.run, begun.clone()).await?;
+        }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Update));
         let object = self
             .call(Operation::Update, current.number, &attempt, Some(&prior), &self.desired, planned, private)
             .await?;
+        if planted!(SkipUpdateIntent) {
+            self.held.step(self.run, begun).await?;
+        }
         // Until it is settled, the record keeps the inputs it started from (CRASH-3).
         let answered = State { inputs: prior.inputs, ..object.clone() };
         self.settle(Operation::Update, current.number, object, answered).await
@@ -325,7 +349,7 @@ impl Applying<'_> {
     async fn failed_create(&self, number: u64, failure: Failure) -> Trouble {
         let known = self.current().is_some_and(|current| current.object.is_some());
         let undecided = match failure.class {
-            FailureClass::Indeterminate => true,
+            FailureClass::Indeterminate => !planted!(AbandonIndeterminate),
             FailureClass::Retryable | FailureClass::Throttled { .. } | FailureClass::Pending { .. } => {
                 self.resource.handler.recovery(&self.desired.effective) != Recovery::Blind
             }

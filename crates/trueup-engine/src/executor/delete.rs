@@ -15,6 +15,7 @@ use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
+use crate::mutations::planted;
 use crate::plan::Action;
 use crate::planner::{Draft, Holders, outcome_unknown};
 use crate::retry::within;
@@ -165,6 +166,11 @@ impl Removal<'_> {
             let call = self.handler.delete(request);
             Box::pin(async move { call.await.map_err(|failed| failed.failure) })
         };
+        if planted!(ConfirmDeleteBeforeCall) {
+            self.held.step(self.run, Step::Deleted { number }).await?;
+            self.run.retrying(self.address, Operation::Delete, self.policy, call).await?;
+            return Ok(());
+        }
         self.run.retrying(self.address, Operation::Delete, self.policy, call).await?;
         self.held.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));

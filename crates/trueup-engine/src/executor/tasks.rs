@@ -7,6 +7,7 @@
 use trueup_state::Status;
 
 use crate::graph::Graph;
+use crate::mutations::planted;
 use crate::plan::{Action, ReplaceOrder};
 use crate::planner::Draft;
 use crate::planner::node::{Node, NodeKind, Sight, Start};
@@ -49,7 +50,8 @@ pub(crate) struct Tasks {
 pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
     let late = late_deletes(draft);
     let mut builder = Builder::new(draft.nodes.len());
-    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| draft.selection.contains(*at)) {
+    let selected = |at: usize| draft.selection.contains(at) || planted!(RetireLeftOut);
+    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| selected(*at)) {
         match node.decision.action {
             Action::Delete | Action::Forget if late[at] => {}
             Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
@@ -183,7 +185,10 @@ impl Builder {
             if let Some(delete) = self.delete[at] {
                 // Dependents are deleted before what they use (DELETE-1).
                 let dependents = recorded_dependents(draft, at).filter_map(|other| self.delete[other]);
-                self.edges.extend(dependents.map(|other| (delete, other)));
+                self.edges.extend(dependents.map(|other| match planted!(DeleteBeforeDependents) {
+                    false => (delete, other),
+                    true => (other, delete),
+                }));
             }
         }
     }

@@ -11,6 +11,7 @@ use trueup_state::Status;
 use super::node::Sight;
 use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
+use crate::mutations::planted;
 use crate::retry::within;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
@@ -111,7 +112,12 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let look = || sources.retrying(&context, || handler.read(request));
     let window = handler.traits().consistency_window;
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
-    Ok(match within(&*sources.clock, window, look, is_seen).await? {
+    let looked = within(&*sources.clock, window, look, is_seen).await;
+    let denied = |failure: &trueup_core::Failure| failure.class == trueup_core::FailureClass::Denied;
+    if planted!(TreatDeniedAsGone) && looked.as_ref().is_err_and(denied) {
+        return Ok(Sight::Gone);
+    }
+    Ok(match looked? {
         Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
         Observed::Present(observed) => Sight::Present(observed),
         Observed::Absent => Sight::Gone,

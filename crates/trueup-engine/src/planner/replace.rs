@@ -1,5 +1,7 @@
 //! In which order replacements go, and what they mean for others (REPLACE-1, REPLACE-2, REPLACE-10).
 
+use std::collections::BTreeSet;
+
 use trueup_core::{Diagnostic, Diagnostics, Value};
 
 use super::Draft;
@@ -82,6 +84,7 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
     let deleted_first =
         |draft: &Draft, at: usize| draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
     let mut spreading: Vec<usize> = (0..draft.nodes.len()).filter(|at| deleted_first(draft, *at)).collect();
+    let mut removed = BTreeSet::new();
     while let Some(at) = spreading.pop() {
         let recorded = draft.recorded_graph.dependents(at);
         let dependents: Vec<usize> = recorded.chain(draft.graph.dependents(at)).collect();
@@ -89,6 +92,10 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
             let upstream = draft.nodes[at].address.to_string();
             let before = deleted_first(draft, dependent);
             let node = &mut draft.nodes[dependent];
+            if node.decision.action == Action::Delete && removed.insert(dependent) {
+                // It goes first too, and so must what still uses it.
+                spreading.push(dependent);
+            }
             let replaced = matches!(node.decision.action, Action::Replace | Action::MayReplace);
             // What is retained stays, whatever becomes of what it uses.
             if !replaced || is_retained(node) {

@@ -6,11 +6,13 @@ use trueup_state::Status;
 use super::node::Attributes;
 use super::trace::lines;
 use super::{Draft, Sources};
+use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 
 pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
     for at in 0..draft.nodes.len() {
-        if draft.nodes[at].is_declared() || !draft.selection.contains(at) {
+        let left_out = !draft.selection.contains(at) && !planted!(RetireLeftOut);
+        if draft.nodes[at].is_declared() || left_out {
             continue;
         }
         if let Some(dependent) = dependent_left_out(draft, at) {

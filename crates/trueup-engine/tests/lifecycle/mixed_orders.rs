@@ -138,3 +138,23 @@ fn what_is_retained_and_undeclared_cannot_be_depended_on() {
     let refused = bench.refused(&program([thing_from("b", "a")]));
     assert!(refused.contains("not declared"), "{refused}");
 }
+
+/// REPLACE-2, DELETE-1: also through what is no longer declared.
+#[test]
+fn what_is_deleted_first_takes_along_what_uses_it_through_something_removed() {
+    let bench = Bench::new();
+    let first = |colour: &str| {
+        let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        first
+    };
+    let on = |name: &str, other: &str| {
+        resource(&format!("w_thing.{name}"), [("colour", output(&format!("w_thing.{other}"), "url"))])
+    };
+    bench.deployed(&program([first("red"), on("b", "a"), on("c", "b")]));
+    bench.world.calls();
+    bench.deployed(&program([first("blue"), resource("w_thing.c", [("colour", lit("red"))])]));
+    let mut calls = bench.world.calls();
+    calls.retain(|call| call.starts_with("delete"));
+    assert_eq!(calls, ["delete c", "delete b", "delete a"]);
+}
