@@ -26,6 +26,11 @@ pub(crate) fn check(repository: &Repository) -> Result<Vec<String>, Failure> {
     Ok(findings)
 }
 
+/// What the links of a document lead to, as they are written.
+pub(crate) fn targets(markdown: &str) -> impl Iterator<Item = String> {
+    links(markdown).into_iter().map(|link| link.target)
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct Link {
     line: usize,

@@ -2,16 +2,18 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`spec_ids`].
+//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod book;
 mod cargo;
 mod failure;
 mod licences;
 mod links;
 mod phases;
+mod reference;
 mod repository;
 mod runner;
 mod spdx;
@@ -28,7 +30,11 @@ const PHASES: &[Phase] = &[
     Phase { name: "lint", purpose: "clippy has no complaint, in the examples too", run: phases::lint },
     Phase { name: "test", purpose: "unit, integration and documentation tests pass", run: phases::test },
     Phase { name: "examples", purpose: "each example builds by itself and exits 0", run: phases::examples },
-    Phase { name: "docs", purpose: "API docs build; links and cited ids exist", run: phases::docs },
+    Phase {
+        name: "docs",
+        purpose: "links, cited ids and the reference hold; API docs build",
+        run: phases::docs,
+    },
     Phase { name: "licences", purpose: "dependencies have permissive licences", run: phases::licences },
 ];
 
@@ -47,6 +53,13 @@ fn main() -> ExitCode {
         }
         ["ci"] => runner::run_all(PHASES, &repository, OnFailure::Stop),
         ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
+        ["reference"] => match reference::write(&repository) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                eprintln!("error: {failure}");
+                ExitCode::FAILURE
+            }
+        },
         [name] => match PHASES.iter().find(|phase| phase.name == *name) {
             Some(phase) => runner::run_one(phase, &repository),
             None => usage_error(&format!("there is no phase `{name}`")),
@@ -64,6 +77,7 @@ fn help() -> String {
     let mut text = String::from(
         "Usage: cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
          cargo xtask <phase>             run one phase\n       \
+         cargo xtask reference           write the generated pages of docs/reference\n       \
          cargo xtask help                print this\n\nPhases:\n",
     );
     for phase in PHASES {

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
-use crate::{licences, links, spec_ids};
+use crate::{book, licences, links, reference, spec_ids};
 
 pub(crate) fn format(repository: &Repository) -> Result<(), Failure> {
     cargo::run(cargo(&repository.root).args(["fmt", "--all", "--check"]))?;
@@ -49,14 +49,36 @@ pub(crate) fn examples(repository: &Repository) -> Result<(), Failure> {
     for manifest in manifests {
         cargo::run(&mut on_example("run", repository, &manifest))?;
     }
-    Ok(())
+    site(repository)
+}
+
+/// The stack that the README begins with, as it begins, in a copy: deploys twice, and leaves nothing behind.
+fn site(repository: &Repository) -> Result<(), Failure> {
+    let copy = repository.target_dir().join("examples-site");
+    let failed = |error: std::io::Error| Failure::new(format!("cannot copy examples/site: {error}"));
+    if copy.exists() {
+        std::fs::remove_dir_all(&copy).map_err(failed)?;
+    }
+    std::fs::create_dir_all(&copy).map_err(failed)?;
+    for name in ["main.tu.hcl", "page.html.tftpl"] {
+        std::fs::copy(repository.root.join("examples/site").join(name), copy.join(name)).map_err(failed)?;
+    }
+    for command in ["deploy", "deploy", "destroy"] {
+        let mut run = cargo(&repository.root);
+        run.args(["run", "--bin", "trueup", "--", command, "--yes", "--stage", "demo", "--chdir"]).arg(&copy);
+        cargo::run(&mut run)?;
+    }
+    let left = ["out", "site.tar"].into_iter().find(|name| copy.join(name).exists());
+    left.map_or(Ok(()), |name| Err(Failure::new(format!("destroying examples/site left {name} behind"))))
 }
 
 pub(crate) fn docs(repository: &Repository) -> Result<(), Failure> {
     // The texts first: they take no time, and their findings need no build.
     let mut findings = links::check(repository)?;
+    findings.extend(book::check(repository)?);
     findings.extend(spec_ids::check(repository)?);
     Failure::unless_empty(findings, "the documents do not hold together:")?;
+    Failure::unless_empty(reference::check(repository)?, "the reference is not what the program says:")?;
 
     let mut doc = cargo(&repository.root);
     doc.args(["doc", "--workspace", "--all-features", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");

@@ -43,21 +43,9 @@ impl Repository {
         Ok(at_root.chain(self.files_below("docs", "md")?).collect())
     }
 
-    /// All files with an extension below a folder of the root, in a fixed order. A folder that is not there has none.
+    /// As [`files_in`], for a folder of the root.
     pub(crate) fn files_below(&self, folder: &str, extension: &str) -> Result<Vec<PathBuf>, Failure> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.root.join(folder)];
-        while let Some(folder) = folders.pop() {
-            for path in entries(&folder)? {
-                if path.is_dir() {
-                    folders.push(path);
-                } else if has_extension(&path, extension) {
-                    found.push(path);
-                }
-            }
-        }
-        found.sort();
-        Ok(found)
+        files_in(&self.root.join(folder), extension)
     }
 
     /// The path as it is shown to people.
@@ -69,6 +57,23 @@ impl Repository {
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
+}
+
+/// All files with an extension in a folder and below, in a fixed order. A folder that is not there has none.
+pub(crate) fn files_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder)? {
+            if path.is_dir() {
+                folders.push(path);
+            } else if has_extension(&path, extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// What lies in a folder, sorted, without hidden things and build output.

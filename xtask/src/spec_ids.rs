@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::repository::{self, Repository};
 
 /// Where citations are searched, besides the documents. The tests of this tool cite ids that must not exist.
-const SOURCE_FOLDERS: [&str; 4] = ["crates", "stores", "benches", "examples"];
+const SOURCE_FOLDERS: [&str; 6] = ["bin", "crates", "providers", "stores", "benches", "examples"];
 
 /// Everything that is wrong with ids, one line each.
 pub(crate) fn check(repository: &Repository) -> Result<Vec<String>, Failure> {

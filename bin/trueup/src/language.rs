@@ -13,6 +13,7 @@ use trueup_lang::format::is_formattable;
 use trueup_lang::variables::{GivenVariables, VariableArgument};
 use trueup_provider::{BoxFuture, Clock, RuntimeClock};
 
+use crate::function_page::function_page;
 use crate::scaffold::scaffold;
 
 /// Files that end in `.tf`, `.tf.json` and `.tu.hcl`.
@@ -42,6 +43,10 @@ impl FrontEnd for TerraformLanguage {
 
     fn scaffold(&self, stack: &str) -> Vec<ScaffoldFile> {
         scaffold(stack)
+    }
+
+    fn reference(&self) -> Vec<ScaffoldFile> {
+        vec![function_page()]
     }
 }
 
@@ -81,7 +86,13 @@ impl ProgramSource for Source {
             if let Ok(mut last) = self.waited_for.lock() {
                 *last = built.pending;
             }
-            Ok(Built { program: built.program, pending, files: Vec::new(), warnings: built.warnings })
+            Ok(Built {
+                program: built.program,
+                pending,
+                stuck: built.stuck,
+                files: Vec::new(),
+                warnings: built.warnings,
+            })
         })
     }
 

@@ -3,6 +3,7 @@
 //! It only puts together what others do: `language` reads programs, `providers` manage things, stores come with the
 //! command line.
 
+mod function_page;
 mod language;
 mod providers;
 mod scaffold;

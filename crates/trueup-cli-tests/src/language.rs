@@ -113,7 +113,7 @@ impl ProgramSource for Source {
                     [_] => {}
                 }
             }
-            Ok(Built { program, pending, files: Vec::new(), warnings: Diagnostics::new() })
+            Ok(Built { program, pending, stuck: None, files: Vec::new(), warnings: Diagnostics::new() })
         })
     }
 

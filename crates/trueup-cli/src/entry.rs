@@ -48,11 +48,13 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
     let prepared = prepare(&parsed.global, &environment, &arguments);
     let folder = match prepared {
         Ok(folder) => folder,
-        Err(error) => return error.tell(&ui),
+        Err(error) => return error.tell(&ui, composition.name),
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return CommandError::plain(format!("cannot begin: {error}")).tell(&ui),
+        Err(error) => {
+            return CommandError::plain(format!("cannot begin: {error}")).tell(&ui, composition.name);
+        }
     };
     runtime.block_on(async {
         let session = Session {
@@ -68,7 +70,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
         tracing::info!(version = composition.version, "{}", session.typed);
         let exit = match commands::run(&session, &parsed.command).await {
             Ok(exit) => exit,
-            Err(error) => error.tell(&ui),
+            Err(error) => error.tell(&ui, composition.name),
         };
         tracing::info!(exit = exit.code(), "ended");
         exit

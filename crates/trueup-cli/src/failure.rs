@@ -1,6 +1,6 @@
 //! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
 
-use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
+use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, SourceMap, Value};
 use trueup_engine::EngineError;
 use trueup_program::{Expression, Node, Place, Program};
 use trueup_state::StoreError;
@@ -57,11 +57,11 @@ impl CommandError {
         }
     }
 
-    /// Tells it, and how the command ends.
-    pub(crate) fn tell(self, ui: &Ui) -> Exit {
+    /// Tells it, and how the command ends. Whatever is to be run is run by the binary of this name.
+    pub(crate) fn tell(self, ui: &Ui, name: &str) -> Exit {
         match self {
             CommandError::Wrong { diagnostics, sources } => {
-                ui.note(&render_diagnostics(&diagnostics, &sources, ui.err()));
+                ui.note(&render_diagnostics(&calling(diagnostics, name), &sources, ui.err()));
                 Exit::Error
             }
             CommandError::Interrupted => {
@@ -71,6 +71,18 @@ impl CommandError {
             CommandError::Told(exit) => exit,
         }
     }
+}
+
+/// What is wrong, with the commands that it advises called by the name of this binary.
+pub(crate) fn calling(diagnostics: Diagnostics, name: &str) -> Diagnostics {
+    let mut called = Diagnostics::new();
+    for mut diagnostic in diagnostics {
+        for hint in &mut diagnostic.hints {
+            *hint = hint.replace("`trueup ", &format!("`{name} "));
+        }
+        called.push(diagnostic);
+    }
+    called
 }
 
 /// Adds the places of declarations to what is said about them.
@@ -84,13 +96,16 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
             let data = program.data.iter().map(|it| (&it.address, it.place, &it.inputs));
             let own = resources.chain(data).find(|(address, ..)| address.to_string() == *subject);
             if let Some((_, Some(place), inputs)) = own {
-                diagnostic.origin = Some(match place {
+                let origin = match place {
                     Place::Source(origin) => origin,
                     Place::Code(location) => sources.code(location),
-                });
+                };
+                diagnostic.origin = Some(origin);
                 // A declaration on one line shows its values, and any of them may be secret.
                 let mut values = Vec::new();
                 literals(inputs, &mut values);
+                // Inputs as a whole have the place of their declaration, which says nothing of them.
+                values.retain(|value| *value != origin);
                 diagnostic.concealed = values.into();
             }
         }
@@ -102,7 +117,7 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
 /// Where values stand in the text.
 fn literals(expression: &Expression, found: &mut Vec<Origin>) {
     match expression.node() {
-        Node::Literal(value) => found.extend(value.origin()),
+        Node::Literal(value) => value_origins(value, found),
         Node::List(items) | Node::Apply(_, items) => items.iter().for_each(|item| literals(item, found)),
         Node::Object(entries) | Node::Map(entries) => {
             entries.iter().for_each(|(_, item)| literals(item, found));
@@ -110,6 +125,13 @@ fn literals(expression: &Expression, found: &mut Vec<Origin>) {
         Node::Part(whole, _) => literals(whole, found),
         Node::Reference(_) | Node::Computed(_) | Node::Invalid(_) => {}
     }
+}
+
+fn value_origins(value: &Value, found: &mut Vec<Origin>) {
+    found.extend(value.origin());
+    value.as_items().into_iter().flatten().for_each(|item| value_origins(item, found));
+    let entries = value.as_entries().into_iter().flat_map(Entries::iter);
+    entries.for_each(|(_, item)| value_origins(item, found));
 }
 
 impl From<Diagnostic> for CommandError {
@@ -132,17 +154,22 @@ impl From<Faulty> for CommandError {
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        let diagnostic = Diagnostic::error(error.to_string());
-        match error {
-            StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
-            StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
-            StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
-            StoreError::Damaged { .. } => {
-                diagnostic.hint("restore it from a copy; `state import` reads an export")
-            }
-            StoreError::Format { .. } => diagnostic,
-        }
-        .into()
+        store_trouble(&error).into()
+    }
+}
+
+/// What is wrong with a store, and what to do about it.
+pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
+    let diagnostic = Diagnostic::error(error.to_string());
+    match error {
+        StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
+        StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
+        StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
+        StoreError::Damaged { .. } => diagnostic.hint(
+            "put a copy of it back; or move it away, and `trueup state import` an export, or `trueup deploy` \
+             to find again what can be found",
+        ),
+        StoreError::Format { .. } => diagnostic,
     }
 }
 
@@ -157,7 +184,7 @@ impl From<EngineError> for CommandError {
                 CommandError::new(
                     summary,
                     format!(
-                        "wait for it, or if it is dead take the lease away: trueup unlock {}",
+                        "wait for it, or if it is dead take the lease away: `trueup unlock {}`",
                         held.holder.run
                     ),
                 )

@@ -28,6 +28,11 @@ pub trait FrontEnd: Send + Sync {
 
     /// The files of a new stack of this name; paths are relative to its folder.
     fn scaffold(&self, stack: &str) -> Vec<ScaffoldFile>;
+
+    /// Pages about the language, in Markdown, for `reference`; paths are relative to its folder.
+    fn reference(&self) -> Vec<ScaffoldFile> {
+        Vec::new()
+    }
 }
 
 /// What reading a folder came to.
@@ -138,7 +143,8 @@ pub enum Purpose {
 /// Values of variables as text, from the outside.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
-    /// From the environment (`TF_VAR_name`): these count least. Those that the program does not declare are ignored.
+    /// From the environment (`TF_VAR_name`, `TRUEUP_VAR_name`), later ones counting more, and all of them least. Those
+    /// that the program does not declare are ignored.
     pub environment: Vec<(SmolStr, String)>,
     /// From the command line, in its order: later ones count more, and all of them more than the folder's own files.
     /// One that the program does not declare is a mistake.
@@ -165,6 +171,9 @@ pub struct Built {
     pub program: Program,
     /// Whether there is more to it, which needs outputs that a preview of this part gives. To be built again with them.
     pub pending: bool,
+    /// Why nothing more will become known before a deploy, if that is so: a `count` on what is not made yet. The program
+    /// stays the part that it is, which is enough for a run with targets in it.
+    pub stuck: Option<Diagnostics>,
     /// Further files that were read, for those who watch them.
     pub files: Vec<PathBuf>,
     /// What to tell the user, short of an error; origins refer to the program's sources.
@@ -180,7 +189,7 @@ pub struct Faulty {
     pub sources: SourceMap,
 }
 
-/// A file of a new stack.
+/// A file of a new stack, or a page of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScaffoldFile {
     /// Where it lies, relative to the folder.

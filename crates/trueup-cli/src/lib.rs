@@ -23,6 +23,7 @@ mod graph;
 mod interrupt;
 mod progress;
 mod recorded_scope;
+mod reference;
 mod refreshing;
 mod render;
 mod running;
@@ -31,6 +32,7 @@ mod session;
 mod settings;
 mod stores;
 mod ui;
+mod unmade_store;
 mod watch;
 mod workplace;
 

@@ -14,8 +14,8 @@ use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::progress::{Mode, Planning, Progress, Watcher};
 use crate::render::{
-    PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan, render_run,
-    run_json,
+    Defaults, PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan,
+    render_run, run_json,
 };
 use crate::ui::{Answer, Meaning, Ui, width};
 use crate::workplace::{Access, Workplace};
@@ -30,8 +30,19 @@ pub(crate) struct Errand<'a> {
     pub shown: Shown,
     /// Whether everything is told as JSON.
     pub json: bool,
+    /// How it is told that there is nothing to do.
+    pub unchanged: Unchanged,
     /// How it is approved.
     pub approval: Approval<'a>,
+}
+
+/// How it is told that there is nothing to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unchanged {
+    /// Like any other plan and run.
+    Told,
+    /// In a word: nobody asked, and it is often the run's own doing that something was looked at again.
+    Noted,
 }
 
 /// How a plan is approved.
@@ -80,9 +91,6 @@ pub(crate) async fn carry_out_changed(
         uninterrupted(workplace, building).await??.program
     };
     change(&mut program);
-    if !errand.options.dry_run {
-        workplace.remember()?;
-    }
     let mode = mode(errand.json, &session.ui);
     let usual = errand.options.plan.retry.attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, usual, attempts(&program));
@@ -91,15 +99,24 @@ pub(crate) async fn carry_out_changed(
     let watcher = progress.watcher();
     let handling = handle_interrupts(workplace, &cancellation, &watcher);
     let begun = session.clock.now();
+    let showing =
+        Showing { program: &program, defaults: Defaults::of(&program, &workplace.registry).await, begun };
     let mut answer = Asked::Approved;
     let mut run_began = begun;
-    let mut planning = Planning::start(&session.ui, &session.clock);
+    let mut planning = Planning::start(&session.ui, &session.clock, &workplace.looking);
     let deployed = {
         let mut approve = |plan: &Plan| {
             drop(planning.take());
-            show(workplace, errand, plan, &program, begun);
-            answer = asked(workplace, errand, plan);
+            show(workplace, errand, plan, &showing);
+            answer = match asked(workplace, errand, plan) {
+                // What a folder is about is remembered once something was done there.
+                Asked::Approved => workplace.remember().map_or_else(Asked::Refused, |()| Asked::Approved),
+                other => other,
+            };
             if matches!(answer, Asked::Approved) {
+                if mode == Mode::Live && !plan.is_empty() {
+                    session.ui.note("");
+                }
                 run_began = session.clock.now();
                 progress.begin(plan);
             }
@@ -134,7 +151,7 @@ pub(crate) async fn carry_out_changed(
             Ok((Exit::Done, Ended::Declined))
         }
         (Deployed::Planned(plan), Asked::Approved) => {
-            show(workplace, errand, &plan, &program, begun);
+            show(workplace, errand, &plan, &showing);
             Ok((Exit::Done, Ended::Planned { changes: !plan.is_empty() }))
         }
     }
@@ -162,27 +179,37 @@ fn attempts(program: &Program) -> BTreeMap<Address, u32> {
     own.collect()
 }
 
-/// Tells the plan.
-fn show(
-    workplace: &Workplace<'_>,
-    errand: &Errand<'_>,
-    plan: &Plan,
-    program: &Program,
+/// What a plan is shown with.
+struct Showing<'a> {
+    program: &'a Program,
+    defaults: Defaults,
+    /// When planning began.
     begun: std::time::SystemTime,
-) {
+}
+
+/// Tells the plan.
+fn show(workplace: &Workplace<'_>, errand: &Errand<'_>, plan: &Plan, showing: &Showing<'_>) {
     let session = workplace.session;
+    if errand.unchanged == Unchanged::Noted && plan.is_empty() {
+        session.ui.note("No changes");
+        return;
+    }
     if errand.json {
         session.ui.data(&plan_json(plan).to_string());
         return;
     }
-    let took = session.clock.now().duration_since(begun).unwrap_or_default();
+    let took = session.clock.now().duration_since(showing.begun).unwrap_or_default();
     let checked = errand.options.plan.drift && errand.purpose != Purpose::Destroy;
     let header = header(workplace, plan, checked, took);
     let look = session.ui.out();
-    let body = render_plan(plan, PlanView { look, shown: errand.shown });
+    let view = PlanView { look, shown: errand.shown };
+    let body = match errand.shown {
+        Shown::Full => render_plan(plan, view),
+        Shown::Changes | Shown::Brief => render_plan(&showing.defaults.left_out_of(plan), view),
+    };
     session.ui.data(&format!("{header}\n\n{body}"));
     if !plan.warnings.is_empty() {
-        session.ui.note(&render_diagnostics(&plan.warnings, &program.sources, session.ui.err()));
+        session.ui.note(&render_diagnostics(&plan.warnings, &showing.program.sources, session.ui.err()));
     }
 }
 
@@ -243,7 +270,7 @@ pub(crate) async fn uninterrupted<T>(
     workplace: &Workplace<'_>,
     work: impl Future<Output = T>,
 ) -> CommandResult<T> {
-    let _planning = Planning::start(&workplace.session.ui, &workplace.session.clock);
+    let _planning = Planning::start(&workplace.session.ui, &workplace.session.clock, &workplace.looking);
     let first = std::pin::pin!(workplace.session.interrupts.first());
     match select(std::pin::pin!(work), first).await {
         Either::Left((done, _)) => Ok(done),
@@ -304,6 +331,9 @@ fn tell(
         (false, true) => Exit::Done,
         (false, false) => Exit::Error,
     };
+    if errand.unchanged == Unchanged::Noted && report.plan.is_empty() && exit == Exit::Done {
+        return exit;
+    }
     if errand.json {
         session.ui.data(&run_json(report, took, interrupted).to_string());
         return exit;

@@ -22,7 +22,7 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// The value of a variable: `--var name=value`, else `TF_VAR_name`.
+    /// The value of a variable: `--var name=value`, else `TRUEUP_VAR_name`, else `TF_VAR_name`.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
@@ -112,7 +112,13 @@ impl ProgramSource for RustSource {
             (self.0)(&mut stack, &deployment);
             let sources = stack.sources().clone();
             let program = stack.build().map_err(|diagnostics| Faulty { diagnostics, sources })?;
-            Ok(Built { program, pending: false, files: Vec::new(), warnings: Diagnostics::new() })
+            Ok(Built {
+                program,
+                pending: false,
+                stuck: None,
+                files: Vec::new(),
+                warnings: Diagnostics::new(),
+            })
         })
     }
 

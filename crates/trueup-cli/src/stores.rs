@@ -9,6 +9,7 @@ use trueup_state::Store;
 use trueup_store_sqlite::SqliteStore;
 
 use crate::composition::StoreRequest;
+use crate::failure::store_trouble;
 use crate::front_end::StateSettings;
 use crate::settings::OWN_FOLDER;
 
@@ -23,7 +24,7 @@ pub fn open_sqlite(request: StoreRequest) -> BoxFuture<'static, Result<Arc<dyn S
         let path = folder.join(sqlite_path(&state)?);
         match SqliteStore::open(path, clock).await {
             Ok(store) => Ok(Arc::new(store) as Arc<dyn Store>),
-            Err(error) => Err(Diagnostic::error(error.to_string()).into()),
+            Err(error) => Err(store_trouble(&error).into()),
         }
     })
 }

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
-use trueup_engine::{EventSink, PlanOptions, Preview, Reconciler, SystemRandom};
+use trueup_engine::{EventSink, Looking, PlanOptions, Preview, Reconciler, SystemRandom};
 use trueup_program::Program;
-use trueup_provider::Registry;
-use trueup_state::{MemoryStore, Scope, Snapshot, Store};
+use trueup_provider::{BoxFuture, Registry};
+use trueup_state::{MemoryStore, Scope, Snapshot, Store, StoreError};
 
-use crate::composition::StoreRequest;
+use crate::composition::{OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{BuildRequest, Built, Loaded, Purpose, StateSettings};
 use crate::render::render_diagnostics;
 use crate::session::{Session, login};
 use crate::settings::{self, FolderMemory, Resolved, UserSettings};
 use crate::stores::sqlite_path;
+use crate::unmade_store::UnmadeStore;
 
 /// A program that is not known as a whole by then never will be.
 const PREVIEW_ROUNDS_MAX: usize = 50;
@@ -37,6 +38,8 @@ pub(crate) struct Workplace<'a> {
     pub user: UserSettings,
     /// The providers.
     pub registry: Registry,
+    /// How far plans have come.
+    pub looking: Arc<Looking>,
     memory: FolderMemory,
 }
 
@@ -71,6 +74,7 @@ impl<'a> Workplace<'a> {
             stack: settings::stack(&loaded.settings, &memory, folder),
             stage,
             registry: session.registry(&state.value),
+            looking: Arc::default(),
             state,
             loaded,
             user,
@@ -114,24 +118,39 @@ impl<'a> Workplace<'a> {
         }
     }
 
-    /// Opens the store.
+    /// Opens the store. One that is not there yet is made when a lease is taken in it, and not before.
     pub(crate) async fn store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
         let Session { folder, clock, composition, .. } = self.session;
-        if self.state.value.kind == "sqlite" {
-            let path = folder.join(sqlite_path(&self.state.value)?);
-            let own = path.starts_with(folder.join(settings::OWN_FOLDER));
-            if access == Access::Read && !path.exists() {
+        let (state, open) = (self.state.value.clone(), composition.open_store.clone());
+        let request = StoreRequest { folder: folder.clone(), state, clock: clock.clone() };
+        if let Some(path) = self.unmade()? {
+            if access == Access::Read {
                 return Ok(Arc::new(MemoryStore::new(clock.clone())));
             }
-            if access == Access::Write && own {
-                settings::make_own_folder(folder)
-                    .map_err(|error| CommandError::file("make", &path, &error))?;
-            }
+            let own = path.starts_with(folder.join(settings::OWN_FOLDER)).then(|| folder.clone());
+            let make = move || made(path.clone(), own.clone(), open.clone(), request.clone());
+            return Ok(Arc::new(UnmadeStore::new(self.location(), clock.clone(), Box::new(make))));
         }
-        let (folder, state, clock) = (folder.clone(), self.state.value.clone(), clock.clone());
-        let opened = (composition.open_store)(StoreRequest { folder, state, clock }).await;
+        let opened = open(request).await;
         opened
             .map_err(|diagnostics| CommandError::Wrong { diagnostics, sources: self.loaded.sources.clone() })
+    }
+
+    /// The file that the store will be, if it is one and is not there yet.
+    fn unmade(&self) -> CommandResult<Option<PathBuf>> {
+        if self.state.value.kind != "sqlite" {
+            return Ok(None);
+        }
+        let path = self.session.folder.join(sqlite_path(&self.state.value)?);
+        Ok(Some(path).filter(|path| !path.exists()))
+    }
+
+    /// Fails where there is neither a stack nor anything that one left.
+    pub(crate) fn check_something(&self) -> CommandResult<()> {
+        match self.loaded.found || self.unmade()?.is_none() {
+            true => Ok(()),
+            false => self.check(),
+        }
     }
 
     /// What is recorded.
@@ -142,7 +161,9 @@ impl<'a> Workplace<'a> {
     /// An engine on this store.
     pub(crate) fn reconciler(&self, store: Arc<dyn Store>, events: EventSink) -> Reconciler {
         let registry = self.registry.clone();
-        Reconciler::new(store, registry, events).with(self.session.clock.clone(), Arc::new(SystemRandom))
+        Reconciler::new(store, registry, events)
+            .with(self.session.clock.clone(), Arc::new(SystemRandom))
+            .counting(self.looking.clone())
     }
 
     /// Builds the program. Where the text needs outputs to say what else there is, the part that is there is previewed
@@ -167,7 +188,10 @@ impl<'a> Workplace<'a> {
             };
             let mut built = self.loaded.source.build(request).await?;
             files.append(&mut built.files);
-            if !built.pending || purpose != Purpose::Deploy {
+            if let Some(diagnostics) = built.stuck.take_if(|_| options.targets.is_empty()) {
+                return Err(CommandError::Wrong { diagnostics, sources: built.program.sources });
+            }
+            if !built.pending || built.stuck.is_some() || purpose != Purpose::Deploy {
                 self.warn(&built.warnings, &built.program.sources);
                 built.files = files;
                 return Ok(built);
@@ -192,6 +216,29 @@ impl<'a> Workplace<'a> {
         let folder = &self.session.folder;
         memory.write(folder).map_err(|error| CommandError::file("write in", folder, &error))
     }
+}
+
+/// A store that was not there, with the folder that is its place.
+fn made(
+    path: PathBuf,
+    own: Option<PathBuf>,
+    open: Arc<OpenStore>,
+    request: StoreRequest,
+) -> BoxFuture<'static, Result<Arc<dyn Store>, StoreError>> {
+    Box::pin(async move {
+        let unavailable = |cause: String| StoreError::Unavailable {
+            attempted: "make",
+            location: path.display().to_string(),
+            cause,
+        };
+        if let Some(folder) = own {
+            settings::make_own_folder(&folder).map_err(|error| unavailable(error.to_string()))?;
+        }
+        open(request).await.map_err(|diagnostics| {
+            let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+            unavailable(told.join("; "))
+        })
+    })
 }
 
 /// What the preview of a part of a program is about: what is in it. All else is not declared yet, rather than no longer.

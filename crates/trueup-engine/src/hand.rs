@@ -109,7 +109,7 @@ impl Reconciler {
     ) -> Result<Vec<HandStep>, EngineError> {
         let (registry, clock) = (self.registry(), self.clock().clone());
         let options = &PlanOptions { drift: true, ..options.clone() };
-        let sources = Sources { program, registry, options, clock, destroy: false };
+        let sources = Sources { program, registry, options, clock, destroy: false, looking: self.looking() };
         Ok(planner::observe(&sources, snapshot).await?)
     }
 
@@ -193,7 +193,7 @@ fn steps(snapshot: &Snapshot, change: &HandChange) -> Result<Vec<HandStep>, Diag
                     Ok(vec![of(record, Step::Abandoned { number: current.number })])
                 }
                 _ => Err(Diagnostic::error(format!("no create of {address} has an unknown outcome"))
-                    .hint("`state show` tells what is recorded")
+                    .hint("`trueup state show` tells what is recorded")
                     .into()),
             }
         }
@@ -285,6 +285,6 @@ fn unrecorded(snapshot: &Snapshot, range: &AddressRange) -> Diagnostic {
     let diagnostic = Diagnostic::error(format!("nothing is recorded of {range}"));
     match trueup_core::nearest(&range.to_string(), known.iter().map(String::as_str)) {
         Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
-        None => diagnostic.hint("`state list` tells what is recorded"),
+        None => diagnostic.hint("`trueup state list` tells what is recorded"),
     }
 }

@@ -15,6 +15,7 @@ mod executor;
 mod graph;
 mod hand;
 mod lease;
+mod looking;
 mod mutations;
 mod options;
 mod plan;
@@ -29,6 +30,7 @@ pub use events::{
 };
 pub use executor::{Cancellation, Outcome, RunReport};
 pub use hand::{HandChange, HandStep};
+pub use looking::Looking;
 #[cfg(feature = "mutations")]
 pub use mutations::{Mutation, plant};
 pub use options::{DeployOptions, Holder, PlanOptions};

@@ -9,11 +9,12 @@ use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
-use trueup_state::{HeldLease, Holder as LeaseHolder, Scope, Store, StoreError};
+use trueup_state::{HeldLease, Holder as LeaseHolder, Record, Scope, Snapshot, Status, Store, StoreError};
 
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
 use crate::lease::RunLease;
+use crate::looking::Looking;
 use crate::mutations::planted;
 use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
@@ -27,6 +28,7 @@ pub struct Reconciler {
     events: EventSink,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    looking: Arc<Looking>,
 }
 
 /// Why a run did not begin, or had to be given up as a whole.
@@ -66,7 +68,7 @@ impl Reconciler {
     /// A reconciler on the machine's clock and randomness.
     pub fn new(store: Arc<dyn Store>, registry: Registry, events: EventSink) -> Self {
         let (clock, random) = (Arc::new(RuntimeClock::new()), Arc::new(SystemRandom));
-        Reconciler { store, registry, events, clock, random }
+        Reconciler { store, registry, events, clock, random, looking: Arc::default() }
     }
 
     /// The same on another clock and randomness.
@@ -89,8 +91,19 @@ impl Reconciler {
         &self.clock
     }
 
+    pub(crate) fn looking(&self) -> &Looking {
+        &self.looking
+    }
+
     pub(crate) fn random(&self) -> &dyn Random {
         &*self.random
+    }
+
+    /// The same, counting what its plans look at.
+    #[must_use]
+    pub fn counting(mut self, looking: Arc<Looking>) -> Self {
+        self.looking = looking;
+        self
     }
 
     /// What a deploy of the program would do. Changes nothing and takes no lease.
@@ -167,7 +180,7 @@ impl Reconciler {
     /// and without a call to any provider.
     pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
         let (registry, clock) = (&self.registry, self.clock.clone());
-        let sources = Sources { program, registry, options, clock, destroy: false };
+        let sources = Sources { program, registry, options, clock, destroy: false, looking: &self.looking };
         Ok(planner::validate(&sources).await?)
     }
 
@@ -180,8 +193,14 @@ impl Reconciler {
     ) -> Result<Planned<'p>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
         let snapshot = self.store.load(&scope).await?;
-        let sources =
-            Sources { program, registry: &self.registry, options, clock: self.clock.clone(), destroy };
+        let sources = Sources {
+            program,
+            registry: &self.registry,
+            options,
+            clock: self.clock.clone(),
+            destroy,
+            looking: &self.looking,
+        };
         Ok(planner::plan(&sources, snapshot, trace).await?)
     }
 
@@ -195,9 +214,19 @@ impl Reconciler {
     ) -> Result<Deployed, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run: SmolStr = IdempotencyToken::from_bytes(self.random.bytes()).to_string().into();
+        let mut alone = options.dry_run;
         loop {
             let destroy = reason == "destroy";
-            let planned = self.planned(program, &options.plan, destroy, &mut Trace::default()).await?;
+            let planned = self.planned(program, &options.plan, destroy, &mut Trace::default()).await;
+            let planned = match planned {
+                // What looks interrupted may be what another run is at (STATE-4): only when that is over, it counts.
+                Err(EngineError::Unsound(_)) if !alone && self.is_under_way(&scope).await? => {
+                    self.take_lease(&scope, options, &run, reason).await?.release().await?;
+                    alone = true;
+                    continue;
+                }
+                other => other?,
+            };
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(planned.plan));
             }
@@ -228,6 +257,13 @@ impl Reconciler {
                 return Ok(deployed);
             }
         }
+    }
+
+    /// Whether an operation has begun and not ended, of whatever run.
+    async fn is_under_way(&self, scope: &Scope) -> Result<bool, EngineError> {
+        let Snapshot { records, .. } = self.store.load(scope).await?;
+        let begun = |record: &Record| record.generations().any(|it| it.status != Status::Ready);
+        Ok(records.iter().any(|(record, _)| begun(record)))
     }
 
     async fn take_lease(

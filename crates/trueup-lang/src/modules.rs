@@ -1,6 +1,6 @@
 //! A folder with all modules it calls, each folder read once however often it is called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,11 +36,15 @@ pub fn load_modules(root: &Path, sources: &mut SourceMap, diagnostics: &mut Diag
 impl ModuleNode {
     /// All folders of the tree, as seen from the root's.
     pub fn folders(&self) -> Vec<PathBuf> {
-        let mut found = vec![self.shown.clone()];
-        found.extend(self.calls.values().flat_map(|node| node.folders()));
-        found.sort();
-        found.dedup();
-        found
+        let mut found = BTreeSet::new();
+        let mut nodes = vec![self];
+        while let Some(node) = nodes.pop() {
+            // A folder that is called from many others is still one folder.
+            if found.insert(node.shown.clone()) {
+                nodes.extend(node.calls.values().map(|node| &**node));
+            }
+        }
+        found.into_iter().collect()
     }
 }
 

@@ -198,6 +198,25 @@ fn given_value(variable: &Variable, given: &Given, sources: &mut SourceMap) -> R
     })
 }
 
+/// Tells of defaults that are not what their variables must be, whether anything is given or not.
+pub(crate) fn check_defaults(module: &Module, diagnostics: &mut Diagnostics) {
+    for variable in module.variables.values() {
+        let Some(default) = &variable.default else { continue };
+        let evaluated = evaluate(default, &Constants::default());
+        let name = &variable.name.text;
+        if evaluated.value.is_null() && !variable.nullable && evaluated.diagnostics.is_empty() {
+            diagnostics.push(at(default.origin, format!("the variable `{name}` must not be null")));
+        }
+        let sound = evaluated.diagnostics.is_empty();
+        diagnostics.extend(evaluated.diagnostics);
+        let wrong = converted(variable, &evaluated.value).err().filter(|_| sound);
+        for (message, origin) in wrong.into_iter().flatten() {
+            let place = origin.unwrap_or(default.origin);
+            diagnostics.push(at(place, format!("the variable `{name}`: {message}")));
+        }
+    }
+}
+
 /// A value as one of the variable's type, secret if the variable is; or what is wrong with it, and where.
 pub(crate) fn converted(
     variable: &Variable,

@@ -19,6 +19,6 @@ pub use expression::{Computed, Expression, Function, Node, Place, Reference};
 pub use program::{
     BindingDeclaration, CheckDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration,
     OutputDeclaration, ParallelismClass, Program, ProviderDeclaration, RemovedDeclaration,
-    ResourceDeclaration, ResourceOptions, RetryPolicy,
+    ResourceDeclaration, ResourceOptions, RetryPolicy, Timeouts,
 };
 pub use typed::{Expr, IntoExpr, Referable, list, map};

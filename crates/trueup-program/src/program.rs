@@ -101,8 +101,8 @@ pub struct ResourceOptions {
     pub ignore_changes: Vec<Path>,
     /// Whether a replacement deletes first; `None`: as the type says.
     pub delete_first: Option<bool>,
-    /// How long an operation may take; `None`: as the run says.
-    pub timeout: Option<Duration>,
+    /// How long operations may take; `None`: as the run says.
+    pub timeouts: Option<Box<Timeouts>>,
     /// How failed operations are repeated; `None`: as the run says.
     pub retry: Option<RetryPolicy>,
     /// The class of resources that share a limit, by its name.
@@ -119,6 +119,27 @@ pub enum DriftPolicy {
     Warn,
     /// It is not looked for.
     Ignore,
+}
+
+/// How long each operation on a resource may take; `None`: as the run says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    /// To make it.
+    pub create: Option<Duration>,
+    /// To bring it up to date.
+    pub update: Option<Duration>,
+    /// To remove it.
+    pub delete: Option<Duration>,
+    /// To look at it.
+    pub read: Option<Duration>,
+}
+
+impl Timeouts {
+    /// The same for every operation.
+    pub fn all(each: Duration) -> Self {
+        let each = Some(each);
+        Timeouts { create: each, update: each, delete: each, read: each }
+    }
 }
 
 /// How failed operations are repeated (RETRY-2).

@@ -398,6 +398,7 @@ fn unknown_type(
     let summary = format!("the provider `{}` has no {kind} `{type_name}`", provider.name());
     let hint = match nearest(type_name, types.iter().map(SmolStr::as_str)) {
         Some(meant) => format!("did you mean `{meant}`?"),
+        None if types.is_empty() => "it has none".to_owned(),
         None => format!("it has `{}`", types.join("`, `")),
     };
     Diagnostic::error(summary).hint(hint)

@@ -1,7 +1,7 @@
 //! A simulator for the engine: a cloud, a store, a clock and people that all go wrong, decided by one seed.
 //!
 //! [`generate`](scenario::generate) draws a [`Scenario`](scenario::Scenario), [`simulate`] lets it happen on a
-//! [`World`](run) in which the engine runs unmodified, and the [invariants] are judged by the log of all that happened.
+//! `World` (`run`) in which the engine runs unmodified, and the `invariants` are judged by the log of all that happened.
 //! [`explore`] does that for many seeds, killing small scenarios at every point and large ones at random, and shrinks
 //! what fails.
 //!

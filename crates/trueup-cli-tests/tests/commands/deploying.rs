@@ -1,6 +1,8 @@
 //! Plans, deploys and destroys.
 
-use crate::{Folder, steady};
+use trueup_cli_harness::steady;
+
+use crate::{lines, shelf};
 
 const SITE: &str = "stack site\ntest_file a path=a.txt content=hello password=hunter22\n\
                     test_file b path=b.txt content=@test_file.a.size\noutput where @test_file.b.path\n";
@@ -8,7 +10,7 @@ const SITE: &str = "stack site\ntest_file a path=a.txt content=hello password=hu
 /// PLAN-17: both print the same plan, and neither changes anything.
 #[test]
 fn plan_and_dry_run_are_the_same_and_change_nothing() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let plan = folder.done("plan --stage t");
     assert_eq!(plan.out, folder.done("deploy --dry-run --stage t").out);
     insta::assert_snapshot!(steady(&plan.out));
@@ -17,7 +19,7 @@ fn plan_and_dry_run_are_the_same_and_change_nothing() {
 
 #[test]
 fn deploy_without_a_terminal_needs_yes_and_says_so() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let told = folder.run("deploy --stage t");
     assert_eq!(told.code, 1);
     insta::assert_snapshot!(told.err);
@@ -27,7 +29,7 @@ fn deploy_without_a_terminal_needs_yes_and_says_so() {
 /// APPLY-12, SECRET-1
 #[test]
 fn deploy_makes_it_so_and_tells_what_was_done() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let told = folder.done("deploy --stage t --yes");
     insta::assert_snapshot!(format!("{}----\n{}", steady(&told.out), steady(&told.err)));
     assert_eq!((folder.read("a.txt"), folder.read("b.txt")), ("hello".to_owned(), "5".to_owned()));
@@ -41,7 +43,7 @@ fn deploy_makes_it_so_and_tells_what_was_done() {
 
 #[test]
 fn exit_codes_tell_changes_apart() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     assert_eq!(folder.run("plan --detailed-exitcode").code, 2);
     assert_eq!(folder.run("plan").code, 0);
     folder.done("deploy --yes");
@@ -53,7 +55,7 @@ fn exit_codes_tell_changes_apart() {
 /// APPLY-4
 #[test]
 fn a_failure_is_told_with_its_place_what_it_stopped_and_what_to_run_next() {
-    let folder = Folder::with(
+    let folder = lines(
         "stack site\ntest_file bad path=bad.txt content=forbidden password=hunter22\n\
          test_file after path=after.txt content=@test_file.bad.size\ntest_file fine path=fine.txt\n",
     );
@@ -72,7 +74,7 @@ fn a_failure_is_told_with_its_place_what_it_stopped_and_what_to_run_next() {
 
 #[test]
 fn events_are_lines_of_json() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let told = folder.done("deploy --yes --json");
     let lines: Vec<serde_json::Value> =
         told.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -86,7 +88,7 @@ fn events_are_lines_of_json() {
 /// DELETE-4, DELETE-6, DELETE-8
 #[test]
 fn destroy_deletes_everything_even_when_the_text_is_broken() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     folder.done("deploy --stage t --yes");
     folder.write("stack.lines", "stack site\nnonsense\n");
     assert_eq!(folder.run("plan").code, 1);
@@ -100,7 +102,7 @@ fn destroy_deletes_everything_even_when_the_text_is_broken() {
 
 #[test]
 fn a_protected_stage_is_destroyed_by_its_name_alone() {
-    let folder = Folder::with(&format!("protect prod\n{SITE}"));
+    let folder = lines(&format!("protect prod\n{SITE}"));
     folder.done("deploy --stage prod --yes");
     let told = folder.run("destroy --yes");
     assert!(told.code == 1 && told.err.contains("--yes --confirm prod"), "{told:?}");
@@ -111,7 +113,7 @@ fn a_protected_stage_is_destroyed_by_its_name_alone() {
 /// TARGET-1, TARGET-5
 #[test]
 fn targets_and_exclusions_leave_the_rest() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let told = folder.done("deploy --yes --target test_file.a");
     assert!(told.out.contains("Left out of this run: test_file.b"), "{told:?}");
     assert!(folder.has("a.txt") && !folder.has("b.txt"));
@@ -123,7 +125,7 @@ fn targets_and_exclusions_leave_the_rest() {
 /// ADOPT-2, ADOPT-7
 #[test]
 fn what_exists_is_adopted_when_that_is_wanted() {
-    let folder = Folder::with("stack site\ntest_file a path=a.txt content=new\n");
+    let folder = lines("stack site\ntest_file a path=a.txt content=new\n");
     folder.write("a.txt", "old");
     assert!(folder.run("plan").err.contains("a.txt") || folder.run("plan").code == 1);
     let told = folder.done("deploy --adopt --yes");
@@ -140,7 +142,7 @@ fn what_exists_is_adopted_when_that_is_wanted() {
 /// DRIFT-2, DRIFT-8
 #[test]
 fn drift_is_found_and_repaired() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     folder.done("deploy --yes");
     assert_eq!(folder.run("drift").code, 0);
     folder.write("a.txt", "hacked");
@@ -157,7 +159,7 @@ fn drift_is_found_and_repaired() {
 /// DRIFT-9
 #[test]
 fn a_refresh_takes_over_what_is_observed_and_the_next_plan_compares_it() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     folder.done("deploy --yes");
     assert!(folder.done("plan --refresh-only").err.contains("Nothing to take over"));
     folder.write("a.txt", "hacked");
@@ -179,7 +181,7 @@ fn a_refresh_takes_over_what_is_observed_and_the_next_plan_compares_it() {
 /// A program that must know outputs to say what else there is.
 #[test]
 fn a_program_is_built_in_rounds() {
-    let folder = Folder::with(
+    let folder = lines(
         "stack site\ntest_file a path=a.txt content=x\npreviewed test_file.a\ntest_file b path=b.txt content=y\n",
     );
     assert!(folder.done("plan").out.contains("Plan: 2 to create"));
@@ -192,7 +194,7 @@ fn a_program_is_built_in_rounds() {
 fn a_closed_reader_is_no_panic() {
     use std::io::Read;
     let text: String = (0..2000).map(|at| format!("test_file f{at} path=f{at}.txt content=x\n")).collect();
-    let folder = Folder::with(&format!("stack site\n{text}"));
+    let folder = lines(&format!("stack site\n{text}"));
     let mut command = folder.command("plan");
     let mut child =
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
@@ -204,7 +206,7 @@ fn a_closed_reader_is_no_panic() {
 
 #[test]
 fn a_stack_in_rust_has_the_same_command_line() {
-    let folder = Folder::of_shelf();
+    let folder = shelf();
     assert!(folder.done("plan").out.starts_with("shelf · stage dev_"));
     folder.done("deploy --yes --var greeting=hi");
     assert_eq!(folder.read("about.txt"), "hi");

@@ -1,9 +1,11 @@
 //! Commands that only look.
 
-use crate::{Folder, steady};
+use trueup_cli_harness::{Folder, steady};
+
+use crate::{lines, no_lines};
 
 fn deployed() -> Folder {
-    let folder = Folder::with(
+    let folder = lines(
         "stack site\ntest_file a path=a.txt content=hello password=hunter22\n\
          test_file b path=b.txt content=@test_file.a.size\noutput a @test_file.a.path\noutput size @test_file.a.size\n",
     );
@@ -52,7 +54,8 @@ fn history_lists_runs_and_their_events() {
     assert!(lines.len() == 2 && lines[0].contains("destroy  succeeded, 2 operations"), "{told}");
     let run = &lines[0][..6];
     assert!(folder.done(&format!("history {run}")).out.contains("delete completed"));
-    assert!(folder.run("history zzz").err.contains("there is no run zzz"));
+    let told = folder.run("history zzz").err;
+    assert!(told.contains("there is no run zzz") && told.contains("`lines history` lists them"), "{told}");
     folder.done("history --prune 1");
     assert_eq!(folder.done("history").out.lines().count(), 1);
 }
@@ -71,7 +74,7 @@ fn graphs_are_drawn_in_each_form() {
 
 #[test]
 fn schemas_document_types() {
-    let folder = Folder::empty();
+    let folder = no_lines();
     assert_eq!(folder.done("schema").out, "test_file\ntest_gate\n");
     insta::assert_snapshot!(folder.done("schema test_file").out);
     assert!(folder.run("schema test_fiel").err.contains("did you mean `test_file`?"));
@@ -93,7 +96,7 @@ fn console_knows_what_is_recorded() {
 
 #[test]
 fn help_and_manual_come_from_the_same_place() {
-    let folder = Folder::empty();
+    let folder = no_lines();
     let help = folder.done("--help").out;
     for command in ["init", "plan", "deploy", "state", "completions"] {
         assert!(help.contains(command), "{help}");

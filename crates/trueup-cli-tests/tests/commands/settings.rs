@@ -1,12 +1,12 @@
 //! What is meant, from everywhere it can be said.
 
-use crate::Folder;
+use crate::{lines, no_lines};
 
 const SITE: &str = "stack site\ntest_file a path=a.txt content=$greeting\n";
 
 #[test]
 fn config_tells_each_value_and_where_it_comes_from() {
-    let folder = Folder::with("test_file a path=a.txt\n");
+    let folder = lines("test_file a path=a.txt\n");
     folder.write("settings.toml", "parallelism = 3\n");
     let config = |arguments: &str, environment: &[(&str, &str)]| {
         let told = folder.run_with(arguments, environment);
@@ -26,7 +26,7 @@ fn config_tells_each_value_and_where_it_comes_from() {
 
 #[test]
 fn a_mistake_in_the_user_configuration_is_told() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     folder.write("settings.toml", "paralelism = 3\n");
     let file = folder.path().join("settings.toml");
     let told = folder.run_with("config", &[("TRUEUP_CONFIG", file.to_str().unwrap())]);
@@ -35,7 +35,7 @@ fn a_mistake_in_the_user_configuration_is_told() {
 
 #[test]
 fn ci_must_name_its_stage() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let told = folder.run_with("plan --var greeting=x", &[("CI", "true")]);
     assert_eq!(told.code, 1);
     insta::assert_snapshot!(told.err);
@@ -44,7 +44,7 @@ fn ci_must_name_its_stage() {
 
 #[test]
 fn the_stage_deployed_last_is_the_next_ones() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     folder.done("deploy --yes --stage blue --var greeting=x");
     assert_eq!(folder.json("config --json --stage green")["settings"]["stage"]["value"], "green");
     assert!(folder.done("plan --var greeting=x").out.contains("stage blue"));
@@ -52,7 +52,7 @@ fn the_stage_deployed_last_is_the_next_ones() {
 
 #[test]
 fn a_stack_without_a_name_keeps_that_of_its_folder() {
-    let folder = Folder::empty();
+    let folder = no_lines();
     let (before, after) = (folder.path().join("before"), folder.path().join("after"));
     std::fs::create_dir(&before).unwrap();
     std::fs::write(before.join("stack.lines"), "test_file a path=a.txt content=x\n").unwrap();
@@ -64,7 +64,7 @@ fn a_stack_without_a_name_keeps_that_of_its_folder() {
 
 #[test]
 fn variables_come_from_flags_before_the_environment() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let told = folder.run("plan");
     assert!(told.code == 1 && told.err.contains("the variable `greeting` has no value"), "{told:?}");
     assert!(told.err.contains("stack.lines:2:32"), "{told:?}");
@@ -76,7 +76,7 @@ fn variables_come_from_flags_before_the_environment() {
 
 #[test]
 fn environment_files_count_less_than_the_environment() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     folder.write(".env", "TF_VAR_greeting=from-file # why\nTRUEUP_STAGE=filed\n");
     let told = folder.done("plan --env-file .env");
     assert!(told.out.contains("from-file") && told.out.contains("stage filed"), "{told:?}");
@@ -88,7 +88,7 @@ fn environment_files_count_less_than_the_environment() {
 
 #[test]
 fn colours_are_used_only_where_they_are_wanted() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let plan = |environment: &[(&str, &str)]| folder.run_with("plan --var greeting=x", environment).out;
     assert!(!plan(&[]).contains('\x1b'));
     assert!(plan(&[("CLICOLOR_FORCE", "1")]).contains('\x1b'));
@@ -98,7 +98,7 @@ fn colours_are_used_only_where_they_are_wanted() {
 
 #[test]
 fn a_log_is_written_where_it_is_wanted() {
-    let folder = Folder::with(SITE);
+    let folder = lines(SITE);
     let told = folder
         .run_with("deploy --yes --var greeting=hunter22 --log-file log.txt", &[("TRUEUP_LOG", "debug")]);
     assert_eq!(told.code, 0, "{told:?}");

@@ -1,9 +1,11 @@
 //! STATE-9: what is recorded, changed by hand.
 
-use crate::Folder;
+use trueup_cli_harness::Folder;
+
+use crate::lines;
 
 fn deployed() -> Folder {
-    let folder = Folder::with(
+    let folder = lines(
         "stack site\ntest_file r10 path=a.txt content=hello\ntest_file r2 path=b.txt content=@test_file.r10.size\n",
     );
     folder.done("deploy --stage t --yes");

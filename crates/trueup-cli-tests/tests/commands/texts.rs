@@ -1,10 +1,10 @@
 //! What is done with texts: new ones, mistakes in them, how they are laid out.
 
-use crate::Folder;
+use crate::{lines, no_lines};
 
 #[test]
 fn init_begins_a_stack_and_overwrites_nothing() {
-    let folder = Folder::empty();
+    let folder = no_lines();
     let told = folder.run("plan");
     assert!(told.code == 1 && told.err.contains("lines init"), "{told:?}");
     let told = folder.done("init site");
@@ -15,7 +15,7 @@ fn init_begins_a_stack_and_overwrites_nothing() {
 
 #[test]
 fn mistakes_are_told_together_with_their_places() {
-    let folder = Folder::with("stack site\ntest_file a\nnonsense\n  more\ntest_file b pth=b.txt\n");
+    let folder = lines("stack site\ntest_file a\nnonsense\n  more\ntest_file b pth=b.txt\n");
     let told = folder.run("validate");
     assert_eq!(told.code, 1);
     insta::assert_snapshot!(told.err);
@@ -30,7 +30,7 @@ fn mistakes_are_told_together_with_their_places() {
 
 #[test]
 fn fmt_lays_out_and_check_only_looks() {
-    let folder = Folder::with("stack   site\ntest_file  a   path=a.txt\n");
+    let folder = lines("stack   site\ntest_file  a   path=a.txt\n");
     std::fs::create_dir(folder.path().join("below")).unwrap();
     folder.write("below/stack.lines", "stack   below\n");
     folder.write("notes.txt", "not   ours\n");

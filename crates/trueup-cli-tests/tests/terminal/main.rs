@@ -2,27 +2,33 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
-mod screen;
-
-use screen::{Screen, folder, hold};
-
-const KEY_RIGHT: &[u8] = b"\x1b[C";
-const KEY_LEFT: &[u8] = b"\x1b[D";
-const ENTER: &[u8] = b"\r";
-const CONTROL_C: &[u8] = b"\x03";
+use trueup_cli_harness::keys::{CONTROL_C, ENTER, LEFT, RIGHT};
+use trueup_cli_harness::{Folder, Screen};
 
 const ONE_FILE: &str = "stack site\ntest_file a path=a.txt content=hello\n";
 const GATED: &str = "stack site\ntest_file a path=a.txt content=hello\ntest_gate g until=open\n\
                      test_file late path=late.txt content=@test_gate.g.passed\n";
+
+/// A folder with this text.
+fn folder(text: &str) -> Folder {
+    let folder = Folder::of(env!("CARGO_BIN_EXE_lines"));
+    folder.write("stack.lines", text);
+    folder
+}
+
+/// Makes the file that a gate waits for.
+fn hold(folder: &Folder, name: &str) {
+    folder.write(name, "");
+}
 
 #[test]
 fn the_prompt_says_no_unless_yes_is_chosen() {
     let folder = folder(ONE_FILE);
     let mut screen = Screen::run(&folder, "deploy --stage t");
     screen.wait_for("Deploy to t?  ▸ No     Yes");
-    screen.press(KEY_RIGHT);
+    screen.press(RIGHT);
     screen.wait_for("  No   ▸ Yes");
-    screen.press(KEY_LEFT);
+    screen.press(LEFT);
     screen.wait_for("▸ No     Yes");
     screen.press(ENTER);
     screen.wait_for("Nothing was changed.");
@@ -35,7 +41,7 @@ fn yes_deploys_and_tells_what_was_done() {
     let folder = folder(ONE_FILE);
     let mut screen = Screen::run(&folder, "deploy --stage t");
     screen.wait_for("▸ No");
-    screen.press(KEY_RIGHT);
+    screen.press(RIGHT);
     screen.wait_for("▸ Yes");
     screen.press(ENTER);
     screen.wait_for("Deployed site to t in ");
@@ -153,16 +159,12 @@ fn a_resize_is_followed() {
 #[test]
 fn retries_are_counted_on_the_line_of_their_resource() {
     let folder = folder(GATED);
-    hold_with(&folder, "retry");
+    folder.write("open", "retry");
     let mut screen = Screen::run(&folder, "deploy --stage t --yes");
     screen.wait_for("retry 1/10 in ");
-    hold_with(&folder, "fine");
+    folder.write("open", "fine");
     screen.wait_for("Deployed site to t in ");
     assert_eq!(screen.ended(), 0);
-}
-
-fn hold_with(folder: &tempfile::TempDir, text: &str) {
-    std::fs::write(folder.path().join("open"), text).unwrap();
 }
 
 #[test]

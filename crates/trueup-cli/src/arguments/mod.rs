@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Config(commands::config::ConfigArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
+    Reference(commands::reference::ReferenceArgs),
     Version(commands::version::VersionArgs),
 }
 

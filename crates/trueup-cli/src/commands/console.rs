@@ -63,7 +63,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
             text => match evaluate(text).await {
                 Ok(value) => tell(session, args, &value),
                 // A slip is no reason to leave.
-                Err(error) => exit = error.tell(&session.ui),
+                Err(error) => exit = error.tell(&session.ui, session.name()),
             },
         }
     }

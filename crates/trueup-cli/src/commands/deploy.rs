@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::failure::CommandResult;
 use crate::front_end::Purpose;
 use crate::refreshing::{RefreshView, refresh};
-use crate::running::{Approval, Ended, Errand, carry_out};
+use crate::running::{Approval, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
@@ -52,6 +52,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DeployArgs) -> CommandResu
         options: deploy_options(&workplace, &args.plan, &args.run, args.dry_run)?,
         shown: shown(args.view),
         json: args.view.json,
+        unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
     };
     let (exit, ended) = carry_out(&workplace, &errand).await?;

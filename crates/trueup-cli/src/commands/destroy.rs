@@ -7,7 +7,7 @@ use super::{deploy_options, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs, stage_name};
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::running::{Approval, Errand, carry_out};
+use crate::running::{Approval, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
@@ -36,6 +36,7 @@ pub(crate) struct DestroyArgs {
 pub(super) async fn run(session: &Session<'_>, args: &DestroyArgs) -> CommandResult {
     // What is wrong with the text does not stand in the way of what is recorded (DELETE-8).
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    workplace.check_something()?;
     let stage = &workplace.stage.value;
     if let Some(confirmed) = args.confirm.as_ref().filter(|confirmed| *confirmed != stage) {
         let summary = format!("--confirm names the stage {confirmed}, and this is {stage}");
@@ -56,6 +57,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DestroyArgs) -> CommandRes
         options: deploy_options(&workplace, &args.plan, &args.run, args.dry_run)?,
         shown: shown(args.view),
         json: args.view.json,
+        unchanged: Unchanged::Told,
         approval,
     };
     Ok(carry_out(&workplace, &errand).await?.0)

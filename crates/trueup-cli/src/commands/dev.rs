@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::render::{Shown, clock};
-use crate::running::{Approval, Ended, Errand, carry_out};
+use crate::running::{Approval, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::ui::{Answer, Meaning};
 use crate::watch::Watch;
@@ -46,8 +46,10 @@ pub(super) async fn run(session: &Session<'_>, args: &DevArgs) -> CommandResult 
     let mut watch = Watch::new(&session.folder).map_err(|error| {
         CommandError::plain(format!("cannot watch {}: {error}", session.folder.display()))
     })?;
+    let mut is_first = true;
     loop {
-        let files = round(session, args, &stage).await;
+        let files = round(session, args, &stage, is_first).await;
+        is_first = false;
         watch.also(&files);
         if session.interrupts.any() {
             break;
@@ -81,12 +83,17 @@ fn approve(session: &Session<'_>, workplace: &Workplace<'_>) -> CommandResult<()
 }
 
 /// One round. Whatever goes wrong is told and ends the round alone; the files that matter.
-async fn round(session: &Session<'_>, args: &DevArgs, stage: &smol_str::SmolStr) -> Vec<std::path::PathBuf> {
+async fn round(
+    session: &Session<'_>,
+    args: &DevArgs,
+    stage: &smol_str::SmolStr,
+    first: bool,
+) -> Vec<std::path::PathBuf> {
     session.ui.note(&format!("\n{} planning", clock(session.clock.now())));
     let workplace = match Workplace::load(session, Some(stage)) {
         Ok(workplace) => workplace,
         Err(error) => {
-            error.tell(&session.ui);
+            error.tell(&session.ui, session.name());
             return Vec::new();
         }
     };
@@ -98,6 +105,7 @@ async fn round(session: &Session<'_>, args: &DevArgs, stage: &smol_str::SmolStr)
             options: deploy_options(&workplace, &args.plan, &args.run, false)?,
             shown: Shown::Brief,
             json: false,
+            unchanged: if first { Unchanged::Told } else { Unchanged::Noted },
             approval: Approval::Given,
         };
         carry_out(&workplace, &errand).await
@@ -106,7 +114,7 @@ async fn round(session: &Session<'_>, args: &DevArgs, stage: &smol_str::SmolStr)
         Ok((_, Ended::Ran | Ended::Planned { .. } | Ended::Declined)) => {}
         Err(CommandError::Interrupted) => {}
         Err(error) => {
-            error.tell(&session.ui);
+            error.tell(&session.ui, session.name());
         }
     }
     files

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::render::{PlanView, plan_json, render_actions};
-use crate::running::{Approval, Errand, carry_out, header, uninterrupted};
+use crate::running::{Approval, Errand, Unchanged, carry_out, header, uninterrupted};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -80,6 +80,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
         options,
         shown: shown(args.view),
         json: args.view.json,
+        unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
     };
     Ok(carry_out(&workplace, &errand).await?.0)

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use trueup_core::Diagnostics;
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
+use crate::front_end::Faulty;
 use crate::render::{DiffLine, diff_lines};
 use crate::session::Session;
 use crate::settings::OWN_FOLDER;
@@ -36,7 +38,7 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
         // What is not text, or not of this language, is none of our business.
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let Some(formatted) = session.composition.front_end.format(&name, &text) else { continue };
-        let formatted = formatted?;
+        let formatted = formatted.map_err(|faulty| placed(faulty, &name))?;
         if formatted == text {
             continue;
         }
@@ -50,6 +52,16 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
         }
     }
     Ok(if args.check && changed > 0 { Exit::Error } else { Exit::Done })
+}
+
+/// What is said of a text as a whole is said of its file.
+fn placed(faulty: Faulty, name: &str) -> Faulty {
+    let mut diagnostics = Diagnostics::new();
+    for diagnostic in faulty.diagnostics {
+        let whole = diagnostic.origin.is_none();
+        diagnostics.push(if whole { diagnostic.about(name) } else { diagnostic });
+    }
+    Faulty { diagnostics, ..faulty }
 }
 
 fn files(session: &Session<'_>, args: &FmtArgs) -> CommandResult<Vec<PathBuf>> {

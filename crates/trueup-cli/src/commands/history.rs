@@ -99,7 +99,9 @@ fn chosen<'r>(runs: &'r [RunSummary], begun: &str) -> CommandResult<&'r RunSumma
     let mut matching = runs.iter().filter(|run| run.run.starts_with(begun));
     match (matching.next(), matching.next()) {
         (Some(run), None) => Ok(run),
-        (None, _) => Err(CommandError::new(format!("there is no run {begun}"), "`history` lists them")),
+        (None, _) => {
+            Err(CommandError::new(format!("there is no run {begun}"), "`trueup history` lists them"))
+        }
         (Some(_), Some(_)) => {
             Err(CommandError::new(format!("several runs begin with {begun}"), "write more of its id"))
         }

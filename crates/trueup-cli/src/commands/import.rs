@@ -10,7 +10,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::completion;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::running::{Approval, Errand, carry_out_changed};
+use crate::running::{Approval, Errand, Unchanged, carry_out_changed};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
@@ -53,6 +53,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
         options: deploy_options(&workplace, &plan, &args.run, false)?,
         shown: shown(args.view),
         json: args.view.json,
+        unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
     };
     let id = Value::from(args.id.as_str());

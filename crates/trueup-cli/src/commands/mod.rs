@@ -15,6 +15,7 @@ pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod output;
 pub(crate) mod plan;
+pub(crate) mod reference;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod state;
@@ -56,6 +57,7 @@ pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResu
         Command::Config(args) => config::run(session, args),
         Command::Completions(args) => completions::run(session, args),
         Command::Man(args) => man::run(session, args),
+        Command::Reference(args) => reference::run(session, args).await,
         Command::Version(args) => version::run(session, args),
     }
 }

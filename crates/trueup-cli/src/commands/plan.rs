@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::failure::CommandResult;
 use crate::front_end::Purpose;
 use crate::refreshing::{RefreshView, refresh};
-use crate::running::{Approval, Ended, Errand, carry_out};
+use crate::running::{Approval, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
@@ -53,6 +53,7 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanCommandArgs) -> Comman
         options: deploy_options(&workplace, &args.plan, &RunArgs::default(), true)?,
         shown: shown(args.view),
         json: args.view.json,
+        unchanged: Unchanged::Told,
         approval: Approval::Given,
     };
     let (exit, ended) = carry_out(&workplace, &errand).await?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use trueup_core::schema::{Attribute, Block, Constraint, Nesting, Presence, Shape};
+use trueup_core::schema::{Block, Presence};
 use trueup_provider::Registry;
 
 use crate::arguments::JsonArgs;
@@ -10,8 +10,9 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::StateSettings;
 use crate::render::natural;
+use crate::render::schema::{conditions, facts, inner, nesting};
 use crate::session::Session;
-use crate::ui::{Look, Meaning, padded, width, wrapped};
+use crate::ui::{Look, Meaning, padded, prose, width, wrapped};
 
 /// Show what a resource type or data source takes and gives
 #[derive(Args, Debug)]
@@ -46,7 +47,7 @@ pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResu
     let look = session.ui.out();
     session.ui.data(&look.paint(Meaning::Strong, &title));
     if !inputs.doc.is_empty() {
-        wrapped(&inputs.doc, look.columns).iter().for_each(|line| session.ui.data(line));
+        prose(&inputs.doc, look.columns).iter().for_each(|line| session.ui.data(line));
     }
     for (name, block) in [("inputs", &inputs), ("outputs", &outputs)] {
         if block.names().next().is_some() {
@@ -98,96 +99,10 @@ fn block_lines(block: &Block, indent: usize, look: Look) -> Vec<String> {
         }
     }
     for (name, nested) in &block.blocks {
-        let nesting = match nested.nesting {
-            Nesting::Single | Nesting::Group => "block",
-            Nesting::List => "blocks, in order",
-            Nesting::Set => "blocks, without order",
-            Nesting::Map => "blocks, by label",
-        };
-        lines.push(format!("{space}{}  {nesting}", padded(name, column)));
+        lines.push(format!("{space}{}  {}", padded(name, column), nesting(nested)));
         lines.extend(block_lines(&nested.block, indent + 4, look));
     }
     lines
-}
-
-fn inner(shape: &Shape) -> Option<&Block> {
-    match shape {
-        Shape::Plain(_) => None,
-        Shape::Object(block) => Some(block),
-        Shape::List(element) | Shape::Set(element) | Shape::Map(element) => inner(element),
-    }
-}
-
-fn shape_name(shape: &Shape) -> String {
-    match shape {
-        Shape::Plain(ty) => ty.to_string(),
-        Shape::Object(_) => "object".to_owned(),
-        Shape::List(element) => format!("list({})", shape_name(element)),
-        Shape::Set(element) => format!("set({})", shape_name(element)),
-        Shape::Map(element) => format!("map({})", shape_name(element)),
-    }
-}
-
-fn facts(attribute: &Attribute) -> Vec<String> {
-    let mut facts = vec![shape_name(&attribute.shape)];
-    facts.push(
-        match attribute.presence {
-            Presence::Required => "required",
-            Presence::Optional => "optional",
-            Presence::OptionalComputed => "optional, else set by the provider",
-            Presence::Computed => "set by the provider",
-        }
-        .to_owned(),
-    );
-    if let Some(default) = &attribute.default {
-        facts.push(format!("default {default}"));
-    }
-    let marks = [
-        (attribute.secret, "secret"),
-        (attribute.identity, "identity"),
-        (attribute.replace, "forces replacement"),
-        (attribute.volatile, "volatile"),
-        (attribute.informational, "informational"),
-        (attribute.create_only, "known from the create alone"),
-        (attribute.stable, "stable"),
-        (attribute.write_only, "never recorded"),
-    ];
-    facts.extend(marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned()));
-    if let Some(input) = &attribute.mirrors {
-        facts.push(format!("repeats {input}"));
-    }
-    facts
-}
-
-fn conditions(attribute: &Attribute) -> Vec<String> {
-    let mut told: Vec<String> = attribute.constraints.iter().map(condition).collect();
-    told.extend(attribute.deprecated.iter().map(|why| format!("deprecated: {why}")));
-    told
-}
-
-fn condition(constraint: &Constraint) -> String {
-    let between = |min: Option<String>, max: Option<String>| match (min, max) {
-        (Some(min), Some(max)) => format!("from {min} to {max}"),
-        (Some(min), None) => format!("at least {min}"),
-        (None, Some(max)) => format!("at most {max}"),
-        (None, None) => "any".to_owned(),
-    };
-    match constraint {
-        Constraint::OneOf(values) => {
-            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-            format!("one of {}", values.join(", "))
-        }
-        Constraint::Pattern(pattern) => format!("matches {}", pattern.as_str()),
-        Constraint::Integer => "a whole number".to_owned(),
-        Constraint::Range { min, max } => {
-            between(min.as_ref().map(ToString::to_string), max.as_ref().map(ToString::to_string))
-        }
-        Constraint::Length { min, max } => {
-            format!("length {}", between(min.map(|it| it.to_string()), max.map(|it| it.to_string())))
-        }
-        Constraint::NotNull => "not null".to_owned(),
-        Constraint::Each(inner) => format!("each {}", condition(inner)),
-    }
 }
 
 fn block_json(block: &Block) -> serde_json::Value {

@@ -8,18 +8,29 @@ use super::tracker::{Counts, Happened, News, Note, Running, Tracker};
 use crate::render::{clock, duration};
 use crate::ui::{Line, Look, Mark, Meaning, cut, width};
 
-/// Where addresses end, if they are not longer.
-const ADDRESS_COLUMNS: usize = 28;
+/// How many columns addresses get at least.
+const ADDRESS_COLUMNS_MIN: usize = 28;
 
-/// Where what happened ends.
+/// How many columns what happened gets.
 const WHAT_COLUMNS: usize = 16;
+
+/// How many columns are left for what is to be said besides.
+const REST_COLUMNS: usize = 22;
+
+/// How many columns addresses get: as many as the longest needs, if there is room for it.
+pub(crate) fn address_columns(tracker: &Tracker, look: Look) -> usize {
+    let room = look.columns.saturating_sub(2 + WHAT_COLUMNS + REST_COLUMNS);
+    (tracker.address_width() + 1).min(room).max(ADDRESS_COLUMNS_MIN)
+}
 
 /// The lines at the bottom: one for each operation under way, and how far the run has come.
 pub(crate) fn bottom(tracker: &Tracker, now: SystemTime, look: Look, rows: usize) -> Vec<String> {
     let running = tracker.running();
     // Something of what scrolls above should stay in sight.
     let room = rows.saturating_sub(4).max(1);
-    let mut lines: Vec<String> = running.iter().take(room).map(|it| running_line(it, now, look)).collect();
+    let addresses = address_columns(tracker, look);
+    let shown = running.iter().take(room);
+    let mut lines: Vec<String> = shown.map(|it| running_line(it, now, addresses, look)).collect();
     if running.len() > room {
         let more = format!("  {} {} more under way", look.mark(Mark::Ellipsis), running.len() - room);
         lines.push(look.paint(Meaning::Quiet, &more));
@@ -28,7 +39,7 @@ pub(crate) fn bottom(tracker: &Tracker, now: SystemTime, look: Look, rows: usize
     lines
 }
 
-fn running_line(running: &Running, now: SystemTime, look: Look) -> String {
+fn running_line(running: &Running, now: SystemTime, addresses: usize, look: Look) -> String {
     let elapsed = now.duration_since(running.since).unwrap_or_default();
     let verb = match running.operation {
         Operation::Create => "creating",
@@ -40,10 +51,10 @@ fn running_line(running: &Running, now: SystemTime, look: Look) -> String {
     let line = Line::new()
         .meaning(Meaning::Update, spinner)
         .text(" ")
-        .text(cut(&running.address.to_string(), look.columns / 2, look))
-        .to(2 + ADDRESS_COLUMNS)
+        .text(cut(&running.address.to_string(), addresses.max(look.columns / 2), look))
+        .to(2 + addresses)
         .text(format!("{verb} {:>3} s", elapsed.as_secs()))
-        .to(2 + ADDRESS_COLUMNS + WHAT_COLUMNS);
+        .to(2 + addresses + WHAT_COLUMNS);
     match &running.note {
         None => line,
         Some(Note::Doing(doing)) => line.meaning(Meaning::Quiet, printable(doing)),
@@ -67,9 +78,11 @@ fn told(note: &Note, now: SystemTime) -> String {
 fn bar(counts: Counts, look: Look) -> String {
     let Counts { total, over, running, failed, .. } = counts;
     let waiting = total.saturating_sub(over + running);
-    let mut facts = vec![format!("{running} running"), format!("{waiting} waiting")];
-    if failed > 0 {
-        facts.push(format!("{failed} failed"));
+    let mut facts = vec![format!("{running} running")];
+    for (count, what) in [(waiting, "waiting"), (failed, "failed")] {
+        if count > 0 {
+            facts.push(format!("{count} {what}"));
+        }
     }
     let tail = format!("  {over}/{total}  {}", look.facts(&facts));
     let room = look.columns.saturating_sub(width(&tail)).clamp(8, 40);
@@ -83,7 +96,7 @@ fn bar(counts: Counts, look: Look) -> String {
 }
 
 /// A line that scrolls above, in a terminal.
-pub(crate) fn scrolling(news: &News, look: Look) -> Option<String> {
+pub(crate) fn scrolling(news: &News, addresses: usize, look: Look) -> Option<String> {
     let (mark, meaning, what, rest) = match &news.what {
         Happened::Done(word, took) => {
             let meaning = if *word == "deleted" { Meaning::Delete } else { Meaning::Create };
@@ -110,9 +123,9 @@ pub(crate) fn scrolling(news: &News, look: Look) -> Option<String> {
         .meaning(meaning, mark)
         .text(" ")
         .text(address)
-        .to(2 + ADDRESS_COLUMNS)
+        .to(2 + addresses)
         .text(what)
-        .to(2 + ADDRESS_COLUMNS + WHAT_COLUMNS)
+        .to(2 + addresses + WHAT_COLUMNS)
         .meaning(Meaning::Quiet, rest);
     Some(line.render(look))
 }

@@ -158,7 +158,8 @@ impl Shared {
             (Mode::Plain, Some(news)) => self.ui.note(&lines::logged(&news)),
             (Mode::Live, Some(news)) => {
                 let look = self.ui.err();
-                let line = lines::scrolling(&news, look);
+                let addresses = lines::address_columns(&state.tracker, look);
+                let line = lines::scrolling(&news, addresses, look);
                 // Before the run has begun nothing is drawn, so it would wait for long.
                 match (line, matches!(news.what, Happened::Waiting(_))) {
                     (Some(line), true) => self.ui.note(&line),

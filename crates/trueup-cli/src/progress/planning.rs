@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use trueup_engine::Looking;
 use trueup_provider::Clock;
 
 use super::REDRAW;
@@ -22,12 +23,12 @@ pub(crate) struct Planning {
 
 impl Planning {
     /// Begins, where lines can change at all.
-    pub(crate) fn start(ui: &Ui, clock: &Arc<dyn Clock>) -> Option<Self> {
+    pub(crate) fn start(ui: &Ui, clock: &Arc<dyn Clock>, looking: &Arc<Looking>) -> Option<Self> {
         if !ui.is_live() {
             return None;
         }
         let (stop, stopped) = mpsc::channel();
-        let (drawing, clock) = (ui.clone(), clock.clone());
+        let (drawing, clock, looking) = (ui.clone(), clock.clone(), looking.clone());
         let begun = clock.now();
         let draw = move || {
             let mut wait = SOON;
@@ -37,12 +38,20 @@ impl Planning {
                 let look = drawing.err();
                 let line = Line::new()
                     .meaning(Meaning::Update, look.spinner(elapsed.as_millis() / 100))
-                    .text(format!(" planning {} s", elapsed.as_secs()));
+                    .text(told(looking.counts(), elapsed.as_secs()));
                 drawing.redraw(&[], &[line.render(look)]);
             }
         };
         let thread = std::thread::Builder::new().name("trueup-planning".to_owned()).spawn(draw).ok();
         Some(Planning { ui: ui.clone(), stop: Some(stop), thread })
+    }
+}
+
+/// What is going on: once there is something to look at, how far that is.
+fn told((done, wanted): (usize, usize), seconds: u64) -> String {
+    match wanted {
+        0 => format!(" planning {seconds} s"),
+        _ => format!(" planning {seconds} s · looked at {done} of {wanted}"),
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime};
 use trueup_core::{Address, Failure};
 use trueup_engine::{Action, Event, EventKind, Operation, Plan};
 
+use crate::ui::width;
+
 /// How a run stands.
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
@@ -109,6 +111,11 @@ impl Tracker {
         let told = |action: &Action| !matches!(action, Action::NoOp | Action::Forget);
         let planned = plan.actions.iter().filter(|it| told(&it.action));
         self.planned = planned.map(|it| (it.address.clone(), (it.action, false))).collect();
+    }
+
+    /// How wide the longest address is of all that something happens to.
+    pub(crate) fn address_width(&self) -> usize {
+        self.planned.keys().map(|address| width(&address.to_string())).max().unwrap_or(0)
     }
 
     /// Whether the run has begun.

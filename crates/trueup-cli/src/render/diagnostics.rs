@@ -17,7 +17,8 @@ fn one(diagnostic: &Diagnostic, sources: &SourceMap, look: Look) -> String {
     let placed = diagnostic.origin.is_some_and(|origin| sources.file(origin.file).is_some());
     if placed {
         let style = if look.colour { Style::Coloured } else { Style::Plain };
-        let rendered = Report::new(sources, style).render(&diagnostic.clone().into());
+        let report = Report::new(sources, style).within(look.columns);
+        let rendered = report.render(&fitted(diagnostic, look).into());
         // A single one need not be counted.
         return rendered.rsplit_once("\n\n").map_or(rendered.clone(), |(text, _)| text.to_owned());
     }
@@ -47,6 +48,22 @@ fn one(diagnostic: &Diagnostic, sources: &SourceMap, look: Look) -> String {
         lines.extend(hint.map(|line| format!("        {line}")));
     }
     lines.join("\n")
+}
+
+/// The same with its texts broken into lines that fit.
+fn fitted(diagnostic: &Diagnostic, look: Look) -> Diagnostic {
+    let fit = |text: &String, beside: usize| {
+        let columns = look.columns.saturating_sub(beside).max(20);
+        let lines = text.lines().flat_map(|line| wrapped(line, columns));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    // What stands before: `warning: `, or the gutter of an excerpt and `= note: `.
+    let (title, note) = (9, 14);
+    let mut fitted = diagnostic.clone();
+    fitted.summary = fit(&diagnostic.summary, title);
+    fitted.detail = diagnostic.detail.as_ref().map(|it| fit(it, note));
+    fitted.hints = diagnostic.hints.iter().map(|it| fit(it, note)).collect();
+    fitted
 }
 
 fn counted(diagnostics: &Diagnostics) -> String {

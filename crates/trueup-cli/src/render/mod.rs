@@ -8,12 +8,15 @@ mod record_json;
 mod run;
 #[cfg(test)]
 mod run_tests;
+pub(crate) mod schema;
 mod text_diff;
 mod time;
 mod value;
 
 pub(crate) use diagnostics::render_diagnostics;
-pub(crate) use plan::{PlanView, Shown, action_json, plan_json, render_action, render_actions, render_plan};
+pub(crate) use plan::{
+    Defaults, PlanView, Shown, action_json, plan_json, render_action, render_actions, render_plan,
+};
 pub(crate) use record::record_lines;
 pub(crate) use record_json::record_json;
 pub(crate) use run::{RunView, output_lines, render_run, run_json, short};

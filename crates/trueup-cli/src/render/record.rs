@@ -4,7 +4,7 @@ use trueup_core::{Address, Value};
 use trueup_state::{Generation, Record, Status};
 
 use super::value::lines;
-use crate::ui::{Look, Meaning, padded, width};
+use crate::ui::{Look, Meaning, padded, width, wrapped};
 
 /// Fields with their values, names in one column.
 pub(crate) fn field_lines(fields: &[(String, Value)], indent: usize, look: Look) -> Vec<String> {
@@ -44,7 +44,11 @@ pub(crate) fn record_lines(record: &Record, dependents: &[&Address], look: Look)
         facts.push(("needed by".to_owned(), joined(dependents.iter().map(ToString::to_string).collect())));
     }
     let column = facts.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-    told.extend(facts.into_iter().map(|(name, fact)| format!("  {}  {fact}", padded(&name, column))));
+    for (name, fact) in facts {
+        let mut lines = wrapped(&fact, look.columns.saturating_sub(column + 4)).into_iter();
+        told.push(format!("  {}  {}", padded(&name, column), lines.next().unwrap_or_default()));
+        told.extend(lines.map(|line| format!("{}{line}", " ".repeat(column + 4))));
+    }
     if let Some(current) = &record.current {
         told.extend(generation_lines(current, "now", look));
     }

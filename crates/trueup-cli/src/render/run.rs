@@ -12,7 +12,7 @@ use super::diagnostics::render_diagnostics;
 use super::natural::{compare, compare_addresses};
 use super::time::duration;
 use super::value::lines;
-use crate::failure::placed;
+use crate::failure::{calling, placed};
 use crate::ui::{Look, Mark, Meaning, hanging, padded, width};
 
 /// So many skipped resources are named; more are counted.
@@ -38,7 +38,8 @@ pub(crate) struct RunView<'a> {
 /// What is told on the side at the end of a run.
 pub(crate) fn render_run(report: &RunReport, view: &RunView<'_>) -> String {
     let mut blocks = Vec::new();
-    let failures = failures(report);
+    let name = view.again.split(' ').next().unwrap_or_default();
+    let failures = calling(failures(report), name);
     if !failures.is_empty() {
         let mut sources = view.program.sources.clone();
         let failures = placed(failures, view.program, &mut sources);

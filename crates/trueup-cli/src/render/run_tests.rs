@@ -88,7 +88,7 @@ fn a_run_that_succeeded_says_what_was_done() {
         done("x_y.d", Action::Delete),
         done("x_y.e", Action::NoOp),
     ]);
-    let told = "Deployed site to dev in 18 s: 1 created, 1 updated, 1 replaced, 1 deleted, 1\n  unchanged";
+    let told = "Deployed site to dev in 18 s: 1 created, 1 updated, 1 replaced, 1 deleted,\n  1 unchanged";
     assert_eq!(rendered(&report, Look::PLAIN, false), told);
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use smol_str::SmolStr;
 
-/// What begins the names of variables for programs, as Terraform's users know it.
-const VARIABLE_PREFIX: &str = "TF_VAR_";
+/// What begins the names of variables for programs: as Terraform's users know it, then ours, which counts more.
+const VARIABLE_PREFIXES: [&str; 2] = ["TF_VAR_", "TRUEUP_VAR_"];
 
 /// The environment of the process, or what a test says it is.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +37,14 @@ impl Environment {
         self.get(name).is_some()
     }
 
-    /// The variables for programs, in order.
+    /// The variables for programs; of two for the same one, the later counts.
     pub(crate) fn program_variables(&self) -> Vec<(SmolStr, String)> {
-        let named =
-            self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(VARIABLE_PREFIX)?, value)));
-        named.map(|(name, value)| (SmolStr::new(name), value.clone())).collect()
+        let of = |prefix: &'static str| {
+            let named =
+                self.0.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value)));
+            named.map(|(name, value)| (SmolStr::new(name), value.clone()))
+        };
+        VARIABLE_PREFIXES.into_iter().flat_map(of).collect()
     }
 
     /// The user's configuration file.
@@ -52,5 +55,19 @@ impl Environment {
             config.or_else(|| Some(PathBuf::from(self.get("HOME")?).join(".config")))
         };
         given.or_else(|| Some(folder()?.join("trueup").join("config.toml")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_variables_count_more_than_terraforms() {
+        let environment =
+            Environment::of([("TRUEUP_VAR_a", "ours"), ("TF_VAR_b", "1"), ("TF_VAR_a", "theirs"), ("A", "")]);
+        let expected = [("a", "theirs"), ("b", "1"), ("a", "ours")];
+        let expected = expected.map(|(name, value)| (SmolStr::new(name), value.to_owned()));
+        assert_eq!(environment.program_variables(), expected);
     }
 }

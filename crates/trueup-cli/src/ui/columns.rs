@@ -31,10 +31,26 @@ pub(crate) fn cut(text: &str, to: usize, look: Look) -> String {
     cut
 }
 
-/// Text broken at spaces into lines of at most this width; a longer word stands alone.
+/// Text broken at spaces into lines of at most this width; a longer word stands alone. What stands in backquotes is kept
+/// together, so that a command can be taken from one line.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut quoted = false;
+    let words = text.split(|char: char| {
+        quoted ^= char == '`';
+        char.is_whitespace() && !quoted
+    });
+    filled(words.filter(|word| !word.is_empty()).flat_map(|word| fitting(word, columns)), columns)
+}
+
+/// What fits as a whole, else its words.
+fn fitting(text: &str, columns: usize) -> Vec<&str> {
+    if width(text) <= columns { vec![text] } else { text.split_whitespace().collect() }
+}
+
+/// Words filled into lines of at most this width.
+fn filled<'w>(words: impl Iterator<Item = &'w str>, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in words {
         let last = lines.last_mut().expect("there is a line from the start on");
         if last.is_empty() {
             last.push_str(word);
@@ -48,10 +64,12 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Text broken at spaces, all lines but the first set in a little; each in the colour of its meaning.
+/// A list broken after its commas and colons, all lines but the first set in a little; each in the colour of its meaning.
 pub(crate) fn hanging(text: &str, meaning: Option<Meaning>, look: Look) -> String {
     let paint = |line: &String| meaning.map_or(line.clone(), |meaning| look.paint(meaning, line));
-    let lines = wrapped(text, look.columns.saturating_sub(2));
+    let columns = look.columns.saturating_sub(2);
+    let parts = text.split_inclusive(", ").flat_map(|part| part.split_inclusive(": ")).map(str::trim_end);
+    let lines = filled(parts.flat_map(|part| fitting(part, columns)), columns);
     lines.iter().map(paint).collect::<Vec<_>>().join("\n  ")
 }
 
@@ -128,6 +146,15 @@ mod tests {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("incomprehensible", 4), ["incomprehensible"]);
         assert_eq!(wrapped("", 4), [""]);
+        assert_eq!(wrapped("first `state rm a` then", 14), ["first", "`state rm a`", "then"]);
+        assert_eq!(wrapped("`one two three` four", 9), ["`one two", "three`", "four"]);
+    }
+
+    #[test]
+    fn lists_break_between_what_they_list() {
+        let look = Look { columns: 28, ..Look::PLAIN };
+        let told = hanging("Plan: 1 to create, 22 to update, 1 to delete", None, look);
+        assert_eq!(told, "Plan: 1 to create,\n  22 to update, 1 to delete");
     }
 
     #[test]

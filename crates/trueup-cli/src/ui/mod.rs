@@ -8,6 +8,7 @@ mod columns;
 mod live;
 mod look;
 mod prompt;
+mod prose;
 mod terminal;
 
 use std::io::{self, Write};
@@ -16,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) use columns::{Line, cut, hanging, padded, width, wrapped};
 pub(crate) use look::{Look, Mark, Meaning};
 pub(crate) use prompt::Answer;
+pub(crate) use prose::prose;
 pub(crate) use terminal::Terminal;
 pub(crate) use terminal::rows;
 

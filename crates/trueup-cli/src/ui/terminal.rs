@@ -2,11 +2,16 @@
 
 use std::io::IsTerminal;
 
+use rustix::termios::tcgetwinsize;
+
 use super::look::Look;
 use crate::settings::Environment;
 
 /// How wide lines are where there is no terminal to ask.
 const COLUMNS_DEFAULT: usize = 80;
+
+/// How many lines there are where there is no terminal to ask.
+const ROWS_DEFAULT: usize = 24;
 
 /// Narrower than this, nothing can be laid out.
 const COLUMNS_MIN: usize = 40;
@@ -39,7 +44,7 @@ impl Terminal {
         let forced = environment.is_set("CLICOLOR_FORCE") && !quiet;
         let unicode = speaks_utf8(environment);
         let given = environment.get("COLUMNS").and_then(|columns| columns.parse().ok());
-        let columns = given.or_else(|| measure().filter(|_| stdout || stderr)).unwrap_or(COLUMNS_DEFAULT);
+        let columns = given.or_else(|| size().map(|(columns, _)| columns)).unwrap_or(COLUMNS_DEFAULT);
         let columns = columns.max(COLUMNS_MIN);
         let look = |terminal: bool| Look { colour: forced || (terminal && !quiet), unicode, columns };
         let ci = environment.is_set("CI");
@@ -54,20 +59,24 @@ impl Terminal {
 
     /// How something looks now: a terminal may have been resized.
     pub(super) fn current(self, look: Look) -> Look {
-        match measure().filter(|_| self.measured) {
-            Some(columns) => Look { columns: columns.max(COLUMNS_MIN), ..look },
+        match size().filter(|_| self.measured) {
+            Some((columns, _)) => Look { columns: columns.max(COLUMNS_MIN), ..look },
             None => look,
         }
     }
 }
 
-fn measure() -> Option<usize> {
-    crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
+/// The columns and lines of the terminal behind the streams, if there is one. Asked for before every line, so it must
+/// cost next to nothing: crossterm would ask other programs where there is no terminal.
+fn size() -> Option<(usize, usize)> {
+    let size = tcgetwinsize(std::io::stderr()).or_else(|_| tcgetwinsize(std::io::stdout())).ok()?;
+    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
+    (columns > 0 && rows > 0).then_some((columns, rows))
 }
 
 /// How many lines the terminal has.
 pub(crate) fn rows() -> usize {
-    crossterm::terminal::size().map_or(24, |(_, rows)| usize::from(rows))
+    size().map_or(ROWS_DEFAULT, |(_, rows)| rows)
 }
 
 /// By the locale, in the order in which the C library looks.

@@ -19,12 +19,20 @@ pub enum Style {
 pub struct Report<'a> {
     sources: &'a SourceMap,
     style: Style,
+    columns: Option<usize>,
 }
 
 impl<'a> Report<'a> {
     /// A report on diagnostics whose origins are of this map.
     pub fn new(sources: &'a SourceMap, style: Style) -> Self {
-        Report { sources, style }
+        Report { sources, style, columns: None }
+    }
+
+    /// The same, for a terminal of this width: longer lines of a source are shown in part.
+    #[must_use]
+    pub fn within(mut self, columns: usize) -> Self {
+        self.columns = Some(columns);
+        self
     }
 
     /// All diagnostics, one after another, and how many there are.
@@ -57,7 +65,10 @@ impl<'a> Report<'a> {
             Style::Plain => Renderer::plain(),
             Style::Coloured => Renderer::styled(),
         };
-        renderer.render(&[group])
+        match self.columns {
+            Some(columns) => renderer.term_width(columns).render(&[group]),
+            None => renderer.render(&[group]),
+        }
     }
 
     /// The excerpt if the text is at hand, else the name of the place, else the position within the subject.

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use trueup_core::{Address, Failure, FailureClass, Value};
+use trueup_program::DriftPolicy;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
     LookupRequest, Observed, Ownership, PlanRequest, PrivateBytes, ReadRequest, Recovery, Sighting, State,
@@ -49,7 +50,7 @@ impl Applying<'_> {
             Action::Replace => self.replace(&planned, &private).await?,
             _ => unreachable!("on real values nothing is undecided"),
         };
-        let attributes = Attributes { inputs: self.desired.effective.clone(), outputs };
+        let attributes = Attributes::new(self.desired.effective.clone(), outputs);
         Ok(Finished { action, attributes: Some(attributes), bindings: self.resource.bindings.clone() })
     }
 
@@ -167,7 +168,9 @@ impl Applying<'_> {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let prior_bindings = current.map_or(&[][..], |current| &current.bindings);
-        let observed = self.resource.observed.as_ref().filter(|_| prior.is_some());
+        // Where drift is not to be repaired, it is no reason to act, as in the plan (DRIFT-7).
+        let repairs = self.resource.options.drift == DriftPolicy::Fix;
+        let observed = self.resource.observed.as_ref().filter(|_| prior.is_some() && repairs);
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
         let request = PlanRequest {
             config: Some(&self.config),
@@ -179,7 +182,10 @@ impl Applying<'_> {
             private: &private,
             context: &context,
         };
-        let answer = self.run.bounded(self.policy.timeout, self.resource.handler.plan(request)).await?;
+        let answer = self
+            .run
+            .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
+            .await?;
         let planned = self.resource.decision.action;
         let mut action = action_of(answer.verdict);
         let unfinished = current.is_some_and(|current| current.attempt().is_some());
@@ -199,11 +205,12 @@ impl Applying<'_> {
             Grant::Delete => false,
         };
         if !granted && !planted!(IgnoreGrant) {
-            let message =
-                format!("it would take a {action:?}, and the plan allows {:?} at most", planned.grant());
-            return Err(Failure::new(FailureClass::Conflict, message.to_lowercase())
-                .hint("plan again")
-                .into());
+            let message = format!(
+                "it needs another action than was planned: {} instead of {}",
+                action.name(),
+                planned.name()
+            );
+            return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
         }
         Ok((action, answer.private, answer.outputs))
     }
@@ -368,7 +375,10 @@ impl Applying<'_> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let (config, desired) = (&self.config, &self.desired);
         let request = CheckRequest { config, desired, context: &context };
-        Ok(self.run.bounded(self.policy.timeout, self.resource.handler.check(request)).await?)
+        Ok(self
+            .run
+            .bounded(self.policy.timeout(Operation::Read), self.resource.handler.check(request))
+            .await?)
     }
 
     fn attempt(&self) -> Attempt {
@@ -394,7 +404,7 @@ impl Applying<'_> {
     ) -> Result<State, Trouble> {
         let mut attempts = Attempts::new(
             self.policy.retry,
-            self.policy.timeout,
+            self.policy.timeout(operation),
             &*self.run.clock,
             crate::planner::seed(&self.address),
         );
@@ -412,7 +422,8 @@ impl Applying<'_> {
                 bindings: &attempt.bindings,
                 context: &context,
             };
-            let called = self.run.bounded(self.policy.timeout, self.resource.handler.apply(request)).await;
+            let timeout = self.policy.timeout(operation);
+            let called = self.run.bounded(timeout, self.resource.handler.apply(request)).await;
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => return Ok(object),
                 Err(failed) => failed,

@@ -10,7 +10,7 @@ use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Failure, FailureClass};
-use trueup_program::{Evaluated, RetryPolicy};
+use trueup_program::{Evaluated, RetryPolicy, Timeouts};
 use trueup_provider::{BoxFuture, CallContext, Configured, IdempotencyToken, NameRules, Owner};
 
 use super::Run;
@@ -23,7 +23,22 @@ use crate::retry::{Attempts, Next};
 #[derive(Clone, Copy)]
 pub(crate) struct CallPolicy {
     pub(crate) retry: RetryPolicy,
-    pub(crate) timeout: Duration,
+    timeouts: Timeouts,
+    /// How long what has no timeout of its own may take.
+    usual: Duration,
+}
+
+impl CallPolicy {
+    /// How long an operation may take.
+    pub(crate) fn timeout(&self, operation: Operation) -> Duration {
+        let own = match operation {
+            Operation::Create => self.timeouts.create,
+            Operation::Update => self.timeouts.update,
+            Operation::Delete => self.timeouts.delete,
+            Operation::Read => self.timeouts.read,
+        };
+        own.unwrap_or(self.usual)
+    }
 }
 
 /// A provider's configuration, ready or on the way.
@@ -75,7 +90,8 @@ impl Run<'_> {
     pub(crate) fn policy(&self, options: Option<&trueup_program::ResourceOptions>) -> CallPolicy {
         CallPolicy {
             retry: options.and_then(|it| it.retry).unwrap_or(self.options.plan.retry),
-            timeout: options.and_then(|it| it.timeout).unwrap_or(self.options.plan.timeout),
+            timeouts: options.and_then(|it| it.timeouts.as_deref()).copied().unwrap_or_default(),
+            usual: self.options.plan.timeout,
         }
     }
 
@@ -130,9 +146,10 @@ impl Run<'_> {
         policy: CallPolicy,
         call: impl Fn() -> BoxFuture<'f, Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let mut attempts = Attempts::new(policy.retry, policy.timeout, &*self.clock, seed(address));
+        let timeout = policy.timeout(operation);
+        let mut attempts = Attempts::new(policy.retry, timeout, &*self.clock, seed(address));
         loop {
-            let failure = match self.bounded(policy.timeout, call()).await {
+            let failure = match self.bounded(timeout, call()).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };

@@ -26,6 +26,7 @@ pub(crate) struct Prepared {
     handler: Option<Arc<dyn ResourceHandler>>,
     config: Configuration,
     task: Task,
+    policy: CallPolicy,
     retain: bool,
     holders: Holders,
 }
@@ -38,6 +39,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
         handler: node.handler().cloned(),
         config: Configuration::of(run, draft, task.node()),
         task,
+        policy: run.policy(node.declared().map(|declared| &declared.options)),
         holders: draft.holders.clone(),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),
@@ -65,7 +67,7 @@ impl Prepared {
                 continue;
             }
             let config = self.config.clone().ready(run).await?;
-            let policy = run.policy(None);
+            let policy = self.policy;
             remove_generation(run, held, &self.address, &**handler, &config, &generation, policy).await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
@@ -142,7 +144,8 @@ impl Removal<'_> {
                     bindings: &attempt.bindings,
                     context: &context,
                 };
-                let call = self.run.bounded(self.policy.timeout, self.handler.apply(request));
+                let call =
+                    self.run.bounded(self.policy.timeout(Operation::Create), self.handler.apply(request));
                 Some(call.await.map_err(|failed| failed.failure)?)
             }
         };

@@ -139,7 +139,7 @@ impl Prepared {
                 let outputs = run
                     .retrying(&address, Operation::Read, run.policy(None), || handler.read(request))
                     .await?;
-                let attributes = Attributes { inputs: desired.effective.clone(), outputs };
+                let attributes = Attributes::new(desired.effective.clone(), outputs);
                 Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Resource(resource) => {

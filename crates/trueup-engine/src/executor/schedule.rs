@@ -112,7 +112,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
         // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
         if let Some(object) = draft.nodes[target].object() {
             let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
-            draft.attributes[target] = Some(Attributes { inputs, outputs: object.outputs.clone() });
+            draft.attributes[target] = Some(Attributes::new(inputs, object.outputs.clone()));
         }
     }
     progress.run_tasks(&mut draft, &tasks).await;
@@ -284,7 +284,7 @@ impl Progress<'_> {
                 self.tell_quiet_end(draft, task, &finished);
                 if let Some(attributes) = finished.attributes {
                     if matches!(task, Task::Apply(_)) {
-                        self.used[at] = Some((attributes.inputs.clone(), finished.bindings));
+                        self.used[at] = Some((attributes.inputs().clone(), finished.bindings));
                     }
                     draft.attributes[at] = Some(attributes);
                 }
@@ -437,7 +437,10 @@ impl Progress<'_> {
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
             let found = if run.destroy { Diagnostics::new() } else { draft.checks(run.program) };
-            report.warnings.extend(found.iter().map(ToString::to_string));
+            // What the plan said already need not be said again.
+            let news = found.iter().filter(|it| !report.plan.warnings.iter().any(|told| told == *it));
+            let news: Vec<String> = news.map(ToString::to_string).collect();
+            report.warnings.extend(news);
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {

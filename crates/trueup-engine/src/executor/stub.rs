@@ -56,7 +56,8 @@ impl PreparedStub {
         run.emit(Some(&address), EventKind::Started(Operation::Create));
         let context = run.context(&address, held.origin(), number, slot, token);
         let request = PrecreateRequest { config: &config, desired: &desired, context: &context };
-        let made = run.bounded(run.policy(None).timeout, handler.precreate(request)).await;
+        let timeout = run.policy(None).timeout(Operation::Create);
+        let made = run.bounded(timeout, handler.precreate(request)).await;
         let stub = match made {
             Ok(Some(stub)) => stub,
             Ok(None) => {
@@ -73,7 +74,7 @@ impl PreparedStub {
             }
         };
         held.step(run, Step::Answered { number, object: stub.clone() }).await?;
-        let attributes = Attributes { inputs: desired.effective, outputs: stub.outputs };
+        let attributes = Attributes::new(desired.effective, stub.outputs);
         Ok(Finished { action: Action::Create, attributes: Some(attributes), bindings: Vec::new() })
     }
 }

@@ -142,11 +142,14 @@ fn has_work(draft: &Draft, at: usize) -> bool {
     }
 }
 
-/// Whether what was seen differs from the record in a way that is no drift but worth recording.
+/// Whether what was seen differs from the record in a way that is no drift but worth recording. Drift that is only
+/// warned of is drift all the same: recorded, it would pass for wanted (DRIFT-7).
 pub(super) fn refreshes(node: &Node) -> bool {
-    match (&node.sight, node.object()) {
-        (Sight::Present(seen), Some(recorded)) => {
-            node.decision.drift.is_empty() && seen.outputs != recorded.outputs
+    match (&node.sight, node.object(), node.handler()) {
+        (Sight::Present(seen), Some(recorded), Some(handler)) => {
+            node.decision.drift.is_empty()
+                && seen.outputs != recorded.outputs
+                && handler.drift(recorded, seen).is_empty()
         }
         _ => false,
     }

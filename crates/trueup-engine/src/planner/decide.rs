@@ -121,7 +121,7 @@ pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
 pub(super) fn keep(draft: &mut Draft, at: usize) {
     if let Some(object) = draft.nodes[at].object() {
         let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
-        draft.attributes[at] = Some(Attributes { inputs, outputs: object.outputs.clone() });
+        draft.attributes[at] = Some(Attributes::new(inputs, object.outputs.clone()));
     }
 }
 
@@ -134,7 +134,7 @@ fn settle(draft: &mut Draft, at: usize, decision: Decision) {
         node.desired = recorded;
     }
     let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
-    draft.attributes[at] = Some(Attributes { inputs, outputs: decision.outputs.clone() });
+    draft.attributes[at] = Some(Attributes::new(inputs, decision.outputs.clone()));
     node.decision = decision;
 }
 
@@ -520,8 +520,10 @@ pub(crate) fn outcome_unknown(address: &str) -> Failure {
     let message = format!(
         "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
     );
-    Failure::new(FailureClass::Indeterminate, message)
-        .hint(format!("look for it yourself; then `import` it, or `state resolve {address} --absent`"))
+    Failure::new(FailureClass::Indeterminate, message).hint(format!(
+        "unless a run is at it right now, look for the object yourself; then \
+             `trueup import {address} ID`, or `trueup state resolve {address} --absent`"
+    ))
 }
 
 /// What a type's verdict means for the plan.

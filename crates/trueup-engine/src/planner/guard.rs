@@ -46,8 +46,8 @@ fn protection(node: &Node) -> Option<Diagnostic> {
         None => node.record.as_ref().is_some_and(|(record, _)| record.meta.protect),
     };
     let hint = match node.declared() {
-        Some(_) => "remove `protect` from its options".to_owned(),
-        None => format!("run `state unprotect {}` first", node.address),
+        Some(_) => "remove its protection from the program (`prevent_destroy`, `protect`)".to_owned(),
+        None => format!("run `trueup state unprotect {}` first", node.address),
     };
     (protected && !planted!(IgnoreProtection)).then(|| {
         let summary = format!("{} is protected and would be {doomed}", node.address);

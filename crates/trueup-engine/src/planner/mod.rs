@@ -45,6 +45,7 @@ use trueup_provider::{
 use trueup_state::{Record, RecordId, Scope, Snapshot};
 
 use crate::graph::Graph;
+use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
@@ -66,6 +67,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) clock: Arc<dyn Clock>,
     /// Whether everything is to be deleted (DELETE-4).
     pub(crate) destroy: bool,
+    /// How far looking has come.
+    pub(crate) looking: &'a Looking,
 }
 
 /// A plan in the making, of a program.

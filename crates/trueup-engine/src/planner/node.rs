@@ -1,7 +1,7 @@
 //! What the planner knows of each resource and data source, filled in pass by pass.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
@@ -176,14 +176,32 @@ pub(super) fn data_blocks(handler: &dyn DataHandler) -> [&Block; 2] {
 }
 
 /// What references see of a node: its outputs, and its inputs where no output has that name.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes {
-    pub(crate) inputs: Value,
-    pub(crate) outputs: Value,
+    inputs: Value,
+    outputs: Value,
+    /// Both as one value, made when the first reference asks for it: all that ask share it.
+    whole: OnceLock<Value>,
+}
+
+impl Attributes {
+    pub(crate) fn new(inputs: Value, outputs: Value) -> Self {
+        Attributes { inputs, outputs, whole: OnceLock::new() }
+    }
+
+    pub(crate) fn inputs(&self) -> &Value {
+        &self.inputs
+    }
+}
+
+impl PartialEq for Attributes {
+    fn eq(&self, other: &Self) -> bool {
+        self.inputs == other.inputs && self.outputs == other.outputs
+    }
 }
 
 /// A whole node: every attribute that its schema knows, null where nobody set it.
-fn whole(blocks: [&Block; 2], inputs: &Value, outputs: &Value) -> Value {
+fn whole_of(blocks: [&Block; 2], inputs: &Value, outputs: &Value) -> Value {
     let names = blocks.into_iter().flat_map(Block::names);
     let attribute = |name: &str| {
         let path = Path::ROOT.join(Step::Key(name.into()));
@@ -216,11 +234,11 @@ impl Scope for NodeScope<'_> {
 
 /// What a reference sees of a node with these outputs and inputs; `None` if the node has no such attribute.
 pub(super) fn attribute(blocks: [&Block; 2], attributes: Option<&Attributes>, path: &Path) -> Option<Value> {
-    let Some(Attributes { inputs, outputs }) = attributes else {
+    let Some(Attributes { inputs, outputs, whole }) = attributes else {
         return Some(Value::unknown(trueup_core::Type::Any));
     };
     if path.steps().is_empty() {
-        return Some(whole(blocks, inputs, outputs));
+        return Some(whole.get_or_init(|| whole_of(blocks, inputs, outputs)).clone());
     }
     let found = outputs.at(path).or_else(|| inputs.at(path));
     found.or_else(|| {

@@ -38,9 +38,13 @@ pub(super) async fn look(
         return Ok(());
     }
     let reads = nodes.into_iter().filter(|at| wants_reading(draft, *at)).collect::<Vec<_>>();
+    sources.looking.want(reads.len());
     let seen: &Draft = draft;
-    let reads =
-        futures_util::stream::iter(reads).map(|at| async move { (at, read(sources, seen, at).await) });
+    let reads = futures_util::stream::iter(reads).map(|at| async move {
+        let sight = read(sources, seen, at).await;
+        sources.looking.done();
+        (at, sight)
+    });
     let mut found: Vec<_> = reads.buffer_unordered(sources.options.parallelism.max(1)).collect().await;
     // Whatever the order in which reads return, what is told is told in one order (PLAN-16).
     found.sort_by_key(|(at, _)| *at);

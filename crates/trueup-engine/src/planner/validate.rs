@@ -22,7 +22,7 @@ pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
             NodeKind::Data { handler, .. } => handler.outputs().implied_type(),
         };
         let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
-        draft.attributes[at] = Some(Attributes { inputs, outputs: Value::unknown(outputs) });
+        draft.attributes[at] = Some(Attributes::new(inputs, Value::unknown(outputs)));
     }
     let scope = draft.known();
     for output in &sources.program.outputs {

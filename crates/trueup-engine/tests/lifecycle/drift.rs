@@ -78,6 +78,12 @@ fn each_resource_says_what_is_done_about_its_drift() {
     assert_eq!(told, ["w_thing.a was changed outside: size, url"]);
     let ignored = bench.try_plan(&with(DriftPolicy::Ignore)).unwrap();
     assert!(ignored.is_empty() && ignored.warnings.is_empty());
+    for tolerant in [DriftPolicy::Warn, DriftPolicy::Ignore] {
+        bench.deployed(&with(tolerant));
+        assert_eq!(bench.world.things(), ["a=99"]);
+    }
+    bench.deployed(&with(DriftPolicy::Fix));
+    assert_eq!(bench.world.things(), ["a=1"]);
 }
 
 /// DRIFT-4
@@ -111,4 +117,13 @@ fn a_refresh_records_what_is_gone_and_changes_no_object() {
     assert!(plan.contains("~ w_thing.a (drift)") && plan.contains("+ w_thing.b (new)"), "{plan}");
     bench.deployed(&program);
     assert_eq!(bench.world.things(), ["a=1", "b=1", "c=1"]);
+}
+
+/// DRIFT-8: whoever waits for a plan can see how far it has come.
+#[test]
+fn a_plan_counts_what_it_looks_at() {
+    let bench = Bench::new();
+    let three = program([thing("a", 1), thing("b", 1), thing("c", 1)]);
+    bench.deployed(&three);
+    assert_eq!(bench.looked_at(&three), (3, 3));
 }

@@ -169,8 +169,8 @@ fn what_is_protected_is_neither_replaced_nor_deleted_even_undeclared() {
     declared.options.protect = true;
     bench.deployed(&program([declared.clone()]));
     declared.inputs = coloured("blue").inputs;
-    insta::assert_snapshot!(bench.refused(&program([declared])), @"error: w_thing.a is protected and would be replaced (remove `protect` from its options)");
-    insta::assert_snapshot!(bench.refused(&program([])), @"error: w_thing.a is protected and would be deleted (run `state unprotect w_thing.a` first)");
+    insta::assert_snapshot!(bench.refused(&program([declared])), @"error: w_thing.a is protected and would be replaced (remove its protection from the program (`prevent_destroy`, `protect`))");
+    insta::assert_snapshot!(bench.refused(&program([])), @"error: w_thing.a is protected and would be deleted (run `trueup state unprotect w_thing.a` first)");
 }
 
 /// REPLACE-10

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use trueup_core::{Failure, FailureClass};
-use trueup_engine::Outcome;
+use trueup_engine::{Action, Outcome};
+use trueup_program::Timeouts;
 
 use crate::world::{Bench, program, thing};
 
@@ -56,4 +57,21 @@ fn a_create_that_finds_its_own_object_takes_it() {
     bench.deployed(&program([thing("a", 1)]));
     assert_eq!(bench.world.things(), ["a=1"]);
     assert!(bench.plan(&program([thing("a", 1)])).ends_with("No changes"));
+}
+
+/// RETRY-2: each operation of a resource may have a timeout of its own.
+#[test]
+fn a_timeout_counts_for_its_own_operation() {
+    let bench = Bench::new();
+    let hang = || Failure::new(FailureClass::Fatal, "whatever");
+    let mut declared = thing("a", 1);
+    let timeouts = Timeouts { create: Some(Duration::from_secs(7)), ..Timeouts::default() };
+    declared.options.timeouts = Some(Box::new(timeouts));
+    bench.world.fail("hang a", hang());
+    let before = bench.now();
+    let report = bench.deploy(&program([declared, thing("b", 1)]));
+    assert_eq!(bench.now().duration_since(before).unwrap().as_secs(), 7);
+    let Some(Outcome::Failed(failure)) = report.outcome("w_thing.a") else { panic!("{:?}", report.outcomes) };
+    assert_eq!(failure.message, "no answer within 7 s");
+    assert_eq!(report.outcome("w_thing.b"), Some(&Outcome::Done(Action::Create)));
 }

@@ -67,7 +67,7 @@ impl Crud for Shy {
     }
 
     async fn delete(&self, _: &Context, _: &Seen) -> Result<()> {
-        MADE.with_borrow_mut(|made| made.clear());
+        MADE.with_borrow_mut(Vec::clear);
         Ok(())
     }
 

@@ -448,6 +448,14 @@ impl Bench {
         self.run(self.reconciler(EventSink::new()).plan_traced(program, &self.options.plan)).1
     }
 
+    /// How many objects a plan looked at, of how many.
+    pub(crate) fn looked_at(&self, program: &Program) -> (usize, usize) {
+        let looking = Arc::new(trueup_engine::Looking::default());
+        let reconciler = self.reconciler(EventSink::new()).counting(looking.clone());
+        self.run(reconciler.plan(program, &self.options.plan)).expect("it is sound");
+        looking.counts()
+    }
+
     /// An attribute of some resources as a preview of the program shows it.
     pub(crate) fn preview(&self, program: &Program, of: &[&str], path: &str) -> Vec<String> {
         let reconciler = self.reconciler(EventSink::new());

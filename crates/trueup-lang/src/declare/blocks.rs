@@ -56,8 +56,10 @@ impl Words {
         diagnostics: &mut Diagnostics,
     ) -> Self {
         let (mut attributes, mut blocks) = (Vec::new(), Vec::new());
+        let json = body.json;
         for item in body.shaped(BodyShape { blocks: nested }, diagnostics).items {
             match item {
+                Item::Attribute(attribute) if json && attribute.name.text == "//" => {}
                 Item::Attribute(attribute) => attributes.push(attribute),
                 Item::Block(block) => blocks.push(block),
             }

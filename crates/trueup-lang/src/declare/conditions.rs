@@ -3,8 +3,8 @@
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 
-use super::Module;
 use super::blocks::{Words, labels, unsupported};
+use super::{Module, at, twice};
 use crate::syntax::{Block, BlockShape, Expr, Name};
 
 /// Something that must hold, and what to say if it does not.
@@ -43,7 +43,13 @@ impl Condition {
 impl Module {
     pub(super) fn declare_check(&mut self, block: Block, diagnostics: &mut Diagnostics) {
         let Some([label]) = labels(&block, diagnostics) else { return };
-        let name = Name::new(label.text.clone(), label.origin);
+        let Some(text) = declared_name(label, diagnostics) else { return };
+        let name = Name::new(text, label.origin);
+        if let Some(first) = self.checks.iter().find(|other| other.name.text == name.text) {
+            diagnostics.push(twice(&name, &format!("check `{}`", name.text), &first.name));
+            return;
+        }
+        let header = block.header;
         const NESTED: &[BlockShape<'static>] =
             &[BlockShape { name: "assert", labels: 0 }, BlockShape { name: "data", labels: 2 }];
         let mut words = Words::of(block, NESTED, diagnostics);
@@ -53,6 +59,10 @@ impl Module {
             diagnostics.push(unsupported(data.header, "a data source inside a `check`", hint));
         }
         words.finish(diagnostics);
+        if assertions.is_empty() {
+            let hint = "write `assert { condition = …  error_message = … }`";
+            diagnostics.push(at(header, format!("check `{}` asserts nothing", name.text)).hint(hint));
+        }
         self.checks.push(Check { name, assertions });
     }
 }
@@ -64,6 +74,6 @@ pub(super) fn declared_name(label: &crate::syntax::Label, diagnostics: &mut Diag
     }
     let summary = format!("`{}` is not a name", label.text);
     let hint = "names are letters, digits, `_` and `-`, and begin with a letter or `_`";
-    diagnostics.push(super::at(label.origin, summary).hint(hint));
+    diagnostics.push(at(label.origin, summary).hint(hint));
     None
 }

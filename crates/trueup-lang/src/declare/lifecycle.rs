@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, Mode, Path, Step};
+use trueup_core::{Diagnostics, Mode, Origin, Path, Step};
+use trueup_program::Timeouts;
 
-use super::blocks::{Words, unsupported};
+use super::blocks::Words;
 use super::{Condition, at, suggest};
 use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, StaticStep, StaticTraversal};
 
@@ -32,8 +33,8 @@ pub struct Lifecycle {
     pub drift: Option<DriftWord>,
     /// Whether a replacement deletes the old object first.
     pub delete_first: Option<bool>,
-    /// How long an operation may take.
-    pub timeout: Option<Duration>,
+    /// How long operations may take.
+    pub timeouts: Option<Timeouts>,
     /// How failed operations are repeated: attempts, first wait, longest wait.
     pub retry: Option<RetryWords>,
     /// The class of resources it shares a limit with.
@@ -59,8 +60,8 @@ pub enum IgnoreChanges {
     None,
     /// None counts.
     All,
-    /// These do not.
-    Paths(Vec<Path>),
+    /// These do not; where each is named.
+    Paths(Vec<(Path, Origin)>),
 }
 
 /// What is done about drift.
@@ -80,6 +81,7 @@ impl Lifecycle {
             BlockShape { name: "precondition", labels: 0 },
             BlockShape { name: "postcondition", labels: 0 },
             BlockShape { name: "retry", labels: 0 },
+            BlockShape { name: "timeouts", labels: 0 },
         ];
         let mut words = Words::of(block, NESTED, diagnostics);
         let mut lifecycle = Lifecycle {
@@ -116,11 +118,10 @@ impl Lifecycle {
             self.drift = drift_word(&drift, diagnostics);
         }
         if let Some(timeout) = words.expression("timeout") {
-            self.timeout = duration(&timeout, "timeout", diagnostics);
+            self.timeouts = duration(&timeout, "timeout", diagnostics).map(Timeouts::all);
         }
-        if let Some(timeouts) = words.attribute("timeouts") {
-            let hint = "write `timeout = \"10m\"`: it counts for each operation";
-            diagnostics.push(unsupported(timeouts.origin, "`timeouts`", hint));
+        if let Some(timeouts) = words.block("timeouts", diagnostics) {
+            self.timeouts = Some(decode_timeouts(timeouts, self.timeouts.unwrap_or_default(), diagnostics));
         }
         if let Some(retry) = words.block("retry", diagnostics) {
             self.retry = Some(RetryWords::decode(retry, diagnostics));
@@ -160,6 +161,22 @@ impl RetryWords {
         words.finish(diagnostics);
         retry
     }
+}
+
+/// `timeouts { create = "10m" }`; what it does not name is as before.
+fn decode_timeouts(block: Block, before: Timeouts, diagnostics: &mut Diagnostics) -> Timeouts {
+    let mut words = Words::of(block, &[], diagnostics);
+    let mut named = |words: &mut Words, name: &'static str| {
+        words.expression(name).and_then(|value| duration(&value, name, diagnostics))
+    };
+    let timeouts = Timeouts {
+        create: named(&mut words, "create").or(before.create),
+        update: named(&mut words, "update").or(before.update),
+        delete: named(&mut words, "delete").or(before.delete),
+        read: named(&mut words, "read").or(before.read),
+    };
+    words.finish(diagnostics);
+    timeouts
 }
 
 fn drift_word(value: &Expr, diagnostics: &mut Diagnostics) -> Option<DriftWord> {
@@ -215,7 +232,7 @@ fn ignore_changes(value: &Expr, diagnostics: &mut Diagnostics) -> IgnoreChanges 
         return IgnoreChanges::All;
     }
     let paths = super::resource::traversals(Some(value.clone()), "ignore_changes", diagnostics);
-    IgnoreChanges::Paths(paths.iter().map(path_of).collect())
+    IgnoreChanges::Paths(paths.iter().map(|it| (path_of(it), it.origin)).collect())
 }
 
 /// A traversal within a resource as a path.

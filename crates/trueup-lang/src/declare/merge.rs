@@ -4,7 +4,8 @@ use trueup_core::Diagnostics;
 
 use super::at;
 use super::blocks::subject;
-use crate::syntax::{Block, Item};
+use super::resource::NESTED;
+use crate::syntax::{Block, Body, BodyShape, Item};
 
 /// Merges the blocks of override files into those they override: attributes take the place of those of the same name,
 /// nested blocks the place of all of the same name; `lifecycle` is merged word by word.
@@ -19,7 +20,7 @@ pub(super) fn override_blocks(
             // These have no names to be found by: they count as if they stood in an ordinary file.
             "terraform" | "stack" | "moved" | "removed" | "import" => primary.push(over),
             _ => match primary.iter_mut().find(|block| same_name(block, &over)) {
-                Some(block) => merge(block, over),
+                Some(block) => merge(block, over, diagnostics),
                 None => {
                     let summary = format!("there is no {} to override", subject(&over));
                     let hint = "declare it in a file whose name does not end in `override.tf`";
@@ -47,7 +48,7 @@ pub(super) fn add_blocks(primary: &mut Vec<Block>, additions: Vec<Block>, diagno
                 }
                 let mut addition = addition;
                 addition.body.items.retain(|it| matches!(it.name().text.as_str(), "lifecycle" | "bind"));
-                merge(block, addition);
+                merge(block, addition, diagnostics);
             }
             _ => primary.push(addition),
         }
@@ -59,7 +60,10 @@ fn same_name(block: &Block, other: &Block) -> bool {
     block.name.text == other.name.text && labels(block) == labels(other)
 }
 
-fn merge(block: &mut Block, over: Block) {
+fn merge(block: &mut Block, mut over: Block, diagnostics: &mut Diagnostics) {
+    shape_resource(block, diagnostics);
+    shape_resource(&mut over, diagnostics);
+    block.body.json |= over.body.json;
     let mut replaced: Vec<smol_str::SmolStr> = Vec::new();
     for item in over.body.items {
         match item {
@@ -77,7 +81,7 @@ fn merge(block: &mut Block, over: Block) {
                     _ => None,
                 });
                 match own {
-                    Some(own) => merge(own, inner),
+                    Some(own) => merge(own, inner, diagnostics),
                     None => block.body.items.push(Item::Block(inner)),
                 }
             }
@@ -91,6 +95,15 @@ fn merge(block: &mut Block, over: Block) {
                 block.body.items.push(Item::Block(inner));
             }
         }
+    }
+}
+
+/// JSON does not tell blocks from attributes, and they are merged in different ways: those that each resource may have
+/// are told apart here. What only its provider knows is not, so the body stays what it was.
+fn shape_resource(block: &mut Block, diagnostics: &mut Diagnostics) {
+    if block.body.json && matches!(block.name.text.as_str(), "resource" | "data") {
+        let body = block.body.clone().shaped(BodyShape { blocks: NESTED }, diagnostics);
+        block.body = Body { json: true, ..body };
     }
 }
 

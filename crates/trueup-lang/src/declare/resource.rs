@@ -75,7 +75,7 @@ pub struct ModuleCall {
 }
 
 /// The blocks of a resource that are ours to read, whatever its type.
-const NESTED: &[BlockShape<'static>] = &[
+pub(super) const NESTED: &[BlockShape<'static>] = &[
     BlockShape { name: "lifecycle", labels: 0 },
     BlockShape { name: "bind", labels: 1 },
     BlockShape { name: "provisioner", labels: 1 },

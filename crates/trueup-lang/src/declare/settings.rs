@@ -11,6 +11,8 @@ use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, ObjectKey};
 /// What is said about the program itself.
 #[derive(Debug, Default)]
 pub struct Settings {
+    /// Where a `stack` block stands.
+    pub stack: Option<Origin>,
     /// The stack's name, and where it is said.
     pub name: Option<(SmolStr, Origin)>,
     /// Where state is kept: attributes as they stand, for whoever opens stores.
@@ -132,6 +134,7 @@ impl Module {
     pub(super) fn declare_stack(&mut self, block: Block, diagnostics: &mut Diagnostics) {
         let Some([]) = labels(&block, diagnostics) else { return };
         const NESTED: &[BlockShape<'static>] = &[BlockShape { name: "state", labels: 1 }];
+        self.settings.stack.get_or_insert(block.header);
         let mut words = Words::of(block, NESTED, diagnostics);
         if let Some(name) = words.attribute("name") {
             match name.value.as_literal_str() {

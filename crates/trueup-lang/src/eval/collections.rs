@@ -61,6 +61,13 @@ impl Evaluator<'_> {
             }
         };
         let (mut open, mut secret) = (false, secret);
+        if let (Some(filter), true) = (&it.filter, elements.is_empty()) {
+            // A filter that can be no bool is a mistake even where there is nothing to filter.
+            let unknown = || Value::unknown(Type::Any);
+            let depth = self.enter(it.key.as_ref(), unknown(), &it.value, unknown());
+            self.condition(filter, "the condition after `if`");
+            self.scope.truncate(depth);
+        }
         for (key, element) in elements {
             let depth = self.enter(it.key.as_ref(), key, &it.value, element);
             let taken = match &it.filter {

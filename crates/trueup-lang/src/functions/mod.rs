@@ -145,25 +145,28 @@ impl Call<'_> {
 /// What functions return.
 pub(crate) type Outcome = Result<Value, Problem>;
 
+/// The functions of each family, under what its members have in common.
+static FAMILIES: [(&str, &[Function]); 15] = [
+    ("Numbers", numeric::FUNCTIONS),
+    ("Texts", string::FUNCTIONS),
+    ("Texts by a format", format::FUNCTIONS),
+    ("Patterns", pattern::FUNCTIONS),
+    ("Collections", collection::FUNCTIONS),
+    ("Sequences", sequence::FUNCTIONS),
+    ("Sets", set::FUNCTIONS),
+    ("Types and marks", type_conversion::FUNCTIONS),
+    ("Encodings", encoding::FUNCTIONS),
+    ("Digests", hash::FUNCTIONS),
+    ("Secrets and randomness", crypto::FUNCTIONS),
+    ("Dates and times", date::FUNCTIONS),
+    ("Files", filesystem::FUNCTIONS),
+    ("Templates", template::FUNCTIONS),
+    ("Network addresses", network::FUNCTIONS),
+];
+
 static ALL: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock::new(|| {
-    let families = [
-        collection::FUNCTIONS,
-        crypto::FUNCTIONS,
-        date::FUNCTIONS,
-        encoding::FUNCTIONS,
-        filesystem::FUNCTIONS,
-        format::FUNCTIONS,
-        hash::FUNCTIONS,
-        network::FUNCTIONS,
-        numeric::FUNCTIONS,
-        pattern::FUNCTIONS,
-        sequence::FUNCTIONS,
-        set::FUNCTIONS,
-        string::FUNCTIONS,
-        template::FUNCTIONS,
-        type_conversion::FUNCTIONS,
-    ];
-    families.into_iter().flatten().map(|function| (function.name, function)).collect()
+    let functions = FAMILIES.iter().flat_map(|(_, functions)| functions.iter());
+    functions.map(|function| (function.name, function)).collect()
 });
 
 /// The function of this name.
@@ -175,6 +178,18 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
 pub fn names() -> impl Iterator<Item = &'static str> {
     // These two decide for themselves what to evaluate, so the evaluator holds them.
     ALL.keys().copied().chain(["can", "try"])
+}
+
+/// How each function is called, such as `join(separator, lists...)`, by family.
+pub fn signatures() -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    let families = FAMILIES.iter().map(|(family, functions)| {
+        let mut signatures: Vec<String> = functions.iter().map(Function::signature).collect();
+        signatures.sort();
+        (*family, signatures)
+    });
+    // The evaluator's own.
+    let fallbacks = ["can(expression)".to_owned(), "try(expressions...)".to_owned()];
+    families.chain([("Fallbacks", fallbacks.into())])
 }
 
 /// What to use in place of a function that older versions of the language had.

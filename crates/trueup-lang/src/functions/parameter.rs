@@ -18,6 +18,15 @@ pub(crate) struct Function {
     pub(crate) call: fn(&Call<'_>) -> Outcome,
 }
 
+impl Function {
+    /// How it is called, by the names of its parameters.
+    pub(crate) fn signature(&self) -> String {
+        let named = self.parameters.iter().map(|parameter| parameter.name.to_owned());
+        let further = self.variadic.iter().map(|parameter| format!("{}...", parameter.name));
+        format!("{}({})", self.name, named.chain(further).collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// What an argument must be.
 #[derive(Clone, Copy)]
 pub(crate) struct Parameter {

@@ -5,22 +5,23 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::schema::Block as Schema;
-use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
+use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
 use trueup_program::{
-    CheckDeclaration, ImportDeclaration, MoveDeclaration, OutputDeclaration, ParallelismClass, Program,
-    ProviderDeclaration, RemovedDeclaration, Scope,
+    CheckDeclaration, ImportDeclaration, OutputDeclaration, ParallelismClass, Program, ProviderDeclaration,
+    Scope,
 };
 use trueup_provider::Registry;
 
-use super::addresses::{computed_address, range};
+use super::addresses::computed_address;
 use super::bodies::check_names;
 use super::computed::What;
 use super::resources::{Declaration, Located, LoweredResource};
+use super::stated::check_called;
 use super::{BuildRequest, Built, Loaded, Purpose, Unsound};
 use crate::declare::{Module, ModuleCall, at, suggest};
 use crate::eval::Moment;
 use crate::modules::ModuleNode;
-use crate::variables::root_values;
+use crate::variables::{check_defaults, root_values};
 use crate::world::{
     Evaluation, Frame, Instance, Keys, Outside, Position, Standing, StaticScope, TypeSchema, Types, Used,
     World,
@@ -32,7 +33,7 @@ pub(super) struct Builder<'a> {
     known: Option<&'a (dyn Scope + Sync)>,
     pub(super) resources: Vec<LoweredResource>,
     pub(super) diagnostics: Diagnostics,
-    program: Program,
+    pub(super) program: Program,
     /// The modules whose names were held against their schemas.
     checked: BTreeSet<usize>,
 }
@@ -104,18 +105,18 @@ impl Builder<'_> {
         let evaluation = Evaluation::new(&world, &scope);
         self.lower_module(&evaluation, &world.root);
         self.lower_root(&evaluation, configs);
-        let mut pending = evaluation.pending();
-        pending.sort();
-        pending.dedup();
+        let pending = evaluation.pending();
         self.diagnostics.extend(evaluation.into_told());
-        if !pending.is_empty() && pending == waited_for {
+        let stuck = (!pending.is_empty() && pending == waited_for).then(|| {
+            let mut told = Diagnostics::new();
             for origin in &pending {
                 let summary = "how many there are depends on what is known only after a deploy";
                 let hint = "deploy what it depends on first, with `--target`; or use keys that are known";
-                self.diagnostics.push(at(*origin, summary).hint(hint));
+                told.push(at(*origin, summary).hint(hint));
             }
-        }
-        self.finish(pending, sources)
+            told
+        });
+        self.finish(pending, stuck, sources)
     }
 
     /// The providers alone, for a program that is to be deleted: what is wrong with the rest does not matter.
@@ -125,10 +126,15 @@ impl Builder<'_> {
         let evaluation = Evaluation::new(&world, &scope);
         self.lower_providers(&evaluation, configs);
         self.program.sources = sources;
-        Built { program: self.program, pending: Vec::new(), warnings: Diagnostics::new() }
+        Built { program: self.program, pending: Vec::new(), stuck: None, warnings: Diagnostics::new() }
     }
 
-    fn finish(mut self, pending: Vec<Origin>, sources: SourceMap) -> Result<Built, Unsound> {
+    fn finish(
+        mut self,
+        pending: Vec<Origin>,
+        stuck: Option<Diagnostics>,
+        sources: SourceMap,
+    ) -> Result<Built, Unsound> {
         let (diagnostics, warnings) = distinct(std::mem::take(&mut self.diagnostics));
         if diagnostics.has_errors() {
             return Err(Unsound { diagnostics, sources });
@@ -154,7 +160,7 @@ impl Builder<'_> {
             }
         }
         self.program.sources = sources;
-        Ok(Built { program: self.program, pending, warnings })
+        Ok(Built { program: self.program, pending, stuck, warnings })
     }
 
     /// Drops what depends on something whose instances are not known yet.
@@ -185,7 +191,9 @@ impl Builder<'_> {
         }
         for (call, (_, declared)) in node.module.calls.iter().enumerate() {
             match evaluation.children(instance, call) {
-                Ok((_, children)) => children.iter().for_each(|child| self.lower_module(evaluation, child)),
+                Ok(children) => {
+                    children.instances.iter().for_each(|child| self.lower_module(evaluation, child));
+                }
                 Err(wrong) => self.tell(wrong.located(declared.header)),
             }
         }
@@ -196,11 +204,9 @@ impl Builder<'_> {
     /// Evaluates what nobody may have asked for, so that mistakes in it are told all the same.
     fn evaluate_all(&mut self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>) {
         let module = &instance.node.module;
-        let frame = Frame::of_module(evaluation, instance);
         for (index, (_, variable)) in module.variables.iter().enumerate() {
-            match evaluation.variable(instance, index) {
-                Ok(_) => evaluation.conditions(&frame, &variable.validations, "the validation of a variable"),
-                Err(wrong) => self.tell(wrong.located(variable.name.origin)),
+            if let Err(wrong) = evaluation.variable(instance, index) {
+                self.tell(wrong.located(variable.name.origin));
             }
         }
         for (index, (_, local)) in module.locals.iter().enumerate() {
@@ -217,6 +223,8 @@ impl Builder<'_> {
 
     /// Holds the names in a module against their schemas, once for all its instances.
     fn check_module(&mut self, node: &ModuleNode) {
+        self.check_stated_names(node);
+        check_defaults(&node.module, &mut self.diagnostics);
         for (key, declared) in &node.module.resources {
             if let Some(schema) = self.world.clone().types.get(key.mode, &key.type_name) {
                 check_names(&declared.body, schema.inputs(), &key.type_name, &mut self.diagnostics);
@@ -225,11 +233,7 @@ impl Builder<'_> {
         for (name, call) in &node.module.calls {
             if let Some(called) = node.calls.get(name) {
                 check_call(call, &called.module, &mut self.diagnostics);
-                for provider in &called.module.providers {
-                    let summary = "a provider is configured in the root module only";
-                    let hint = "configure it there, and pass it with `providers = { … }`";
-                    self.diagnostics.push(at(provider.header, summary).hint(hint));
-                }
+                check_called(&called.module, &mut self.diagnostics);
             }
         }
     }
@@ -256,7 +260,7 @@ impl Builder<'_> {
             let mut used = Used::new();
             evaluation.used_by_body(here, &declared.body, &mut used);
             let lowered = self.lowered(&root, What::Provider { index, schema: schema.clone() }, &used);
-            let evaluated = lowered.in_scope(&self.scope());
+            let evaluated = lowered.within(evaluation);
             self.tell_all(evaluated.diagnostics);
             let checked = schema.check(&evaluated.value, &subject);
             self.diagnostics.extend(checked.diagnostics.into_iter().map(|it| it.located(declared.header)));
@@ -275,8 +279,7 @@ impl Builder<'_> {
             let mut used = Used::new();
             evaluation.used_by(here, &output.value, &mut used);
             for condition in &output.preconditions {
-                evaluation.used_by(here, &condition.condition, &mut used);
-                evaluation.used_by(here, &condition.message, &mut used);
+                evaluation.used_by_condition(here, condition, &mut used);
             }
             let lowered = self.lowered(&root, What::Output(index), &used);
             let value = lowered.into_expression(None);
@@ -309,52 +312,11 @@ impl Builder<'_> {
                     Standing { instance: root, position: &position, for_each: import.for_each.as_ref() };
                 evaluation.used_by(here, &import.id, &mut used);
                 let lowered = self.lowered(root, What::Import { index, position }, &used);
-                let evaluated = lowered.in_scope(&self.scope());
+                let evaluated = lowered.within(evaluation);
                 self.tell_all(evaluated.diagnostics);
                 let id = lowered.into_expression(Some(&evaluated.value));
                 self.program.imports.push(ImportDeclaration { to, id });
             }
-        }
-    }
-
-    fn lower_moves(&mut self, instance: &Arc<Instance>) {
-        let module = &instance.node.module;
-        for moved in &module.moved {
-            let ends = (range(&moved.from, &instance.path), range(&moved.to, &instance.path));
-            match ends {
-                (Ok(from), Ok(to)) => self.program.moves.push(MoveDeclaration { from, to }),
-                (from, to) => {
-                    [from.err(), to.err()].into_iter().flatten().for_each(|wrong| self.tell(*wrong));
-                }
-            }
-        }
-        for removed in &module.removed {
-            match range(&removed.from, &instance.path) {
-                Ok(from) => {
-                    self.refuse_declared(&from, removed.header, instance);
-                    self.program.removed.push(RemovedDeclaration { from, destroy: removed.destroy });
-                }
-                Err(wrong) => self.tell(*wrong),
-            }
-        }
-    }
-
-    /// What is said to be removed must not be declared.
-    fn refuse_declared(&mut self, range: &AddressRange, header: Origin, instance: &Instance) {
-        let module = &instance.node.module;
-        let declared = match range {
-            AddressRange::Resource(address) if address.module() == &instance.path => {
-                let mut keys = module.resources.keys().filter(|key| key.mode == Mode::Resource);
-                keys.any(|key| key.type_name == address.type_name() && key.name == address.name())
-            }
-            AddressRange::Module(path) => {
-                path.steps().last().is_some_and(|step| module.calls.contains_key(&step.name))
-            }
-            AddressRange::Resource(_) => false,
-        };
-        if declared {
-            let summary = format!("{range} is said to be removed and still declared");
-            self.tell(at(header, summary).hint("remove one of them"));
         }
     }
 
@@ -363,8 +325,7 @@ impl Builder<'_> {
         for (index, check) in instance.node.module.checks.iter().enumerate() {
             let mut used = Used::new();
             for assertion in &check.assertions {
-                evaluation.used_by(here, &assertion.condition, &mut used);
-                evaluation.used_by(here, &assertion.message, &mut used);
+                evaluation.used_by_condition(here, assertion, &mut used);
             }
             let lowered = self.lowered(instance, What::Check(index), &used);
             let condition = lowered.into_expression(None);

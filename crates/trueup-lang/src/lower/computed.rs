@@ -53,7 +53,7 @@ impl Lowered {
             }
             What::Postconditions { resource, position } => {
                 let (_, declared) = instance.resource(*resource);
-                let frame = Frame::of_resource(evaluation, instance, *resource, position);
+                let frame = Frame::after_resource(evaluation, instance, *resource, position);
                 evaluation.conditions(&frame, &declared.lifecycle.postconditions, "a postcondition");
                 Value::NULL
             }
@@ -91,8 +91,14 @@ impl Lowered {
         }
     }
 
+    /// The value in an evaluation that others share, and all that is wrong with this one.
+    pub(super) fn within(&self, evaluation: &Evaluation<'_>) -> Evaluated {
+        let (value, diagnostics) = evaluation.apart(|| self.value(evaluation));
+        Evaluated { value, diagnostics }
+    }
+
     /// The value in a scope, and all that is wrong.
-    pub(super) fn in_scope(&self, scope: &dyn Scope) -> Evaluated {
+    fn in_scope(&self, scope: &dyn Scope) -> Evaluated {
         let evaluation = Evaluation::new(&self.world, scope);
         let value = self.value(&evaluation);
         let mut diagnostics = evaluation.into_told();

@@ -13,7 +13,9 @@ mod body;
 mod build;
 mod computed;
 mod console;
+mod moves;
 mod resources;
+mod stated;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,6 +86,8 @@ pub struct Built {
     pub program: Program,
     /// What the build waits for: where the number of instances depends on outputs. Empty if it is complete.
     pub pending: Vec<Origin>,
+    /// Why nothing more will become known before a deploy, if that is so: the program stays the part that it is.
+    pub stuck: Option<Diagnostics>,
     /// What to tell the user, short of an error.
     pub warnings: Diagnostics,
 }

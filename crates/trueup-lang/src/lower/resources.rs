@@ -49,9 +49,9 @@ impl Builder<'_> {
             return;
         }
         for position in keys.positions() {
-            let pending_before = evaluation.pending().len();
+            let pending_before = evaluation.pending_count();
             let lowered = self.lower_instance(evaluation, instance, resource, &position);
-            if evaluation.pending().len() == pending_before {
+            if evaluation.pending_count() == pending_before {
                 self.resources.push(lowered);
             }
         }
@@ -70,12 +70,12 @@ impl Builder<'_> {
         let mut used = Used::new();
         evaluation.used_by_body(here, &declared.body, &mut used);
         for condition in &declared.lifecycle.preconditions {
-            evaluation.used_by(here, &condition.condition, &mut used);
-            evaluation.used_by(here, &condition.message, &mut used);
+            evaluation.used_by_condition(here, condition, &mut used);
         }
-        let inputs = self.inputs(instance, resource, position, &used);
+        let inputs = self.inputs(evaluation, instance, resource, position, &used);
         let mut depends_on = Used::new();
         evaluation.used_by_names(instance, &declared.depends_on, &mut depends_on);
+        evaluation.used_by_repetition(instance, position, declared.repetition.as_ref(), &mut depends_on);
         self.used_by_callers(evaluation, instance, &mut depends_on);
         let triggers = self.triggers(evaluation, instance, resource, position, &mut depends_on);
         // A resource that depends on itself would wait for ever; what refers to itself is a cycle for the engine to tell.
@@ -112,6 +112,7 @@ impl Builder<'_> {
     /// The inputs, checked with all outputs unknown.
     fn inputs(
         &mut self,
+        evaluation: &Evaluation<'_>,
         instance: &Arc<Instance>,
         resource: usize,
         position: &Position,
@@ -120,7 +121,7 @@ impl Builder<'_> {
         let (key, declared) = instance.resource(resource);
         let what = What::Inputs { resource, position: position.clone() };
         let lowered = self.lowered(instance, what, used);
-        let evaluated = lowered.in_scope(&self.scope());
+        let evaluated = lowered.within(evaluation);
         let mut wrong = evaluated.diagnostics.has_errors();
         self.tell_all(evaluated.diagnostics);
         if let Some(schema) = self.world.types.get(key.mode, &key.type_name) {
@@ -138,8 +139,9 @@ impl Builder<'_> {
     fn used_by_callers(&self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>, used: &mut Used) {
         let mut inner = instance.clone();
         while let Some(outer) = inner.parent() {
-            if let Some(call) = inner.call(&outer) {
+            if let (Some(call), Some(caller)) = (inner.call(&outer), &inner.caller) {
                 evaluation.used_by_names(&outer, &call.depends_on, used);
+                evaluation.used_by_repetition(&outer, &caller.position, call.repetition.as_ref(), used);
             }
             inner = outer;
         }
@@ -195,14 +197,13 @@ impl Builder<'_> {
         let here = standing(instance, resource, position);
         let mut used = Used::new();
         for condition in &declared.lifecycle.postconditions {
-            evaluation.used_by(here, &condition.condition, &mut used);
-            evaluation.used_by(here, &condition.message, &mut used);
+            evaluation.used_by_condition(here, condition, &mut used);
         }
         used.remove(own);
         depends_on.extend(used.iter().cloned());
         let what = What::Postconditions { resource, position: position.clone() };
         let lowered = self.lowered(instance, what, &used);
-        let evaluated = lowered.in_scope(&self.scope());
+        let evaluated = lowered.within(evaluation);
         self.tell_all(evaluated.diagnostics);
         vec![lowered.into_expression(None)]
     }
@@ -227,7 +228,7 @@ impl Builder<'_> {
             for target in targets {
                 let what = What::Binding { resource, position: position.clone(), bind: index };
                 let lowered = self.lowered(instance, what, &used);
-                let evaluated = lowered.in_scope(&self.scope());
+                let evaluated = lowered.within(evaluation);
                 self.tell_all(evaluated.diagnostics);
                 let payload = lowered.into_expression(Some(&evaluated.value));
                 let key = match position.key() {
@@ -292,12 +293,12 @@ fn options(lifecycle: &Lifecycle) -> ResourceOptions {
         ignore_changes: match &lifecycle.ignore_changes {
             IgnoreChanges::None => Vec::new(),
             IgnoreChanges::All => vec![Path::ROOT],
-            IgnoreChanges::Paths(paths) => paths.clone(),
+            IgnoreChanges::Paths(paths) => paths.iter().map(|(path, _)| path.clone()).collect(),
         },
         delete_first: lifecycle
             .delete_first
             .or(lifecycle.create_before_destroy.filter(|first| *first).map(|_| false)),
-        timeout: lifecycle.timeout,
+        timeouts: lifecycle.timeouts.map(Box::new),
         retry: lifecycle.retry.map(|words| RetryPolicy {
             attempts_max: words.attempts.unwrap_or(usual.attempts_max),
             backoff: words.backoff.unwrap_or(usual.backoff),

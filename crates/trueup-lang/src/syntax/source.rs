@@ -15,11 +15,11 @@ pub fn parse_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Parsed
     if bytes.len() > FILE_BYTES_MAX {
         let file = sources.add(name, "");
         let message = format!(
-            "this file has {} MiB; at most {} MiB are read",
-            bytes.len().div_ceil(1024 * 1024),
+            "this file has more than {} MiB, and no larger one is read",
             FILE_BYTES_MAX / (1024 * 1024)
         );
-        return refused(file, 0, 0, message, "move large data to a file of its own and read it with `file`");
+        // Its text is not kept, so there is nothing to show but its name: the place lies beyond the text.
+        return refused(file, 0, 1, message, "move large data to a file of its own and read it with `file`");
     }
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {

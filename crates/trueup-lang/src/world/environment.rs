@@ -37,8 +37,18 @@ impl<'a> Frame<'a> {
     ) -> Self {
         let (_, declared) = instance.resource(resource);
         let for_each = for_each(declared.repetition.as_ref());
+        Frame { evaluation, instance, position: position.clone(), for_each, this: None }
+    }
+
+    /// In one instance of a resource, after it was made: `self` stands for it.
+    pub(crate) fn after_resource(
+        evaluation: &'a Evaluation<'a>,
+        instance: &'a Arc<Instance>,
+        resource: usize,
+        position: &Position,
+    ) -> Self {
         let this = Some(instance.address(resource, position.key()));
-        Frame { evaluation, instance, position: position.clone(), for_each, this }
+        Frame { this, ..Frame::of_resource(evaluation, instance, resource, position) }
     }
 
     /// In what a caller says to one instance of a module.
@@ -174,6 +184,10 @@ impl Frame<'_> {
                 if value.is_wholly_known() {
                     return Ok(used(value.clone(), 1));
                 }
+                if let Some(repeated) = self.for_each.and_then(|all| self.instance.repeated_resource(all)) {
+                    let key = Some(InstanceKey::Key(key.clone()));
+                    return self.output(&self.instance.address(repeated, key), &steps[1..], 1);
+                }
                 // It depends on resources: more may be known of them by now.
                 let all =
                     self.for_each.map(|all| Frame::of_module(self.evaluation, self.instance).evaluate(all));
@@ -217,24 +231,21 @@ impl Frame<'_> {
             let diagnostic = Diagnostic::error(format!("there is no module `{name}`"));
             return Err(suggest(diagnostic, name, calls.keys().map(SmolStr::as_str)));
         };
-        let (keys, children) = self.evaluation.children(self.instance, call)?;
+        let children = self.evaluation.children(self.instance, call)?;
+        let keys = &children.keys;
         let rest = &reference.steps[1..];
-        let found = match (&keys, rest) {
+        let found = match (keys, rest) {
             (Keys::Pending, _) => return Ok(used(self.not_yet(reference), reference.steps.len())),
-            (Keys::One, _) => children.first().map(|child| (child, rest, 1)),
+            (Keys::One, _) => children.instances.first().map(|child| (child, rest, 1)),
             (Keys::Count(_) | Keys::Each(_), [key, rest @ ..]) if instance_key(key).is_some() => {
-                let wanted = instance_key(key);
-                let child = children
-                    .iter()
-                    .find(|child| child.caller.as_ref().and_then(|caller| caller.position.key()) == wanted);
-                if child.is_none() {
-                    return Err(no_instance(&format!("module.{name}"), &keys, key));
-                }
-                child.map(|child| (child, rest, 2))
+                let Some(found) = instance_key(key).and_then(|key| keys.find(&key)) else {
+                    return Err(no_instance(&format!("module.{name}"), keys, key));
+                };
+                children.instances.get(found).map(|child| (child, rest, 2))
             }
             (Keys::Count(_) | Keys::Each(_), _) => {
-                let all = children.iter().map(|child| self.outputs(child)).collect::<Result<Vec<_>, _>>()?;
-                return Ok(used(gathered(&keys, all), 1));
+                let all = children.instances.iter().map(|child| self.outputs(child));
+                return Ok(used(gathered(keys, all.collect::<Result<Vec<_>, _>>()?), 1));
             }
         };
         match found {
@@ -282,26 +293,13 @@ impl Frame<'_> {
             }
             (Keys::One, _) => self.output(&self.instance.address(index, None), rest, steps),
             (Keys::Count(_) | Keys::Each(_), [step, rest @ ..]) if instance_key(step).is_some() => {
-                let wanted = instance_key(step);
-                let exists = match (&keys, &wanted) {
-                    (Keys::Count(count), Some(InstanceKey::Index(index))) => index < count,
-                    (Keys::Each(entries), Some(InstanceKey::Key(key))) => {
-                        entries.iter().any(|it| it.0 == *key)
-                    }
-                    _ => false,
-                };
-                let address = self.instance.address(index, wanted);
-                if !exists {
+                let Some(found) = instance_key(step).and_then(|key| keys.find(&key)) else {
                     return Err(no_instance(&self.instance.address(index, None).to_string(), &keys, step));
-                }
-                self.output(&address, rest, steps + 1)
+                };
+                self.output(&self.instance.address(index, keys.key_at(found)), rest, steps + 1)
             }
             (Keys::Count(_) | Keys::Each(_), [StaticStep::Attribute(attribute), ..]) => {
-                let address = self.instance.address(index, None);
-                let example = if matches!(keys, Keys::Count(_)) { "[0]" } else { "[\"key\"]" };
-                Err(Diagnostic::error(format!("there are several instances of {address}")).hint(format!(
-                    "say which: `{address}{example}.{attribute}`, or all: `{address}[*].{attribute}`"
-                )))
+                Err(several_instances(&self.instance.address(index, None).to_string(), &keys, attribute))
             }
             (Keys::Count(_) | Keys::Each(_), _) => {
                 let whole = |position: &Position| {
@@ -393,6 +391,15 @@ fn gathered(keys: &Keys, values: Vec<Value>) -> Value {
         Keys::Each(entries) => Value::object(entries.iter().map(|(key, _)| key.clone()).zip(values)),
         Keys::One | Keys::Count(_) | Keys::Pending => Value::list(values),
     }
+}
+
+fn several_instances(of: &str, keys: &Keys, attribute: &str) -> Diagnostic {
+    let (example, all) = match keys {
+        Keys::Each(_) => ("[\"key\"]", format!("values({of})[*].{attribute}")),
+        Keys::One | Keys::Count(_) | Keys::Pending => ("[0]", format!("{of}[*].{attribute}")),
+    };
+    Diagnostic::error(format!("there are several instances of {of}"))
+        .hint(format!("say which: `{of}{example}.{attribute}`, or all: `{all}`"))
 }
 
 fn no_instance(of: &str, keys: &Keys, step: &StaticStep) -> Diagnostic {

@@ -21,8 +21,10 @@ pub(crate) struct Evaluation<'a> {
     /// Where something depends on instances that are not known yet.
     pending: RefCell<Vec<Origin>>,
     memo: RefCell<BTreeMap<(usize, Entity), Value>>,
+    /// The same of what is wrong, so that it is told once, but to each who asks apart.
+    memo_of_wrong: RefCell<BTreeMap<(usize, Entity), Value>>,
     /// What is being evaluated, the outermost first.
-    active: RefCell<Vec<(usize, Entity)>>,
+    active: RefCell<Vec<(Arc<Instance>, Entity)>>,
     told: RefCell<Diagnostics>,
 }
 
@@ -39,6 +41,8 @@ const STACK_MORE: usize = 8 * 1024 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Entity {
     Variable(usize),
+    /// Whether a variable is what it must be.
+    Validation(usize),
     Local(usize),
     Output(usize),
     /// How often a resource is repeated.
@@ -55,6 +59,7 @@ impl<'a> Evaluation<'a> {
             touched: Cell::new(false),
             pending: RefCell::default(),
             memo: RefCell::default(),
+            memo_of_wrong: RefCell::default(),
             active: RefCell::default(),
             told: RefCell::default(),
         }
@@ -71,9 +76,17 @@ impl<'a> Evaluation<'a> {
         self.pending.borrow_mut().push(origin);
     }
 
-    /// Where something depended on instances that are not known yet.
+    /// How often something depended on instances that are not known yet.
+    pub(crate) fn pending_count(&self) -> usize {
+        self.pending.borrow().len()
+    }
+
+    /// Where that was, each place once.
     pub(crate) fn pending(&self) -> Vec<Origin> {
-        self.pending.borrow().clone()
+        let mut pending = self.pending.borrow().clone();
+        pending.sort();
+        pending.dedup();
+        pending
     }
 
     /// Whether the value of something depends on resources.
@@ -92,18 +105,23 @@ impl<'a> Evaluation<'a> {
         self.told.borrow_mut().extend(diagnostics);
     }
 
-    /// Keeps what is told from now on apart; [`Evaluation::unmute`] forgets it.
-    pub(super) fn mute(&self) -> Diagnostics {
-        self.told.replace(Diagnostics::new())
-    }
-
-    pub(super) fn unmute(&self, before: Diagnostics) {
-        self.told.replace(before);
+    /// Does something apart from all else, and says all that is wrong with it, told before or not.
+    pub(crate) fn apart<T>(&self, work: impl FnOnce() -> T) -> (T, Diagnostics) {
+        let before = self.told.replace(Diagnostics::new());
+        self.memo_of_wrong.borrow_mut().clear();
+        let done = work();
+        self.memo_of_wrong.borrow_mut().clear();
+        (done, self.told.replace(before))
     }
 
     /// All that was wrong.
     pub(crate) fn into_told(self) -> Diagnostics {
         self.told.into_inner()
+    }
+
+    fn is_active(&self, instance: &Arc<Instance>, entity: Entity) -> bool {
+        let active = self.active.borrow();
+        active.iter().any(|(other, active)| Arc::ptr_eq(other, instance) && *active == entity)
     }
 
     /// Does something for an entity, unless that is being done already.
@@ -113,10 +131,12 @@ impl<'a> Evaluation<'a> {
         entity: Entity,
         work: impl FnOnce() -> T,
     ) -> Result<T, Diagnostic> {
-        let key = (instance.identity(), entity);
-        if let Some(start) = self.active.borrow().iter().position(|active| *active == key) {
+        let is_this =
+            |(active, other): &(Arc<Instance>, Entity)| Arc::ptr_eq(active, instance) && *other == entity;
+        if let Some(start) = self.active.borrow().iter().position(is_this) {
+            let active = self.active.borrow();
             let round: Vec<String> =
-                self.active.borrow()[start..].iter().map(|(_, entity)| instance.name_of(*entity)).collect();
+                active[start..].iter().map(|(instance, entity)| instance.name_of(*entity)).collect();
             let detail = format!("{} → {}", round.join(" → "), instance.name_of(entity));
             return Err(Diagnostic::error(format!("{} depends on itself", instance.name_of(entity)))
                 .detail(detail)
@@ -128,7 +148,7 @@ impl<'a> Evaluation<'a> {
                 Diagnostic::error(summary).hint("shorten the chain of names that refer to each other")
             );
         }
-        self.active.borrow_mut().push(key);
+        self.active.borrow_mut().push((instance.clone(), entity));
         let done = stacker::maybe_grow(STACK_LEFT_MIN, STACK_MORE, work);
         self.active.borrow_mut().pop();
         Ok(done)
@@ -146,9 +166,17 @@ impl<'a> Evaluation<'a> {
             return Ok(value.clone());
         }
         let key = (instance.identity(), entity);
-        if let Some(value) = self.memo.borrow().get(&key) {
+        let memo = |memo: &RefCell<BTreeMap<_, Value>>| memo.borrow().get(&key).cloned();
+        if let Some(value) = memo(&self.memo).or_else(|| memo(&self.memo_of_wrong)) {
+            // Why it was not kept for good is forgotten; at worst this evaluates what depends on it once more.
             self.touch();
-            return Ok(value.clone());
+            return Ok(value);
+        }
+        let used = known.used.get();
+        if let Some(value) = used.and_then(|used| known.recent.get(used, self.scope)) {
+            self.touch();
+            self.memo.borrow_mut().insert(key, value.clone());
+            return Ok(value);
         }
         let wrong_before = self.told.borrow().len();
         let (value, touched) = {
@@ -158,12 +186,18 @@ impl<'a> Evaluation<'a> {
             self.touched.set(before || touched);
             (value?, touched)
         };
-        if touched || self.told.borrow().len() > wrong_before {
-            self.memo.borrow_mut().insert(key, value.clone());
-        } else {
-            let _ = known.value.set(value.clone());
+        // Time and chance are unknown until apply: what is not known yet may be then.
+        let wrong = self.told.borrow().len() > wrong_before;
+        if wrong || touched || !value.is_wholly_known() {
+            let memo = if wrong { &self.memo_of_wrong } else { &self.memo };
+            memo.borrow_mut().insert(key, value.clone());
+            if let (Some(used), false) = (used, wrong) {
+                known.recent.set(used, self.scope, &value);
+            }
+            return Ok(value);
         }
-        Ok(value)
+        // Another may have been faster; all must see the same value, even one that chance made.
+        Ok(known.value.get_or_init(|| value).clone())
     }
 
     /// A local value.
@@ -185,45 +219,73 @@ impl<'a> Evaluation<'a> {
 
     /// A variable.
     pub(crate) fn variable(&self, instance: &Arc<Instance>, index: usize) -> Result<Value, Diagnostic> {
-        self.value_of(instance, Entity::Variable(index), &instance.variables[index], || {
-            self.given(instance, index)
-        })
+        let known = &instance.variables[index];
+        let value =
+            self.value_of(instance, Entity::Variable(index), known, || self.given(instance, index))?;
+        self.validate(instance, index)?;
+        Ok(value)
+    }
+
+    /// Tells of what must hold of a variable and does not. Whoever uses the variable asks for this, so that what
+    /// becomes known only at apply is still held against it.
+    fn validate(&self, instance: &Arc<Instance>, index: usize) -> Result<(), Diagnostic> {
+        let variable = &instance.node.module.variables[index];
+        let entity = Entity::Validation(index);
+        // A validation uses its own variable.
+        if variable.validations.is_empty() || self.is_active(instance, entity) {
+            return Ok(());
+        }
+        self.value_of(instance, entity, &instance.validations[index], || {
+            let frame = Frame::of_module(self, instance);
+            self.conditions(&frame, &variable.validations, "the validation of a variable");
+            Value::NULL
+        })?;
+        Ok(())
     }
 
     /// What a variable was given, or its default, as one of its type.
     fn given(&self, instance: &Arc<Instance>, index: usize) -> Value {
         let variable = &instance.node.module.variables[index];
         let name = &variable.name.text;
+        // Where the value is given, if that is in a call.
+        let mut place = None;
         let given = match instance.parent() {
             None => self.world.given.get(name).cloned(),
             Some(parent) => {
                 let argument = instance.call(&parent).and_then(|call| call.body.attribute(name));
+                place = argument.map(|argument| argument.value.origin);
                 argument.map(|argument| Frame::of_call(self, &parent, instance).evaluate(&argument.value))
             }
         };
-        // Null is a value only where the variable says so.
-        let given = given.filter(|given| variable.nullable || !given.is_null());
         let value = match (given, &variable.default) {
-            (Some(given), _) => given,
-            (None, Some(default)) => {
-                let constants = crate::eval::Constants::default();
-                let evaluated = crate::eval::evaluate(default, &constants);
+            (Some(given), _) if variable.nullable || !given.is_null() => given,
+            // Null is a value only where the variable says so.
+            (Some(_), None) => {
+                let summary = format!("the variable `{name}` must not be null");
+                self.tell(at(place.unwrap_or(variable.name.origin), summary));
+                return Value::unknown(variable.constraint.ty.clone());
+            }
+            (_, Some(default)) => {
+                place = None;
+                let evaluated = crate::eval::evaluate(default, &crate::eval::Constants::default());
                 self.tell_all(evaluated.diagnostics);
                 evaluated.value
             }
             // What is missing in the root module is told where variables are read, in a call where calls are checked.
             (None, None) => return Value::unknown(variable.constraint.ty.clone()),
         };
-        match converted(variable, &value) {
-            Ok(value) => value,
-            Err(wrong) => {
-                for (message, origin) in wrong {
-                    let place = origin.or(value.origin()).unwrap_or(variable.name.origin);
-                    self.tell(at(place, format!("the variable `{name}`: {message}")));
-                }
-                Value::unknown(Type::Any)
+        converted(variable, &value).unwrap_or_else(|wrong| {
+            for (message, origin) in wrong {
+                let inner = origin.or(value.origin());
+                // A part of what the call says is more exact; anything else is far from where it went wrong.
+                let place = match (place, inner) {
+                    (Some(place), Some(inner)) if !contains(place, inner) => place,
+                    (place, inner) => inner.or(place).unwrap_or(variable.name.origin),
+                };
+                self.tell(at(place, format!("the variable `{name}`: {message}")));
             }
-        }
+            Value::unknown(Type::Any)
+        })
     }
 
     /// Tells of all conditions that do not hold. What is not known yet counts as holding.
@@ -267,13 +329,17 @@ impl<'a> Evaluation<'a> {
     }
 }
 
+fn contains(outer: Origin, inner: Origin) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
+}
+
 impl Instance {
     /// An entity as people know it.
     pub(super) fn name_of(&self, entity: Entity) -> String {
         let module = &self.node.module;
         let nth = |name: Option<&smol_str::SmolStr>| name.map(ToString::to_string).unwrap_or_default();
         let name = match entity {
-            Entity::Variable(at) => {
+            Entity::Variable(at) | Entity::Validation(at) => {
                 format!("var.{}", nth(module.variables.get_index(at).map(|(name, _)| name)))
             }
             Entity::Local(at) => format!("local.{}", nth(module.locals.get_index(at).map(|(name, _)| name))),

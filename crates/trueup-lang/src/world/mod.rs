@@ -6,6 +6,7 @@
 
 mod environment;
 mod evaluation;
+mod recent;
 mod repetition;
 mod types;
 mod used;
@@ -14,15 +15,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
 
 use smol_str::SmolStr;
-use trueup_core::{Address, InstanceKey, ModulePath, ModuleStep, Value};
+use trueup_core::{Address, InstanceKey, Mode, ModulePath, ModuleStep, Value};
 
 use crate::declare::{ModuleCall, ProviderName, Repetition, Resource, ResourceKey};
 use crate::eval::{Moment, Surroundings};
 use crate::modules::ModuleNode;
+use crate::syntax::{Expr, ExprKind, StaticStep};
 
 pub(crate) use environment::Frame;
 pub(crate) use evaluation::Evaluation;
-pub(crate) use repetition::{Keys, Position};
+use recent::Recent;
+pub(crate) use repetition::{Children, Keys, Position};
 pub(crate) use types::{StaticScope, TypeSchema, Types};
 pub(crate) use used::{Standing, Used};
 
@@ -56,9 +59,10 @@ pub(crate) struct Instance {
     /// The address of each resource, without a key.
     addresses: Vec<Address>,
     keys: Vec<OnceLock<Keys>>,
-    children: Vec<OnceLock<(Keys, Vec<Arc<Instance>>)>>,
+    children: Vec<OnceLock<Children>>,
     locals: Vec<Known>,
     variables: Vec<Known>,
+    validations: Vec<Known>,
     outputs: Vec<Known>,
 }
 
@@ -69,6 +73,8 @@ struct Known {
     value: OnceLock<Value>,
     /// The resources it depends on.
     used: OnceLock<Arc<[Address]>>,
+    /// Its latest value, if it depends on many.
+    recent: Recent,
 }
 
 /// Who calls a module.
@@ -101,8 +107,8 @@ impl Instance {
         let module = &node.module;
         let address = |key: &ResourceKey| {
             let named = match key.mode {
-                trueup_core::Mode::Resource => Address::resource(&key.type_name, &key.name),
-                trueup_core::Mode::Data => Address::data(&key.type_name, &key.name),
+                Mode::Resource => Address::resource(&key.type_name, &key.name),
+                Mode::Data => Address::data(&key.type_name, &key.name),
             };
             // Both parts were checked when they were declared, but for the types `module` and `data`.
             let named = named.or_else(|_| Address::resource("invalid_type", &key.name));
@@ -117,6 +123,7 @@ impl Instance {
             children: std::iter::repeat_with(OnceLock::new).take(module.calls.len()).collect(),
             locals: known(module.locals.len()),
             variables: known(module.variables.len()),
+            validations: known(module.variables.len()),
             outputs: known(module.outputs.len()),
             node,
             path,
@@ -172,13 +179,31 @@ impl Instance {
         }
     }
 
+    /// The resource whose instances a `for_each` repeats one by one, as in `for_each = aws_subnet.main`: there, each
+    /// instance has to do with one of the others alone.
+    fn repeated_resource(&self, for_each: &Expr) -> Option<usize> {
+        let ExprKind::Traversal(traversal) = &for_each.kind else { return None };
+        let known = traversal.known_part();
+        let (mode, type_name, name) = match (known.root.text.as_str(), known.steps.as_slice()) {
+            ("data", [StaticStep::Attribute(type_name), StaticStep::Attribute(name)]) => {
+                (Mode::Data, type_name.as_str(), name)
+            }
+            (type_name, [StaticStep::Attribute(name)]) => (Mode::Resource, type_name, name),
+            _ => return None,
+        };
+        let key = ResourceKey { mode, type_name: type_name.into(), name: name.clone() };
+        let (index, _, declared) = self.node.module.resources.get_full(&key)?;
+        let keyed = matches!(declared.repetition, Some(Repetition::ForEach(_)));
+        (keyed && known.complete).then_some(index)
+    }
+
     fn identity(self: &Arc<Self>) -> usize {
         Arc::as_ptr(self) as usize
     }
 }
 
 /// The expression of `for_each`, if that is what repeats something.
-pub(crate) fn for_each(repetition: Option<&Repetition>) -> Option<&crate::syntax::Expr> {
+pub(crate) fn for_each(repetition: Option<&Repetition>) -> Option<&Expr> {
     match repetition {
         Some(Repetition::ForEach(expression)) => Some(expression),
         Some(Repetition::Count(_)) | None => None,

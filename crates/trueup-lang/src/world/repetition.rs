@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, InstanceKey, Kind, Type, Value, convert};
+use trueup_core::{Diagnostic, Entries, InstanceKey, Kind, Type, Value, convert};
 
 use super::{Evaluation, Frame, Instance};
 use crate::declare::{Repetition, at};
 use crate::syntax::Expr;
 
 /// The instances of something.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum Keys {
     /// It is not repeated.
     One,
     /// `count`.
     Count(u64),
     /// `for_each`: keys in order, with their values as far as they were known.
-    Each(Vec<(SmolStr, Value)>),
+    Each(Entries),
     /// Not known yet.
     Pending,
 }
@@ -56,6 +56,59 @@ impl Keys {
             Keys::Pending => Vec::new(),
         }
     }
+
+    /// Where an instance stands among all of them; `None` if there is no such instance. As in lists and maps, numbers
+    /// and texts that say the same are the same.
+    pub(crate) fn find(&self, key: &InstanceKey) -> Option<usize> {
+        match (self, key) {
+            (Keys::Count(count), key) => {
+                let index = match key {
+                    InstanceKey::Index(index) => *index,
+                    InstanceKey::Key(text) => text.parse().ok()?,
+                };
+                usize::try_from(index).ok().filter(|_| index < *count)
+            }
+            (Keys::Each(entries), key) => {
+                let text = match key {
+                    InstanceKey::Index(index) => SmolStr::from(index.to_string()),
+                    InstanceKey::Key(text) => text.clone(),
+                };
+                entries.as_slice().binary_search_by(|(own, _)| own.cmp(&text)).ok()
+            }
+            (Keys::One | Keys::Pending, _) => None,
+        }
+    }
+
+    /// The key of the instance that stands there.
+    pub(crate) fn key_at(&self, at: usize) -> Option<InstanceKey> {
+        match self {
+            Keys::Count(_) => Some(InstanceKey::Index(at as u64)),
+            Keys::Each(entries) => entries.as_slice().get(at).map(|(key, _)| InstanceKey::Key(key.clone())),
+            Keys::One | Keys::Pending => None,
+        }
+    }
+}
+
+/// The instances of a called module.
+#[derive(Clone)]
+pub(crate) struct Children {
+    pub(crate) keys: Keys,
+    /// One for each key, in order; none if the module could not be read.
+    pub(crate) instances: Arc<[Arc<Instance>]>,
+}
+
+impl Default for Children {
+    /// Not known yet.
+    fn default() -> Self {
+        Children { keys: Keys::Pending, instances: Arc::new([]) }
+    }
+}
+
+impl Children {
+    /// The instance of a key.
+    pub(crate) fn get(&self, key: &InstanceKey) -> Option<&Arc<Instance>> {
+        self.instances.get(self.keys.find(key)?)
+    }
 }
 
 /// The most instances of one thing.
@@ -82,29 +135,26 @@ impl Evaluation<'_> {
     }
 
     /// The instances of a called module.
-    pub(crate) fn children(
-        &self,
-        instance: &Arc<Instance>,
-        call: usize,
-    ) -> Result<(Keys, Vec<Arc<Instance>>), Diagnostic> {
+    pub(crate) fn children(&self, instance: &Arc<Instance>, call: usize) -> Result<Children, Diagnostic> {
         if let Some(children) = instance.children[call].get() {
             return Ok(children.clone());
         }
         let Some((_, declared)) = instance.node.module.calls.get_index(call) else {
-            return Ok((Keys::Pending, Vec::new()));
+            return Ok(Children::default());
         };
         let keys = self.guarded(instance, super::evaluation::Entity::Call(call), || {
             self.keys(instance, declared.repetition.as_ref())
         })?;
-        let positions = keys.positions().into_iter();
-        let children: Vec<Arc<Instance>> =
-            positions.filter_map(|position| instance.child(call, position)).collect();
-        if keys != Keys::Pending {
-            // Another may have been faster; all must see the same instances.
-            let _ = instance.children[call].set((keys, children));
-            return Ok(instance.children[call].get().cloned().unwrap_or((Keys::Pending, Vec::new())));
+        if keys == Keys::Pending {
+            return Ok(Children::default());
         }
-        Ok((keys, children))
+        // Another may have been faster; all must see the same instances.
+        let children = instance.children[call].get_or_init(|| {
+            let positions = keys.positions().into_iter();
+            let instances = positions.filter_map(|position| instance.child(call, position)).collect();
+            Children { keys, instances }
+        });
+        Ok(children.clone())
     }
 
     /// The positions that a `for_each` outside resources and modules gives.
@@ -148,9 +198,6 @@ impl Evaluation<'_> {
 
 fn counted_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> {
     let wrong = |summary: &str| Box::new(at(expression.origin, summary));
-    if value.is_secret() {
-        return Err(wrong("`count` must not be secret").hinted("its number would show what it is"));
-    }
     if value.is_unknown() {
         return Ok(Keys::Pending);
     }
@@ -174,9 +221,7 @@ fn each_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> 
     }
     match value.kind() {
         Kind::Unknown(_) => Ok(Keys::Pending),
-        Kind::Map(entries) | Kind::Object(entries) => {
-            Ok(Keys::Each(entries.iter().map(|(key, value)| (key.clone(), value.clone())).collect()))
-        }
+        Kind::Map(entries) | Kind::Object(entries) => Ok(Keys::Each(entries.clone())),
         Kind::Set(items) => {
             let mut keys = Vec::with_capacity(items.len());
             for item in items.iter() {
@@ -195,7 +240,7 @@ fn each_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> 
                     }
                 }
             }
-            Ok(Keys::Each(keys))
+            Ok(Keys::Each(Entries::from_pairs(keys)))
         }
         Kind::List(_) => Err(wrong("`for_each` takes a map or a set of texts, not a list".to_owned())
             .hinted("write `toset(…)`")),

@@ -11,7 +11,7 @@ use trueup_core::{Address, InstanceKey, Mode, Value};
 
 use super::evaluation::Entity;
 use super::{Evaluation, Frame, Instance, Keys, Known, Position, for_each};
-use crate::declare::ResourceKey;
+use crate::declare::{Condition, Repetition, ResourceKey};
 use crate::eval::{references, visit_traversals};
 use crate::syntax::{Access, AccessKind, Body, Expr, Item, StaticStep, StaticTraversal, Traversal};
 
@@ -39,6 +39,42 @@ impl Evaluation<'_> {
             match item {
                 Item::Attribute(attribute) => self.used_by(standing, &attribute.value, used),
                 Item::Block(block) => self.used_by_body(standing, &block.body, used),
+            }
+        }
+    }
+
+    /// Adds what a condition and its message depend on.
+    pub(crate) fn used_by_condition(&self, standing: Standing<'_>, condition: &Condition, used: &mut Used) {
+        self.used_by(standing, &condition.condition, used);
+        self.used_by(standing, &condition.message, used);
+    }
+
+    /// Adds what decides that there is an instance at a position.
+    pub(crate) fn used_by_repetition(
+        &self,
+        instance: &Arc<Instance>,
+        position: &Position,
+        repetition: Option<&Repetition>,
+        used: &mut Used,
+    ) {
+        let standing = Standing { instance, position, for_each: None };
+        match repetition {
+            None => {}
+            Some(Repetition::Count(count)) => self.used_by(standing, count, used),
+            Some(Repetition::ForEach(for_each)) => self.used_by_for_each(standing, for_each, used),
+        }
+    }
+
+    /// Adds what one instance has to do with in a `for_each`.
+    fn used_by_for_each(&self, standing: Standing<'_>, for_each: &Expr, used: &mut Used) {
+        let instance = standing.instance;
+        match (instance.repeated_resource(for_each), standing.position.key()) {
+            (Some(repeated), key @ Some(_)) => {
+                used.insert(instance.address(repeated, key));
+            }
+            _ => {
+                let outside = Standing { position: &Position::One, for_each: None, ..standing };
+                self.used_by(outside, for_each, used);
             }
         }
     }
@@ -73,8 +109,7 @@ impl Evaluation<'_> {
                 let value = name(0).is_some_and(|name| name == "value");
                 let known = matches!(standing.position, Position::Each(_, value) if value.is_wholly_known());
                 if let (true, false, Some(for_each)) = (value, known, standing.for_each) {
-                    let outside = Standing { position: &Position::One, for_each: None, ..standing };
-                    self.used_by(outside, for_each, used);
+                    self.used_by_for_each(standing, for_each, used);
                 }
             }
             "count" | "path" | "terraform" | "stack" | "self" => {}
@@ -150,8 +185,11 @@ impl Evaluation<'_> {
             (Keys::One, _) => {
                 used.insert(instance.address(resource, None));
             }
-            (_, Some(key)) => {
-                used.insert(instance.address(resource, Some(key)));
+            (keys, Some(key)) => {
+                // One that does not exist is told where it is evaluated, if that is in a branch that counts.
+                if let Some(found) = keys.find(&key) {
+                    used.insert(instance.address(resource, keys.key_at(found)));
+                }
             }
             (keys, None) => {
                 let all = keys.positions();
@@ -189,8 +227,8 @@ impl Evaluation<'_> {
             return;
         };
         let Some(call) = standing.instance.node.module.calls.get_index_of(name) else { return };
-        let Ok((keys, children)) = self.children(standing.instance, call) else { return };
-        if keys == Keys::Pending {
+        let Ok(children) = self.children(standing.instance, call) else { return };
+        if children.keys == Keys::Pending {
             return self.pend(traversal.root.origin);
         }
         let wanted = traversal.steps.get(1).and_then(|access| self.index_of(standing, access, bound));
@@ -198,11 +236,12 @@ impl Evaluation<'_> {
             AccessKind::Attribute(name) => Some(name.clone()),
             AccessKind::Index(_) => None,
         });
-        for child in &children {
-            let key = child.caller.as_ref().and_then(|caller| caller.position.key());
-            if wanted.is_some() && key != wanted {
-                continue;
-            }
+        let meant = match &wanted {
+            // An instance that does not exist is told where it is evaluated, if that is in a branch that counts.
+            Some(key) => children.get(key).map(std::slice::from_ref).unwrap_or_default(),
+            None => &children.instances,
+        };
+        for child in meant {
             let outputs = &child.node.module.outputs;
             let named = output.as_ref().and_then(|output| outputs.get_index_of(output));
             let indexes = named.map_or_else(|| (0..outputs.len()).collect(), |index| vec![index]);
@@ -218,12 +257,12 @@ impl Evaluation<'_> {
             used.extend(found.iter().cloned());
             return;
         }
-        let pending_before = self.pending().len();
+        let pending_before = self.pending_count();
         let mut found = Used::new();
         // A name that depends on itself is told where it is evaluated.
         let done = self.guarded(instance, entity, || self.used_by_entity(instance, entity, &mut found));
         used.extend(found.iter().cloned());
-        if done.is_ok() && self.pending().len() == pending_before {
+        if done.is_ok() && self.pending_count() == pending_before {
             let _ = known.used.set(found.into_iter().collect());
         }
     }
@@ -237,12 +276,14 @@ impl Evaluation<'_> {
                 let output = &module.outputs[index];
                 self.used_by(here, &output.value, used);
                 for condition in &output.preconditions {
-                    self.used_by(here, &condition.condition, used);
-                    self.used_by(here, &condition.message, used);
+                    self.used_by_condition(here, condition, used);
                 }
                 self.used_by_names(instance, &output.depends_on, used);
             }
             Entity::Variable(index) => {
+                for condition in &module.variables[index].validations {
+                    self.used_by_condition(here, condition, used);
+                }
                 let (Some(parent), Some(caller)) = (instance.parent(), &instance.caller) else { return };
                 let Some(call) = instance.call(&parent) else { return };
                 let name = &module.variables[index].name.text;
@@ -255,16 +296,29 @@ impl Evaluation<'_> {
                     self.used_by(there, &argument.value, used);
                 }
             }
-            Entity::Resource(_) | Entity::Call(_) => {}
+            Entity::Validation(_) | Entity::Resource(_) | Entity::Call(_) => {}
         }
     }
 
     /// Adds what names that are written out stand for, as in `depends_on`: resources, and all that is in a module.
     pub(crate) fn used_by_names(&self, instance: &Arc<Instance>, names: &[StaticTraversal], used: &mut Used) {
         for name in names {
+            let module = &instance.node.module;
             let (mode, steps) = match (name.root.text.as_str(), name.steps.as_slice()) {
+                ("var", [StaticStep::Attribute(variable), ..]) => {
+                    if let Some(at) = module.variables.get_index_of(variable) {
+                        self.used_by_known(instance, Entity::Variable(at), &instance.variables[at], used);
+                    }
+                    continue;
+                }
+                ("local", [StaticStep::Attribute(local), ..]) => {
+                    if let Some(at) = module.locals.get_index_of(local) {
+                        self.used_by_known(instance, Entity::Local(at), &instance.locals[at], used);
+                    }
+                    continue;
+                }
                 ("module", [StaticStep::Attribute(call), ..]) => {
-                    if let Some(call) = instance.node.module.calls.get_index_of(call) {
+                    if let Some(call) = module.calls.get_index_of(call) {
                         self.used_by_call(instance, call, used);
                     }
                     continue;
@@ -272,11 +326,14 @@ impl Evaluation<'_> {
                 ("data", [StaticStep::Attribute(type_name), rest @ ..]) => {
                     (Mode::Data, (type_name.as_str(), rest))
                 }
+                ("resource", [StaticStep::Attribute(type_name), rest @ ..]) => {
+                    (Mode::Resource, (type_name.as_str(), rest))
+                }
                 (type_name, rest) => (Mode::Resource, (type_name, rest)),
             };
             let (type_name, [StaticStep::Attribute(name), rest @ ..]) = steps else { continue };
             let key = ResourceKey { mode, type_name: type_name.into(), name: name.clone() };
-            let Some(resource) = instance.node.module.resources.get_index_of(&key) else { continue };
+            let Some(resource) = module.resources.get_index_of(&key) else { continue };
             let wanted = match rest {
                 [StaticStep::Index(index), ..] => Some(InstanceKey::Index(*index)),
                 [StaticStep::Key(key), ..] => Some(InstanceKey::Key(key.clone())),
@@ -288,12 +345,12 @@ impl Evaluation<'_> {
 
     /// Adds all that is in a called module.
     fn used_by_call(&self, instance: &Arc<Instance>, call: usize, used: &mut Used) {
-        let Ok((keys, children)) = self.children(instance, call) else { return };
-        if keys == Keys::Pending {
+        let Ok(children) = self.children(instance, call) else { return };
+        if children.keys == Keys::Pending {
             let origin = instance.node.module.calls.get_index(call).map(|(_, call)| call.header);
             return origin.into_iter().for_each(|origin| self.pend(origin));
         }
-        for child in &children {
+        for child in children.instances.iter() {
             for resource in 0..child.node.module.resources.len() {
                 self.use_resource(child, resource, None, used);
             }
@@ -305,9 +362,7 @@ impl Evaluation<'_> {
 
     /// Evaluates without telling what is wrong. Whether it depends on resources.
     fn quietly(&self, work: impl FnOnce() -> Value) -> (Value, bool) {
-        let quiet = self.mute();
-        let outcome = self.depends_on_resources(work);
-        self.unmute(quiet);
+        let (outcome, _) = self.apart(|| self.depends_on_resources(work));
         outcome
     }
 }

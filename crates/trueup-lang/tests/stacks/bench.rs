@@ -74,6 +74,9 @@ impl Bench {
                 if built.pending.is_empty() {
                     return Ok(built);
                 }
+                if let Some(diagnostics) = built.stuck {
+                    return Err(Unsound { diagnostics, sources: built.program.sources });
+                }
                 let options = DeployOptions::new("test").plan;
                 let seen = self.reconciler().preview(&built.program, &options).await;
                 preview = Some(seen.unwrap_or_else(|error| panic!("{error}")));
@@ -155,6 +158,24 @@ impl Bench {
         match self.runtime.block_on(reconciler.deploy(&program, &options, &cancellation)) {
             Ok(Deployed::Ran(report)) => *report,
             other => panic!("{other:?}"),
+        }
+    }
+
+    /// Deploys; the outputs, or all that stood in the way.
+    pub(crate) fn try_outputs(&self) -> Result<Value, String> {
+        let built = self.build().map_err(|unsound| told(&unsound))?;
+        let (options, cancellation) = (DeployOptions::new("test"), Cancellation::new());
+        let reconciler = self.reconciler();
+        match self.runtime.block_on(reconciler.deploy(&built.program, &options, &cancellation)) {
+            Ok(Deployed::Ran(report)) => match report.outputs {
+                Some(outputs) if report.succeeded() => Ok(outputs),
+                _ => Err(format!("{:#?}", report.outcomes)),
+            },
+            Ok(other) => Err(format!("{other:?}")),
+            Err(EngineError::Unsound(diagnostics)) => {
+                Err(told(&Unsound { diagnostics, sources: built.program.sources }))
+            }
+            Err(other) => Err(other.to_string()),
         }
     }
 

@@ -73,3 +73,47 @@ fn terraform_settings_are_understood_or_refused() {
     let refused = stack("terraform {\n required_version = \"< 1.0\"\n}").refused();
     assert!(refused.contains("the language here is 1.11"), "{refused}");
 }
+
+#[test]
+fn json_overrides_native_syntax_and_is_overridden_by_it() {
+    let bench = Bench::new([
+        (
+            "main.tf",
+            "resource \"terraform_data\" \"a\" {\n input = 1\n lifecycle {\n prevent_destroy = true\n ignore_changes = [input]\n }\n}",
+        ),
+        (
+            "a_override.tf.json",
+            r#"{ "resource": { "terraform_data": { "a": { "//": "why", "input": 2, "lifecycle": { "prevent_destroy": false } } } } }"#,
+        ),
+        (
+            "b_override.tf",
+            "resource \"terraform_data\" \"b\" {\n lifecycle {\n prevent_destroy = false\n }\n}",
+        ),
+        (
+            "other.tf.json",
+            r#"{ "resource": { "terraform_data": { "b": { "input": 1, "lifecycle": { "//": "why", "prevent_destroy": true } } } } }"#,
+        ),
+    ]);
+    let program = bench.program();
+    assert!(program.resources.iter().all(|it| !it.options.protect));
+    assert_eq!(program.resources[0].options.ignore_changes.len(), 1);
+    insta::assert_snapshot!(program.resources[0].inputs.evaluate(&()).value, @"{ input = 2 }");
+}
+
+/// JSON has no comments but properties of this name.
+#[test]
+fn comments_may_stand_anywhere_in_json() {
+    let bench = Bench::new([
+        (
+            "main.tf.json",
+            r#"{
+              "//": "c",
+              "variable": { "x": { "//": "c", "default": 1 } },
+              "module": { "m": { "//": "c", "source": "./m", "x": "${var.x}" } },
+              "output": { "o": { "//": "c", "value": "${module.m.o}" } }
+            }"#,
+        ),
+        ("m/main.tf.json", r#"{ "variable": { "x": {} }, "output": { "o": { "value": "${var.x}" } } }"#),
+    ]);
+    insta::assert_snapshot!(bench.output("o"), @"1");
+}

@@ -136,3 +136,36 @@ fn our_files_add_our_words_to_what_terraform_files_declare() {
     bench.write("ours.tu.hcl", "resource \"std_file\" \"a\" {\n content = \"y\"\n}");
     assert!(bench.refused().contains("here it may only get `lifecycle` and `bind`"));
 }
+
+#[test]
+fn timeouts_and_retries_are_set_per_resource() {
+    let bench = stack(
+        r#"
+        stack { limits = { frail = 2 } }
+        resource "terraform_data" "a" {
+          lifecycle {
+            timeout = "10m"
+            timeouts { create = "1h30m" }
+            retry {
+              attempts = 3
+              backoff  = "250ms"
+            }
+            limit        = "frail"
+            delete_first = true
+            adopt        = false
+          }
+        }
+        "#,
+    );
+    let options = bench.program().resources[0].options.clone();
+    let timeouts = options.timeouts.unwrap();
+    assert_eq!(timeouts.create.unwrap().as_secs(), 5400);
+    assert_eq!(timeouts.delete.unwrap().as_secs(), 600);
+    let retry = options.retry.unwrap();
+    assert_eq!((retry.attempts_max, retry.backoff.as_millis()), (3, 250));
+    assert_eq!((options.delete_first, options.adopt), (Some(true), Some(false)));
+    assert_eq!(options.parallelism_class.as_deref(), Some("frail"));
+    bench.outputs();
+    bench.write("main.tf", "resource \"terraform_data\" \"a\" {\n lifecycle {\n timeout = \"soon\"\n }\n}");
+    assert!(bench.refused().contains("write it like \"90s\""));
+}

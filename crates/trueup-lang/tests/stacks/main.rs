@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bench;
+mod conditions;
+mod differential;
 mod expansion;
 mod files;
 mod lifecycle;
 mod mistakes;
 mod modules;
+mod moves;
+mod references;
 mod terraform;
 mod variables;

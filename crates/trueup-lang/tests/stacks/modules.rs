@@ -127,3 +127,52 @@ fn mistakes_in_calls_are_told_at_the_call() {
     1 error
     "#);
 }
+
+/// What is wrong with an argument is told at the call, not where its parts come from.
+#[test]
+fn arguments_that_do_not_fit_are_told_at_the_call() {
+    let with = |argument: &str, variable: &str| {
+        let bench = Bench::new([]);
+        bench.write(
+            "main.tf",
+            &format!("locals {{ far = \"abc\" }}\nmodule \"m\" {{\n source = \"./m\"\n x = {argument}\n}}"),
+        );
+        bench.write("m/main.tf", &format!("variable \"x\" {{\n {variable}\n}}"));
+        bench.refused()
+    };
+    let refused = with("local.far", "type = number");
+    assert!(refused.contains("main.tf:4:6") && refused.contains("expected a number"), "{refused}");
+    let refused = with("{ n = \"abc\" }", "type = object({ n = number })");
+    assert!(refused.contains("main.tf:4:12"), "{refused}");
+    let refused = with("null", "nullable = false");
+    assert!(refused.contains("main.tf:4:6") && refused.contains("`x` must not be null"), "{refused}");
+}
+
+#[test]
+fn defaults_must_fit_even_where_they_are_not_used() {
+    let bench = Bench::new([
+        ("main.tf", "module \"m\" {\n source = \"./m\"\n x = 1\n y = 2\n}"),
+        (
+            "m/main.tf",
+            "variable \"x\" {\n type = number\n default = \"abc\"\n}\nvariable \"y\" {\n nullable = false\n default = null\n}",
+        ),
+    ]);
+    let refused = bench.refused();
+    assert!(refused.contains("m/main.tf:3:12") && refused.contains("m/main.tf:7:12"), "{refused}");
+}
+
+#[test]
+fn what_only_the_root_module_may_say_is_refused_elsewhere() {
+    for (text, told) in [
+        (
+            "resource \"terraform_data\" \"a\" {}\nimport {\n to = terraform_data.a\n id = \"x\"\n}",
+            "`import` stands",
+        ),
+        ("stack {\n name = \"x\"\n}", "`stack` stands"),
+        ("provider \"terraform\" {}", "a provider is configured"),
+    ] {
+        let bench = Bench::new([("main.tf", "module \"m\" {\n source = \"./m\"\n}"), ("m/main.tf", text)]);
+        let refused = bench.refused();
+        assert!(refused.contains(told) && refused.contains("in the root module only"), "{refused}");
+    }
+}

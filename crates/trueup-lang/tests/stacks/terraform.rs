@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use trueup_core::{Kind, Value};
+
 use crate::bench::Bench;
 
 /// A folder of some size, with all that both understand.
@@ -74,30 +76,60 @@ fn folder() -> Bench {
 #[test]
 fn terraform_and_we_give_the_same_outputs() {
     let bench = folder();
-    let ours = bench.outputs();
-    let ours: serde_json::Value = serde_json::from_str(&ours.to_json(trueup_core::JsonForm::PUBLIC)).unwrap();
+    let ours = plain(&bench.outputs());
     assert!(bench.plan().ends_with("No changes"));
-    let Some(theirs) = terraform_outputs(bench.folder.path()) else {
-        eprintln!("left out: there is no `terraform` on PATH to compare with");
+    let Some(terraform) = Terraform::find() else {
+        println!("left out: there is no `terraform` on PATH to compare with");
         return;
     };
-    assert_eq!(ours, theirs);
+    assert_eq!(Ok(ours), terraform.outputs(bench.folder.path()));
 }
 
-fn terraform_outputs(folder: &std::path::Path) -> Option<serde_json::Value> {
-    let run = |arguments: &[&str]| {
-        let output = Command::new("terraform")
-            .args(arguments)
-            .current_dir(folder)
-            .env("CHECKPOINT_DISABLE", "1")
-            .output();
-        output.ok().inspect(|output| {
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        })
-    };
-    run(&["init", "-no-color"])?;
-    run(&["apply", "-auto-approve", "-no-color"])?;
-    let output = run(&["output", "-json", "-no-color"])?;
-    let all: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
-    Some(all.into_iter().map(|(name, it)| (name, it["value"].clone())).collect())
+/// The program that decides who is right.
+pub(crate) struct Terraform;
+
+impl Terraform {
+    /// `None` if there is none.
+    pub(crate) fn find() -> Option<Self> {
+        Command::new("terraform").arg("version").output().ok().map(|_| Terraform)
+    }
+
+    /// What it makes of a folder, or why it refuses it.
+    pub(crate) fn outputs(&self, folder: &std::path::Path) -> Result<Value, String> {
+        self.run(folder, &["init", "-no-color"])?;
+        self.run(folder, &["apply", "-auto-approve", "-no-color", "-compact-warnings"])?;
+        let output = self.run(folder, &["output", "-json", "-no-color"])?;
+        let all: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&output).unwrap();
+        let value = |it: &serde_json::Value| Value::from_plain_json(&it["value"].to_string()).unwrap();
+        Ok(Value::object(all.iter().map(|(name, it)| (name.as_str(), value(it)))))
+    }
+
+    fn run(&self, folder: &std::path::Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+        let mut command = Command::new("terraform");
+        let command = command.args(arguments).current_dir(folder).env("CHECKPOINT_DISABLE", "1");
+        let output = command.output().map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(output.stdout),
+            false => {
+                let told = String::from_utf8_lossy(&output.stderr);
+                Err(told.find("Error:").map_or(&*told, |start| &told[start..]).to_owned())
+            }
+        }
+    }
+}
+
+/// Outputs as `terraform output -json` tells them: without those that are null, and with lists and objects alone.
+pub(crate) fn plain(outputs: &Value) -> Value {
+    let entries = outputs.as_entries().unwrap().iter().filter(|(_, value)| !value.is_null());
+    Value::object(entries.map(|(name, value)| (name.clone(), without_kinds(value))))
+}
+
+fn without_kinds(value: &Value) -> Value {
+    match value.kind() {
+        Kind::List(items) | Kind::Set(items) => Value::list(items.iter().map(without_kinds)),
+        Kind::Map(entries) | Kind::Object(entries) => {
+            Value::object(entries.iter().map(|(key, value)| (key.clone(), without_kinds(value))))
+        }
+        _ => value.clone(),
+    }
 }

@@ -145,3 +145,30 @@ fn expressions_are_tried_out_in_the_root_module() {
     assert!(bench.evaluate("local.x").unwrap_err().contains("no local value `x`"));
     assert!(bench.evaluate("1 +").unwrap_err().contains("console:1:4"));
 }
+
+/// Time and chance are known at apply alone, and a local value that holds them is the same for all who use it.
+#[test]
+fn local_values_of_time_and_chance_are_known_at_apply() {
+    let bench = stack(
+        r#"
+        locals {
+          now    = timestamp()
+          chance = uuid()
+        }
+        resource "terraform_data" "a" { input = [local.now, local.chance] }
+        resource "terraform_data" "b" { input = local.chance }
+        output "now" { value = terraform_data.a.output[0] }
+        output "same" { value = terraform_data.a.output[1] == terraform_data.b.output && local.chance == terraform_data.b.output }
+        "#,
+    );
+    insta::assert_snapshot!(bench.outputs(), @r#"{ now = "1970-01-01T00:00:00Z", same = true }"#);
+}
+
+/// How many there are is seen by all; as in Terraform, that does not keep a secret number from counting.
+#[test]
+fn a_secret_number_may_count() {
+    let bench = stack(
+        "variable \"n\" {\n default = 2\n sensitive = true\n}\nresource \"terraform_data\" \"a\" { count = var.n }",
+    );
+    assert!(bench.plan().contains("Plan: 2 to create"));
+}

@@ -79,7 +79,7 @@ fn read(path: &std::path::Path) -> CommandResult<Export> {
     let foreign = |why: String| {
         CommandError::new(
             format!("{} is not an export: {why}", path.display()),
-            "make one with `state export`",
+            "make one with `trueup state export`",
         )
     };
     // The version first: what else a newer form holds is not for us to read.

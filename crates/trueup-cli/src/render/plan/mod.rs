@@ -1,8 +1,10 @@
 //! A plan as people read it: what happens to each resource, why, and field by field.
 //!
 //! Resources stand in natural order, grouped by module, those with nothing to do at the end and folded when they are
-//! many. `fields` writes what changes inside one, `reason` says why, `json` is the same for machines.
+//! many. `defaults` leaves out what goes without saying, `fields` writes what changes inside one, `reason` says why, `json` is the
+//! same for machines.
 
+mod defaults;
 mod fields;
 mod json;
 mod reason;
@@ -15,6 +17,7 @@ use trueup_engine::{Action, Plan, PlannedAction};
 use super::natural::compare_addresses;
 use crate::ui::{Line, Look, Mark, Meaning, hanging, width, wrapped};
 
+pub(crate) use defaults::Defaults;
 pub(crate) use json::{action_json, plan_json};
 
 /// So many resources without change are listed; more are counted.

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use portable_pty::{ChildKiller, CommandBuilder, MasterPty, PtySize, native_pty_system};
-use tempfile::TempDir;
+
+use crate::Folder;
 
 /// After so long a test is given up: nothing here takes more than a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -13,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// After so much that was not waited for, too.
 const HEARD_MAX: usize = 2_000;
 
-/// A terminal of 80 by 24 with a program in it.
-pub(crate) struct Screen {
+/// A terminal of 80 by 24 with a program in it, which ends with it.
+pub struct Screen {
     id: u32,
     killer: Box<dyn ChildKiller + Send + Sync>,
     end: std::sync::mpsc::Receiver<u32>,
@@ -24,29 +25,18 @@ pub(crate) struct Screen {
     news: std::sync::mpsc::Receiver<()>,
 }
 
-/// A folder with this text.
-pub(crate) fn folder(text: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("stack.lines"), text).unwrap();
-    folder
-}
-
-/// Makes the file that a gate waits for.
-pub(crate) fn hold(folder: &TempDir, name: &str) {
-    std::fs::write(folder.path().join(name), "").unwrap();
-}
-
 impl Screen {
-    /// Runs the binary in the folder.
-    pub(crate) fn run(folder: &TempDir, arguments: &str) -> Self {
+    /// Runs the folder's binary in it, with these arguments, separated by spaces.
+    pub fn run(folder: &Folder, arguments: &str) -> Self {
         let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_lines"));
+        let mut command = CommandBuilder::new(folder.binary());
         command.args(arguments.split_whitespace());
         command.cwd(folder.path());
         command.env_clear();
-        command.env("HOME", folder.path());
-        command.env("LANG", "C.UTF-8");
+        for (name, value) in folder.environment() {
+            command.env(name, value);
+        }
         command.env("TERM", "xterm-256color");
         let mut child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
@@ -68,37 +58,41 @@ impl Screen {
     }
 
     /// Waits until a text stands on the screen.
-    pub(crate) fn wait_for(&mut self, text: &str) {
+    pub fn wait_for(&mut self, text: &str) {
         self.until(&format!("{text:?}"), |screen| screen.text().contains(text));
     }
 
     /// All that stands on the screen.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.parser.lock().unwrap().screen().contents()
     }
 
-    pub(crate) fn cursor_is_shown(&self) -> bool {
+    /// Whether the cursor is shown, as it must be in the end.
+    pub fn cursor_is_shown(&self) -> bool {
         !self.parser.lock().unwrap().screen().hide_cursor()
     }
 
-    pub(crate) fn press(&mut self, keys: &[u8]) {
+    /// Presses keys.
+    pub fn press(&mut self, keys: &[u8]) {
         self.keyboard.write_all(keys).unwrap();
         self.keyboard.flush().unwrap();
     }
 
-    pub(crate) fn signal(&self, name: &str) {
+    /// Sends a signal to the program.
+    pub fn signal(&self, name: &str) {
         let id = self.id.to_string();
         let sent = std::process::Command::new("kill").args(["-s", name, &id]).status().unwrap();
         assert!(sent.success());
     }
 
-    pub(crate) fn resize(&mut self, rows: u16, cols: u16) {
+    /// Makes the terminal larger or smaller.
+    pub fn resize(&mut self, rows: u16, cols: u16) {
         self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
         self.parser.lock().unwrap().screen_mut().set_size(rows, cols);
     }
 
     /// Waits for the end, and for all that was written until then; the exit code.
-    pub(crate) fn ended(&mut self) -> u32 {
+    pub fn ended(&mut self) -> u32 {
         let code = self.end.recv_timeout(PATIENCE);
         let code = code.unwrap_or_else(|_| panic!("waited in vain for the end:\n{}", self.text()));
         while self.news.recv_timeout(PATIENCE).is_ok() {}

@@ -1,0 +1,252 @@
+//! Every command, once, on a real stack.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use trueup_cli_harness::{Folder, Told};
+
+use crate::{empty, stack};
+
+const SITE: &str = r#"
+stack {
+  name = "site"
+}
+
+variable "title" {
+  default = "Hello"
+}
+
+resource "std_file" "index" {
+  path    = "out/index.html"
+  content = "<h1>${var.title}</h1>\n"
+}
+
+resource "std_file" "sum" {
+  path    = "out/sum.txt"
+  content = std_file.index.sha256
+}
+
+output "where" {
+  value = std_file.index.path
+}
+
+output "sizes" {
+  value = [std_file.index.size, std_file.sum.size]
+}
+"#;
+
+fn deployed() -> Folder {
+    let folder = stack(SITE);
+    folder.done("deploy --stage t --yes");
+    folder
+}
+
+#[test]
+fn every_command_that_looks_answers_in_json() {
+    let folder = deployed();
+    for command in [
+        "plan --json",
+        "drift --json",
+        "output --json",
+        "output sizes --json",
+        "show std_file.index --json",
+        "why std_file.index --json",
+        "state list --json",
+        "state show std_file.index --json",
+        "history --json",
+        "graph --json",
+        "schema --json",
+        "schema std_file --json",
+        "schema data.std_http --json",
+        "config --json",
+        "validate --json",
+        "version --json",
+        "console std_file.index.size --json",
+    ] {
+        assert!(folder.json(command)["kind"].is_string(), "{command}");
+    }
+    let told = folder.done("deploy --force --yes --json");
+    for line in told.out.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["version"], 1, "{line}");
+    }
+}
+
+/// Their JSON says what is wrong, too.
+#[test]
+fn what_is_wrong_is_json_for_machines() {
+    let folder = stack("resource \"std_file\" \"a\" {\n");
+    let told = folder.run("validate --json");
+    let json: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!((told.code, &json["valid"]), (1, &false.into()));
+    assert_eq!(json["diagnostics"].as_array().unwrap().len(), 1, "{json}");
+}
+
+#[test]
+fn help_is_there_for_every_command() {
+    let folder = empty();
+    let commands = |told: &Told| -> Vec<String> {
+        let listed = told.out.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let listed = listed.take_while(|line| line.starts_with(' '));
+        // What is further in belongs to the line above.
+        let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+    };
+    let all = commands(&folder.done("--help"));
+    assert!(all.len() > 20, "{all:?}");
+    for command in &all {
+        for help in ["--help", "-h", "-help"] {
+            let told = folder.done(&format!("{command} {help}"));
+            assert!(told.out.contains("Usage: trueup"), "{command}: {told:?}");
+            assert!(told.out.lines().all(|line| line.chars().count() <= 100), "{command}: {}", told.out);
+        }
+    }
+    for command in commands(&folder.done("state --help")) {
+        assert!(folder.done(&format!("state {command} --help")).out.contains("xample"), "{command}");
+    }
+    let told = folder.run("depoly");
+    assert!(told.code == 1 && told.err.contains("deploy"), "{told:?}");
+}
+
+#[test]
+fn init_writes_a_stack_that_deploys() {
+    let folder = empty();
+    folder.done("init hello");
+    folder.done("fmt --check");
+    folder.done("validate");
+    folder.done("deploy --stage t --yes");
+    assert_eq!(folder.read("out/hello.txt"), "Hello from hello, stage t.\n");
+    assert_eq!(folder.done("output --raw file").out, "out/hello.txt");
+    assert_eq!(folder.run("init").code, 1);
+    folder.done("destroy --yes");
+    assert!(!folder.has("out/hello.txt"));
+}
+
+#[test]
+fn outputs_are_bare_for_scripts() {
+    let folder = deployed();
+    assert_eq!(folder.done("output --raw where").out, "out/index.html");
+    assert_eq!(folder.done("output where").out, "\"out/index.html\"\n");
+    assert_eq!(folder.json("output --json")["outputs"]["sizes"], serde_json::json!([15, 64]));
+    assert_eq!(folder.run("output --raw sizes").code, 1);
+    let told = folder.run("output wher");
+    assert!(told.code == 1 && told.err.contains("did you mean `where`?"), "{told:?}");
+}
+
+#[test]
+fn the_console_evaluates_with_what_is_deployed() {
+    let folder = deployed();
+    assert_eq!(folder.done("console std_file.index.size+1").out, "16\n");
+    let mut console = folder.command("console").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = "upper(var.title)\n[for n in range(3) : n * n]\nstd_file.index.path\n";
+    console.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = console.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "\"HELLO\"\n[0, 1, 4]\n\"out/index.html\"\n");
+    let told = folder.run("console nonsense.x");
+    assert!(told.code == 1 && told.err.contains("nonsense"), "{told:?}");
+}
+
+#[test]
+fn texts_are_laid_out() {
+    let folder = stack("output   \"a\" {\nvalue=1   # why\n}\n");
+    let told = folder.run("fmt --check");
+    assert!(told.code == 1 && (told.out + &told.err).contains("main.tf"));
+    folder.done("fmt");
+    assert_eq!(folder.read("main.tf"), "output \"a\" {\n  value = 1 # why\n}\n");
+    folder.done("fmt --check");
+}
+
+#[test]
+fn graphs_are_drawn() {
+    let folder = deployed();
+    let svg = folder.done("graph --format svg").out;
+    well_formed(&svg);
+    assert!(svg.starts_with("<svg") && svg.contains("std_file.index"), "{svg}");
+    assert!(folder.done("graph").out.starts_with("digraph"));
+    assert!(folder.done("graph --format mermaid").out.contains("std_file.sum"));
+}
+
+/// As far as a picture needs it: every element that is opened is closed, in order, and no `<` or `&` stands alone.
+fn well_formed(xml: &str) {
+    let mut open = Vec::new();
+    let mut rest = xml.trim();
+    while let Some(start) = rest.find('<') {
+        let text = &rest[..start];
+        assert!(open.is_empty() || !text.contains('>') || text.contains("&gt;"), "{text}");
+        for entity in text.split('&').skip(1) {
+            let name = entity.split(';').next().unwrap();
+            assert!(["lt", "gt", "amp", "quot", "apos"].contains(&name) || name.starts_with('#'), "{entity}");
+        }
+        let end = start + rest[start..].find('>').unwrap_or_else(|| panic!("{}", &rest[start..]));
+        let tag = &rest[start + 1..end];
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        match (tag.strip_prefix('/'), tag.ends_with('/') || tag.starts_with(['?', '!'])) {
+            (Some(name), _) => assert_eq!(open.pop(), Some(name)),
+            (None, true) => {}
+            (None, false) => open.push(tag.split_whitespace().next().unwrap()),
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty() && rest.is_empty(), "{open:?} {rest}");
+}
+
+#[test]
+fn resources_are_explained() {
+    let folder = deployed();
+    let told = folder.done("show std_file.index");
+    assert!(told.out.contains("out/index.html") && told.out.contains("std_file.sum"), "{told:?}");
+    folder.write("main.tf", &SITE.replace("Hello", "Moin"));
+    let told = folder.done("why std_file.sum");
+    assert!(told.out.contains("std_file.index"), "{told:?}");
+    let told = folder.done("schema std_file");
+    assert!(told.out.contains("content_base64") && told.out.contains("sha256"), "{told:?}");
+    let told = folder.run("schema std_fil");
+    assert!(told.code == 1 && told.err.contains("std_file"), "{told:?}");
+}
+
+/// STATE-8
+#[test]
+fn history_tells_every_run() {
+    let folder = deployed();
+    folder.write("main.tf", &SITE.replace("Hello", "Moin"));
+    folder.done("deploy --yes");
+    let runs = folder.json("history --json");
+    let runs = runs["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    let run = runs[0]["run"].as_str().unwrap();
+    let told = folder.done(&format!("history {}", &run[..8]));
+    assert!(told.out.contains("update completed") && told.out.contains("std_file.index"), "{told:?}");
+}
+
+/// STATE-9, ADOPT-7, MOVE-3
+#[test]
+fn records_are_changed_by_hand() {
+    let folder = deployed();
+    folder.done("state mv std_file.sum std_file.total --yes");
+    folder.write(
+        "main.tf",
+        &SITE.replace("std_file\" \"sum\"", "std_file\" \"total\"").replace("std_file.sum", "std_file.total"),
+    );
+    assert!(folder.done("plan").out.contains("No changes"));
+    let exported = folder.done("state export").out;
+    folder.done("state rm std_file.total --yes");
+    assert!(folder.has("out/sum.txt"), "its object stays");
+    assert!(!folder.done("state list").out.contains("std_file.total"));
+    folder.done("import std_file.total out/sum.txt --yes");
+    assert!(folder.done("state list").out.contains("std_file.total"));
+    assert!(folder.done("plan").out.contains("No changes"));
+    assert!(exported.contains("std_file.total"));
+    assert_eq!(folder.run("state rm std_file.total").code, 1, "nobody approved it");
+}
+
+#[test]
+fn shells_complete() {
+    let folder = deployed();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(folder.done(&format!("completions {shell}")).out.contains("trueup"), "{shell}");
+    }
+    folder.done("man pages");
+    assert!(folder.read("pages/trueup-deploy.1").contains(".TH"));
+    assert!(folder.done("version").out.starts_with("trueup "));
+}

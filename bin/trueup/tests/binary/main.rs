@@ -1,0 +1,33 @@
+//! The program as people have it: its language, its providers and its store, run in folders and watched in terminals.
+//!
+//! What the command line does by itself is tested on smaller binaries; here stands what shows only when all is put
+//! together.
+
+#![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
+
+mod commands;
+mod crashes;
+mod drift;
+mod gate;
+mod large;
+mod mistakes;
+mod plans;
+mod secrets;
+mod settings;
+mod state_file;
+mod terminal;
+mod terraform;
+
+use trueup_cli_harness::Folder;
+
+/// An empty folder.
+fn empty() -> Folder {
+    Folder::of(env!("CARGO_BIN_EXE_trueup"))
+}
+
+/// A folder with this text as its `main.tf`.
+fn stack(text: &str) -> Folder {
+    let folder = empty();
+    folder.write("main.tf", text);
+    folder
+}

@@ -1,0 +1,122 @@
+//! A secret goes where it is sent and nowhere else.
+
+use std::path::Path;
+
+use crate::stack;
+
+const CANARY: &str = "canary-7d1f0c-hush";
+
+const TEXT: &str = r#"
+variable "secret" {
+  type      = string
+  sensitive = true
+}
+
+variable "fail" {
+  default = false
+}
+
+resource "std_file" "secret" {
+  path    = "out/secret.txt"
+  content = "key=${var.secret}"
+  mode    = "0600"
+}
+
+resource "std_exec" "secret" {
+  create      = ["sh", "-c", "echo \"using $SECRET\" >&2; echo \"{ \\\"got\\\": \\\"$SECRET\\\" }\"; test $FAIL = false"]
+  update      = ["sh", "-c", "echo \"using $SECRET\" >&2; echo \"{ \\\"got\\\": \\\"$SECRET\\\" }\"; test $FAIL = false"]
+  read        = ["sh", "-c", "echo \"{ \\\"got\\\": \\\"$SECRET\\\" }\""]
+  input       = { length = length(var.secret), fail = var.fail, key = var.secret }
+  environment = { SECRET = var.secret, FAIL = tostring(var.fail) }
+}
+
+output "secret" {
+  value     = std_exec.secret.result.got
+  sensitive = true
+}
+"#;
+
+/// SECRET-1, SECRET-2, SECRET-5: not in what is printed, not in events, not in the log.
+#[test]
+fn a_secret_is_in_no_output_no_event_and_no_log() {
+    let folder = stack(TEXT);
+    let environment = [("TF_VAR_secret", CANARY), ("TRUEUP_LOG", "trace")];
+    let failing = [environment[0], environment[1], ("TF_VAR_fail", "true")];
+    for (command, environment) in [
+        ("validate", &environment[..]),
+        ("plan --stage t", &environment),
+        ("plan --stage t --full --json", &environment),
+        ("deploy --stage t --yes", &failing),
+        ("deploy --yes --json", &environment),
+        ("plan --full", &environment),
+        ("deploy --force --yes", &environment),
+        ("deploy --force --yes --json", &failing),
+        ("drift", &environment),
+        ("output", &environment),
+        ("output --json", &environment),
+        ("show std_file.secret", &environment),
+        ("show std_exec.secret --json", &environment),
+        ("state show std_exec.secret", &environment),
+        ("why std_exec.secret", &environment),
+        ("history", &environment),
+        ("history --json", &environment),
+        ("graph", &environment),
+        ("graph --format svg", &environment),
+        ("console var.secret", &environment),
+        ("console std_exec.secret", &environment),
+        ("console upper(std_file.secret.content) --json", &environment),
+        ("config", &environment),
+        ("plan --destroy --full", &environment),
+    ] {
+        let told = folder.run_with(&format!("{command} --log-file log.txt"), environment);
+        for text in [&told.out, &told.err] {
+            assert!(!text.to_lowercase().contains(CANARY), "{command}:\n{text}");
+        }
+    }
+    let runs = folder.json("history --json");
+    for run in runs["runs"].as_array().unwrap() {
+        let told = folder.done(&format!("history {} --json", run["run"].as_str().unwrap()));
+        assert!(!told.out.contains(CANARY), "{}", told.out);
+    }
+    assert_eq!(folder.read("out/secret.txt"), format!("key={CANARY}"));
+    // Whoever names one output means to have it.
+    assert_eq!(folder.done("output --raw secret").out, CANARY);
+    assert!(folder.read("log.txt").contains("reconciler."), "the log has no events");
+    for file in holding(folder.path()) {
+        assert!(file == "out/secret.txt" || file.starts_with(".trueup/state.db"), "the secret is in {file}");
+    }
+    let told = folder.run_with("destroy --yes --json --log-file log.txt", &environment);
+    assert_eq!(told.code, 0, "{told:?}");
+    assert!(
+        !told.out.contains(CANARY) && !told.err.contains(CANARY) && !folder.read("log.txt").contains(CANARY)
+    );
+}
+
+/// The secret as an argument is not in the command that is offered to be run again, nor in the log.
+#[test]
+fn a_secret_argument_is_not_repeated() {
+    let folder = stack(TEXT);
+    let told =
+        folder.run(&format!("deploy --stage t --yes --log-file log.txt -var fail=true -var secret={CANARY}"));
+    assert_eq!(told.code, 1, "{told:?}");
+    assert!(told.err.contains("--var secret=…"), "{told:?}");
+    assert!(!told.err.contains(CANARY) && !told.out.contains(CANARY), "{told:?}");
+    assert!(!folder.read("log.txt").contains(CANARY));
+}
+
+/// The files below the folder that hold the secret.
+fn holding(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if String::from_utf8_lossy(&std::fs::read(&path).unwrap()).contains(CANARY) {
+                found.push(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,145 @@
+//! A folder of its own for a binary, and what the binary tells when it runs there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder for a binary to work in, removed at the end.
+#[derive(Debug)]
+pub struct Folder {
+    folder: TempDir,
+    binary: PathBuf,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub struct Told {
+    /// Its exit code; -1 if a signal ended it.
+    pub code: i32,
+    /// What it wrote to standard output.
+    pub out: String,
+    /// What it wrote to standard error.
+    pub err: String,
+}
+
+impl Folder {
+    /// An empty folder for this binary.
+    pub fn of(binary: impl Into<PathBuf>) -> Self {
+        Folder { folder: tempfile::tempdir().unwrap(), binary: binary.into() }
+    }
+
+    /// The binary.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file, and the folders above it. Whoever watches it sees it whole, as editors write files.
+    pub fn write(&self, name: &str, text: &str) {
+        let (path, beside) = (self.path().join(name), self.path().join(format!("{name}.new")));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&beside, text).unwrap();
+        std::fs::rename(beside, path).unwrap();
+    }
+
+    /// What a file says.
+    pub fn read(&self, name: &str) -> String {
+        let path = self.path().join(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Whether there is such a file.
+    pub fn has(&self, name: &str) -> bool {
+        self.path().join(name).exists()
+    }
+
+    /// The binary, about to run here with these arguments, separated by spaces, and an environment that has nothing of
+    /// the person who runs the tests.
+    pub fn command(&self, arguments: &str) -> Command {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        self.command_of(&arguments)
+    }
+
+    /// The same, for arguments that have spaces.
+    pub fn command_of(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        command.envs(self.environment());
+        command
+    }
+
+    /// The environment of whatever runs here.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, std::ffi::OsString)> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        vec![("HOME", self.path().into()), ("LANG", "C.UTF-8".into()), ("PATH", path)]
+    }
+
+    /// Runs the binary.
+    pub fn run(&self, arguments: &str) -> Told {
+        Told::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs it with more in its environment.
+    pub fn run_with(&self, arguments: &str, environment: &[(&str, &str)]) -> Told {
+        Told::of(self.command(arguments).envs(environment.iter().copied()).output().unwrap())
+    }
+
+    /// Starts the binary, to look at things while it runs.
+    pub fn start(&self, arguments: &str) -> Started {
+        let mut command = self.command(arguments);
+        Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    /// Runs what must succeed.
+    pub fn done(&self, arguments: &str) -> Told {
+        let told = self.run(arguments);
+        assert_eq!(told.code, 0, "{arguments}: {told:?}");
+        told
+    }
+
+    /// Runs what must answer with JSON that has a version.
+    pub fn json(&self, arguments: &str) -> serde_json::Value {
+        let told = self.run(arguments);
+        let json: serde_json::Value = serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{told:?}"));
+        assert_eq!(json["version"], 1, "{arguments}: {json}");
+        json
+    }
+}
+
+/// A binary that runs, until it ends or the test does.
+#[derive(Debug)]
+pub struct Started(Option<Child>);
+
+impl Started {
+    /// Waits for its end.
+    pub fn ended(mut self) -> Told {
+        Told::of(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+
+    /// Ends it without a chance to say or write anything more.
+    pub fn kill(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Told {
+    /// What a finished command came to.
+    pub fn of(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Told { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+}

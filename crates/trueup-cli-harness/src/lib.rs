@@ -1,0 +1,27 @@
+//! What tests of binaries with our command line share: a [`Folder`] in which a binary runs and tells, a [`Screen`] on
+//! which it is watched, and [`steady`] for snapshots of what it says.
+//!
+//! A test waits for what stands on a screen or lies in a folder, never for time to pass. Whatever is not as it should
+//! be panics: this is for tests alone.
+
+#![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
+
+mod folder;
+mod screen;
+mod steady;
+
+pub use folder::{Folder, Started, Told};
+pub use screen::Screen;
+pub use steady::steady;
+
+/// The keys that answer prompts.
+pub mod keys {
+    /// To the choice on the right.
+    pub const RIGHT: &[u8] = b"\x1b[C";
+    /// To the choice on the left.
+    pub const LEFT: &[u8] = b"\x1b[D";
+    /// Takes the choice.
+    pub const ENTER: &[u8] = b"\r";
+    /// Interrupts.
+    pub const CONTROL_C: &[u8] = b"\x03";
+}

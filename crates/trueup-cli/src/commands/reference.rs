@@ -1,0 +1,36 @@
+//! `reference`: the commands and the types as pages of a book.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::StateSettings;
+use crate::reference;
+use crate::session::Session;
+
+/// Write a reference of commands, resource types and data sources into a folder, in Markdown
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  trueup reference docs/reference")]
+pub(crate) struct ReferenceArgs {
+    /// The folder
+    folder: PathBuf,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &ReferenceArgs) -> CommandResult {
+    let folder = session.folder.join(&args.folder);
+    // Which types there are does not depend on where state is kept.
+    let registry = session.registry(&StateSettings::in_own_folder());
+    let mut pages = vec![reference::command_page(session.name())];
+    pages.extend(reference::provider_pages(session.name(), &registry).await?);
+    pages.extend(session.composition.front_end.reference());
+    for page in &pages {
+        let path = folder.join(&page.path);
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&path, &page.text))
+            .map_err(|error| CommandError::file("write", &path, &error))?;
+    }
+    session.ui.note(&format!("wrote {} pages to {}", pages.len(), folder.display()));
+    Ok(Exit::Done)
+}
