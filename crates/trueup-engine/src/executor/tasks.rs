@@ -57,11 +57,9 @@ pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
             Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
             _ if node.is_declared() && has_work(draft, at) => {
                 builder.apply[at] = builder.add(Task::Apply(at));
-                let deleted_first = node.decision.order == Some(ReplaceOrder::DeleteFirst)
-                    && node.decision.action == Action::Replace;
                 // A delete that was interrupted keeps its place in the order: what it used may go too.
-                let unfinished = node.decision.start == Start::FinishDelete;
-                if (deleted_first || unfinished) && node.object().is_some() {
+                let unfinished = node.decision.start == Start::FinishDelete && node.object().is_some();
+                if node.is_deleted_first() || unfinished {
                     builder.delete[at] = builder.add(Task::DeleteOld(at));
                 }
             }

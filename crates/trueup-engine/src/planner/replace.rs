@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use trueup_core::{Diagnostic, Diagnostics, Value};
 
 use super::Draft;
-use super::node::Node;
+use super::node::{Node, Start};
 use super::retire::dependent_left_out;
 use super::trace::lines;
 use crate::plan::{Action, Reason, ReplaceOrder};
@@ -39,7 +39,12 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
         return Err(diagnostics);
     }
     refuse_lost_dependents(draft)?;
-    spread_delete_first(draft)
+    spread_delete_first(draft)?;
+    for node in draft.nodes.iter_mut().filter(|node| node.is_deleted_first()) {
+        // What a create that was cut off may have made is found when its turn to be deleted comes.
+        node.decision.start = Start::Record;
+    }
+    Ok(())
 }
 
 /// Whether the object stays when it is replaced (REPLACE-8).

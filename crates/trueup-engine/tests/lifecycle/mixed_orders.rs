@@ -158,3 +158,33 @@ fn what_is_deleted_first_takes_along_what_uses_it_through_something_removed() {
     calls.retain(|call| call.starts_with("delete"));
     assert_eq!(calls, ["delete c", "delete b", "delete a"]);
 }
+
+/// REPLACE-2, CRASH-1: also what a run that was cut off may have made, and no record knows yet.
+#[test]
+fn what_is_deleted_first_takes_along_what_was_being_created_on_it() {
+    for kind in ["w_thing", "w_token"] {
+        let all = |colour: &str| {
+            let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+            first.options.delete_first = Some(true);
+            let on = resource(&format!("{kind}.b"), [("colour", output("w_thing.a", "url"))]);
+            program([first, on])
+        };
+        for waits in 0.. {
+            let bench = Bench::new();
+            let finished = bench.deploy_cut_off(&all("red"), waits);
+            let left = bench.world.things();
+            bench.world.calls();
+            bench.deployed(&all("blue"));
+            let mut calls = bench.world.calls();
+            calls.retain(|call| call.starts_with("delete"));
+            if left.len() == 2 {
+                assert_eq!(calls, ["delete b", "delete a"], "{kind} cut off after {waits} waits");
+            }
+            assert_eq!(bench.world.things().len(), 2, "{kind} cut off after {waits} waits");
+            assert!(bench.plan(&all("blue")).ends_with("No changes"), "{kind} cut off after {waits} waits");
+            if finished {
+                break;
+            }
+        }
+    }
+}

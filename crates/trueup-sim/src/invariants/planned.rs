@@ -1,7 +1,7 @@
 //! INV-3 and INV-6: what happens was planned, and no more than that.
 
 use trueup_engine::Action;
-use trueup_state::Status;
+use trueup_state::{Status, Step};
 
 use super::model::{Watch, object_of};
 use super::{Judged, require};
@@ -43,6 +43,21 @@ pub(super) fn foreign_objects_are_left_alone(watch: &Watch, happened: &Happened)
     require(ours || own.any(|id| id == *object), "INV-3", || {
         format!("{object} is not of {}, and was changed ({effect:?}, {caller})", caller.origin)
     })
+}
+
+/// INV-3: what someone else made becomes the engine's only where it was asked to take such things over.
+pub(super) fn adoptions_are_asked_for(watch: &Watch, happened: &Happened) -> Judged {
+    let Happened::Committed { process, writes, .. } = happened else { return Ok(()) };
+    let orders = watch.processes.get(process).map(|it| it.orders).unwrap_or_default();
+    for write in writes {
+        let Step::Adopted { object, .. } = &write.entry.step else { continue };
+        let id = object.outputs.get("id").and_then(|id| id.as_str()).unwrap_or_default();
+        let foreign = watch.objects.get(id).is_some_and(|known| known.made_for.is_none());
+        require(!foreign || orders.adopts, "INV-3", || {
+            format!("{id} is someone else's, and was taken over by {}", write.subject())
+        })?;
+    }
+    Ok(())
 }
 
 /// INV-6: what is asked of the cloud is within what was approved.

@@ -17,9 +17,10 @@ use super::{World, at_once, scope};
 use crate::actor;
 use crate::cloud::{Line, Weather};
 use crate::invariants::{Violation, canaries_appear_nowhere, stopping};
-use crate::log::Happened;
+use crate::log::{Happened, Orders};
 use crate::process::{Incident, Process};
 use crate::scenario::{Operation, STAGE, Step};
+use crate::tally::Ingredient;
 use crate::types::registry;
 
 /// How long a lease lasts without renewal.
@@ -55,19 +56,27 @@ impl World {
         self.upgraded |= step.upgrade;
         self.cloud.set_weather(Weather::of(&step.faults), step.lateness);
         self.disk.set_faults(step.store.clone());
+        step.upgrade.then(|| self.log.count(Ingredient::Upgrade));
         for deed in &step.deeds {
+            self.log.count(Ingredient::DeedBetween);
             let done = actor::perform(&self.cloud, deed);
             self.log.note(|| format!("by hand: {done}"));
         }
         let program = self.sketch.program();
         let options = self.options(&step.operation, step.parallelism);
         let first = self.start(&step.incidents, &step.operation, step.parallelism);
-        let killed = if step.rival {
+        let killed = if let Some(rival) = step.rival {
+            self.log.count(Ingredient::Rival);
             let second = self.start(&[], &step.operation, step.parallelism);
-            let both = futures_util::future::join(
-                self.operate(&first, &program, &options, &step.operation),
-                self.operate(&second, &program, &options, &step.operation),
-            );
+            let later = async {
+                self.clock.sleep(Duration::from_millis(rival.delay_ms)).await;
+                if rival.unlocks {
+                    unlock(&self.disk);
+                }
+                self.operate(&second, &program, &options, &step.operation).await
+            };
+            let both =
+                futures_util::future::join(self.operate(&first, &program, &options, &step.operation), later);
             matches!(both.await, (Ending::Killed, _) | (_, Ending::Killed))
         } else {
             matches!(self.operate(&first, &program, &options, &step.operation).await, Ending::Killed)
@@ -103,13 +112,15 @@ impl World {
             }
             Incident::Unlock => unlock(&disk),
             Incident::Deed(deed) => {
+                log.count(Ingredient::DeedDuring);
                 let done = actor::perform(&cloud, deed);
                 log.note(|| format!("by hand, meanwhile: {done}"));
             }
         });
-        let by_hand = *operation == Operation::Refresh;
+        let (by_hand, adopts) = (*operation == Operation::Refresh, *operation == Operation::Adopt);
+        let orders = Orders { parallelism, by_hand, adopts };
         let what = format!("{operation:?}");
-        self.log.push(Happened::Began { process: number, what, parallelism, by_hand });
+        self.log.push(Happened::Began { process: number, what, orders });
         let line = Line::new(self.cloud.clone(), process.clone());
         let store = Arc::new(self.disk.of(&process));
         let random = Arc::new(SeededRandom::new(self.seed ^ (number << 32)));
@@ -154,6 +165,7 @@ impl World {
     ) -> Ending {
         let Started { process, reconciler, cancellation } = started;
         let number = process.number();
+        self.log.count(operation.ingredient());
         let mut approve = |plan: &trueup_engine::Plan| {
             let (protected, retained) = self.guarded(program, *operation == Operation::Destroy);
             let plan = Box::new(plan.clone());
