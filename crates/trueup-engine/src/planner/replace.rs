@@ -6,7 +6,7 @@ use trueup_core::{Diagnostic, Diagnostics, Value};
 
 use super::Draft;
 use super::node::{Node, Start};
-use super::retire::dependent_left_out;
+use super::retire::users_left_out;
 use super::trace::lines;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
@@ -55,11 +55,12 @@ fn is_retained(node: &Node) -> bool {
 /// TARGET-3: what is deleted first takes away what something left out still uses.
 fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
+    let users = users_left_out(draft);
     for (at, node) in draft.nodes.iter().enumerate() {
         if node.decision.order != Some(ReplaceOrder::DeleteFirst) {
             continue;
         }
-        if let Some(dependent) = dependent_left_out(draft, at) {
+        if let Some(dependent) = users[at] {
             let (address, dependent) = (&node.address, &draft.nodes[dependent].address);
             let summary = format!(
                 "{address} would be deleted first, and {dependent}, which depends on it, is left out of this run"
