@@ -53,8 +53,10 @@ impl Prepared {
         };
         let generations: Vec<Generation> = match self.task {
             Task::CleanUp(_) => record.deposed.clone(),
-            Task::DeleteOld(_) => record.current.iter().cloned().collect(),
-            Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => record.generations().cloned().collect(),
+            // Older generations that are still there use what it uses, which may be what goes next.
+            Task::DeleteOld(_) | Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => {
+                record.generations().cloned().collect()
+            }
         };
         for generation in generations {
             // What another resource holds is not this one's to delete (DELETE-9).

@@ -188,3 +188,33 @@ fn what_is_deleted_first_takes_along_what_was_being_created_on_it() {
         }
     }
 }
+
+/// REPLACE-2, CRASH-5: also older generations that a run that was cut off has left.
+#[test]
+fn what_is_deleted_first_takes_along_older_generations_that_use_it() {
+    let all = |colour: &str| {
+        let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        program([first, resource("w_thing.b", [("colour", output("w_thing.a", "url"))])])
+    };
+    let mut left_older = 0;
+    for waits in 0.. {
+        let mut bench = Bench::new();
+        bench.deployed(&all("red"));
+        bench.options.plan.replace = vec!["w_thing.b".parse().unwrap()];
+        let finished = bench.deploy_cut_off(&all("red"), waits);
+        bench.options.plan.replace.clear();
+        left_older += usize::from(bench.records()["b"].generations().count() > 1);
+        bench.world.calls();
+        bench.deployed(&all("blue"));
+        let mut calls = bench.world.calls();
+        calls.retain(|call| call.starts_with("delete"));
+        assert_eq!(calls.last().map(String::as_str), Some("delete a"), "{waits} waits: {calls:?}");
+        assert_eq!(bench.world.things().len(), 2, "cut off after {waits} waits");
+        assert!(bench.plan(&all("blue")).ends_with("No changes"), "cut off after {waits} waits");
+        if finished {
+            break;
+        }
+    }
+    assert!(left_older > 0);
+}
