@@ -67,6 +67,12 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Option<Asked> {
             "--kill" => asked.kill = Some(number()?),
             "--small" => asked.small = true,
             "--trace" => asked.trace = true,
+            #[cfg(feature = "mutations")]
+            "--plant" => {
+                let name = arguments.next()?;
+                let mut all = trueup_engine::Mutation::ALL.into_iter();
+                trueup_engine::plant(Some(all.find(|it| format!("{it:?}") == name)?));
+            }
             _ => return None,
         }
     }

@@ -3,7 +3,7 @@
 use trueup_engine::Action;
 use trueup_state::{Status, Step};
 
-use super::model::{Watch, object_of};
+use super::model::{Allowed, Watch, object_of};
 use super::{Judged, require};
 use crate::cloud::{Asking, Caller, Effect, Who};
 use crate::log::Happened;
@@ -67,9 +67,8 @@ pub(super) fn changes_are_granted(watch: &Watch, happened: &Happened) -> Judged 
     let granted = allowed.action(&caller.address).is_some_and(|planned| match (asking, planned.action) {
         // A create whose outcome is unknown is repeated with its token, to find what is to be deleted.
         (Asking::Create, Action::Delete) => repeats(watch, caller),
-        (Asking::Create, action) => {
-            matches!(action, Action::Create | Action::Replace | Action::MayReplace)
-        }
+        (Asking::Create, Action::Create) => replaces_nothing(watch, allowed, caller),
+        (Asking::Create, action) => matches!(action, Action::Replace | Action::MayReplace),
         (Asking::Update, action) => matches!(
             action,
             Action::Update | Action::MayUpdate | Action::Create | Action::Replace | Action::MayReplace
@@ -78,6 +77,13 @@ pub(super) fn changes_are_granted(watch: &Watch, happened: &Happened) -> Judged 
         (Asking::Delete, _) => true,
     });
     require(granted, "INV-6", || format!("not approved: {what} ({caller})"))
+}
+
+/// Whether the resource has no object beside the one that is made, but those that were there when the plan was approved.
+fn replaces_nothing(watch: &Watch, allowed: &Allowed, caller: &Caller) -> bool {
+    let own = watch.records.values().filter(|record| record.origin == caller.origin);
+    let mut others = own.flat_map(|record| record.generations()).filter(|it| it.number != caller.generation);
+    others.all(|other| allowed.generation(&caller.address, other.number).is_some())
 }
 
 /// Whether a create of this generation was under way when the plan was approved.

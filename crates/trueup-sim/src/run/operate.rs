@@ -29,6 +29,10 @@ const LEASE_TERM: Duration = Duration::from_secs(60);
 /// How long one call may take.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How long a process may go on without the lease that was taken from it: until it would renew it, and what it has sent
+/// by then has arrived.
+const NOTICED_AFTER: Duration = Duration::from_secs(30);
+
 /// How long a process may go on once it was told to stop: retries, time-outs and read-backs of what is under way.
 const STOPPING_MAX: Duration = Duration::from_secs(3_600);
 
@@ -249,23 +253,19 @@ fn told(outcome: &Outcome) -> String {
     }
 }
 
-/// Takes the lease away from whoever has it.
+/// Takes the lease away from whoever has it, and keeps it for as long as they may take to notice: whoever did not would
+/// let two runs at one thing at a time.
 fn unlock(disk: &crate::store::Disk) {
-    let curious = LeaseHolder {
+    let eve = LeaseHolder {
         run: "nobody".to_owned(),
         user: "eve".to_owned(),
         host: "there".to_owned(),
         reason: "unlock".to_owned(),
     };
     // Asking for it is how to learn who has it.
-    match at_once(disk.memory().acquire(&scope(), &curious, Duration::ZERO)) {
-        Ok(Acquired::Held(held)) => {
-            let _ = at_once(disk.memory().unlock(&scope(), &held.holder.run));
-            disk.unleased(held.token);
-        }
-        Ok(Acquired::Lease(lease)) => {
-            let _ = at_once(disk.memory().release(&scope(), &lease));
-        }
-        Err(_) => {}
+    if let Ok(Acquired::Held(held)) = at_once(disk.memory().acquire(&scope(), &eve, NOTICED_AFTER)) {
+        let _ = at_once(disk.memory().unlock(&scope(), &held.holder.run));
+        disk.unleased(held.token);
+        let _ = at_once(disk.memory().acquire(&scope(), &eve, NOTICED_AFTER));
     }
 }
