@@ -401,7 +401,8 @@ impl Progress<'_> {
             Some(outcome) => matches!(outcome, Outcome::Done(_)),
         };
         let selected = |other: usize| draft.selection.contains(other);
-        let mut users = draft.graph.dependents(at);
+        // Who used it when it was last recorded uses it still, unless its own change is done.
+        let mut users = draft.graph.dependents(at).chain(draft.recorded_graph.dependents(at));
         selected(at)
             && settled(at)
             && users.all(|other| selected(other) && settled(other))

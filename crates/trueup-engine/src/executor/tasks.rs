@@ -102,7 +102,7 @@ pub(crate) fn clean_up_tasks(
 }
 
 /// What is no longer declared, and an older generation of something else still uses until the clean-up: it must outlive
-/// that generation, and so must all that it uses itself.
+/// that generation, and so must all that it uses itself, unless that is deleted first.
 pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
     let mut late = vec![false; draft.nodes.len()];
     let leaves_old = |node: &Node| {
@@ -118,6 +118,16 @@ pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
             if goes(at) && !late[at] {
                 late[at] = true;
                 reached.push(at);
+            }
+        }
+    }
+    // What is deleted first does not wait for a clean-up, and so neither does what stands on it.
+    let mut going: Vec<usize> =
+        (0..draft.nodes.len()).filter(|at| draft.nodes[*at].is_deleted_first()).collect();
+    while let Some(at) = going.pop() {
+        for user in recorded_dependents(draft, at) {
+            if std::mem::replace(&mut late[user], false) {
+                going.push(user);
             }
         }
     }

@@ -218,3 +218,35 @@ fn what_is_deleted_first_takes_along_older_generations_that_use_it() {
     }
     assert!(left_older > 0);
 }
+
+/// REPLACE-2, DELETE-1: what is removed goes before what it stands on is deleted first, even if an older generation of
+/// something else may still use it.
+#[test]
+fn what_is_removed_does_not_wait_for_a_clean_up_if_what_it_uses_is_deleted_first() {
+    let first = |colour: &str| {
+        let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        first
+    };
+    let before = || {
+        let on = resource("w_thing.b", [("colour", output("w_thing.a", "url"))]);
+        let mut after = resource("w_thing.c", []);
+        after.depends_on = vec![address("w_thing.b")];
+        program([first("red"), on, after])
+    };
+    for waits in 0.. {
+        let mut bench = Bench::new();
+        bench.deployed(&before());
+        bench.options.plan.replace = vec!["w_thing.c".parse().unwrap()];
+        let finished = bench.deploy_cut_off(&before(), waits);
+        bench.options.plan.replace.clear();
+        bench.world.calls();
+        bench.deployed(&program([first("blue"), resource("w_thing.c", [])]));
+        let mut calls = bench.world.calls();
+        calls.retain(|call| ["delete a", "delete b"].contains(&call.as_str()));
+        assert_eq!(calls, ["delete b", "delete a"], "cut off after {waits} waits");
+        if finished {
+            break;
+        }
+    }
+}
