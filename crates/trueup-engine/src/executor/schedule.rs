@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, select, try_join_all};
 use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
@@ -127,11 +127,12 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
 }
 
 impl Progress<'_> {
-    /// Makes moves durable before anything else happens (MOVE-1).
+    /// Makes moves durable before anything else happens (MOVE-1). All of them take part in one commit: between two, a
+    /// record would depend on an address that no record has.
     async fn relocate(&mut self, draft: &Draft<'_>) {
-        for (node, held) in draft.nodes.iter().zip(&self.held) {
-            let Some((record, _)) = &node.record else { continue };
-            let Some(original) = draft.relocation.originals.get(&record.id) else { continue };
+        let moves = draft.nodes.iter().zip(&self.held).filter_map(|(node, held)| {
+            let (record, _) = node.record.as_ref()?;
+            let original = draft.relocation.originals.get(&record.id)?;
             let mut steps = Vec::new();
             if original.address != record.address {
                 steps.push(Step::Moved { to: record.address.clone() });
@@ -139,11 +140,11 @@ impl Progress<'_> {
             if original.meta != record.meta {
                 steps.push(Step::MetaChanged { meta: record.meta.clone() });
             }
-            if let Err(error) = held.steps(self.run, steps).await {
-                self.failed = true;
-                self.store_failed = Some(error);
-                return;
-            }
+            Some(held.steps(self.run, steps))
+        });
+        if let Err(error) = try_join_all(moves).await {
+            self.failed = true;
+            self.store_failed = Some(error);
         }
     }
 

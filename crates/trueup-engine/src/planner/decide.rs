@@ -262,7 +262,10 @@ impl Case<'_> {
         match self.handler.recovery(&attempted.effective) {
             Recovery::Lookup => match self.look_in_time(attempted).await? {
                 Looked::Found(sighting, number, slot) => {
-                    self.decide_found(sighting.state, number, slot, Reason::Recovered).await
+                    // It was made with the inputs of the attempt, even if reading does not tell.
+                    let inputs = sighting.state.inputs.or_else(|| Some(attempted.clone()));
+                    let state = State { inputs, ..sighting.state };
+                    self.decide_found(state, number, slot, Reason::Recovered).await
                 }
                 Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
                 Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,

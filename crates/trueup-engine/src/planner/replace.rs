@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use trueup_core::{Diagnostic, Diagnostics, Value};
+use trueup_state::Generation;
 
 use super::Draft;
 use super::node::{Node, Start};
@@ -73,13 +74,14 @@ fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
 
 /// Whether a replacement would have the identity of what it replaces, so that both cannot exist at once.
 fn keeps_identity(node: &Node) -> bool {
-    let (Some(handler), Some(desired), Some(object)) = (node.handler(), &node.desired, node.object()) else {
-        return false;
-    };
+    let (Some(handler), Some(desired)) = (node.handler(), &node.desired) else { return false };
+    let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+    // Of what is half made, or may have been, there are only the inputs of the attempt.
+    let recorded = current.and_then(Generation::inputs);
     let nothing = Value::object::<&str>([]);
     let schema = handler.schema();
     let new = schema.identity(Some(&desired.effective), &nothing);
-    let old = schema.identity(object.inputs.as_ref().map(|inputs| &inputs.effective), &nothing);
+    let old = schema.identity(recorded.map(|inputs| &inputs.effective), &nothing);
     matches!((new, old), (Some(new), Some(old)) if new.same(&old))
 }
 

@@ -1,5 +1,6 @@
 //! Replacements in both orders, removals and re-wirings, mixed: what the laws over random programs once found (INV-10).
 
+use trueup_core::{Failure, FailureClass};
 use trueup_program::{Program, ResourceDeclaration};
 
 use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from};
@@ -162,11 +163,12 @@ fn what_is_deleted_first_takes_along_what_uses_it_through_something_removed() {
 /// REPLACE-2, CRASH-1: also what a run that was cut off may have made, and no record knows yet.
 #[test]
 fn what_is_deleted_first_takes_along_what_was_being_created_on_it() {
-    for kind in ["w_thing", "w_token"] {
+    // What is found by looking, what is found by its token, and what does not tell its inputs when it is found.
+    for (kind, field) in [("w_thing", "colour"), ("w_token", "colour"), ("w_jar", "host")] {
         let all = |colour: &str| {
             let mut first = resource("w_thing.a", [("colour", lit(colour))]);
             first.options.delete_first = Some(true);
-            let on = resource(&format!("{kind}.b"), [("colour", output("w_thing.a", "url"))]);
+            let on = resource(&format!("{kind}.b"), [(field, output("w_thing.a", "url"))]);
             program([first, on])
         };
         for waits in 0.. {
@@ -249,4 +251,19 @@ fn what_is_removed_does_not_wait_for_a_clean_up_if_what_it_uses_is_deleted_first
             break;
         }
     }
+}
+
+/// REPLACE-2, CRASH-1: what may have been made keeps its identity to itself, too.
+#[test]
+fn what_was_being_created_is_deleted_first_if_its_replacement_has_the_same_identity() {
+    let bench = Bench::new();
+    let named =
+        |colour: &str| program([resource("w_named.a", [("name", lit("x")), ("colour", lit(colour))])]);
+    bench.world.fail("reconcile a", Failure::new(FailureClass::Indeterminate, "no answer"));
+    assert!(!bench.deploy(&named("red")).succeeded());
+    let plan = bench.plan(&named("blue"));
+    assert!(plan.contains("delete first (recovered, same-identity)"), "{plan}");
+    bench.world.calls();
+    bench.deployed(&named("blue"));
+    assert_eq!(bench.world.calls(), ["reconcile a", "delete a", "reconcile a"]);
 }
