@@ -63,9 +63,7 @@ impl RunLease {
 
     /// Renews the lease for as long as the run lasts. Ends only when it is lost: taken away, or not renewed in time.
     pub(crate) async fn keep(&self) -> StoreError {
-        if planted!(ForgetLease) {
-            std::future::pending::<()>().await;
-        }
+        planted!(ForgetLease => std::future::pending::<()>().await);
         loop {
             self.clock.sleep(self.term / 3).await;
             if let Err(lost) = self.renew().await {
@@ -102,9 +100,7 @@ impl RunLease {
     /// Waits until a call may start: never with less than a third of the lease left.
     pub(crate) async fn ready(&self) {
         let mut renewed = self.renewed.subscribe();
-        if planted!(ForgetLease) {
-            return;
-        }
+        planted!(ForgetLease => return);
         while self.left() < self.term / 3 {
             if renewed.changed().await.is_err() {
                 return;

@@ -16,7 +16,7 @@ pub enum Mutation {
     SkipUpdateIntent,
     /// A delete is recorded as done before it is called.
     ConfirmDeleteBeforeCall,
-    /// What a replacement replaces is dropped from its record.
+    /// What a replacement has replaced is dropped from its record instead of deleted.
     ForgetDeposed,
     /// An object that may not be read counts as gone.
     TreatDeniedAsGone,
@@ -44,7 +44,7 @@ pub enum Mutation {
     IgnoreCancellation,
     /// Objects of someone else are taken over without being asked to.
     AdoptUnowned,
-    /// What a failed call says is told as it is, secrets included.
+    /// The inputs of a create are told as they are, secrets included.
     TellSecrets,
     /// Decisions at apply are not held against what was granted.
     IgnoreGrant,
@@ -99,8 +99,14 @@ pub(crate) fn is_planted(mutation: Mutation) -> bool {
     PLANTED.get() == Some(mutation)
 }
 
-/// Whether a bug is planted; never without the feature.
+/// Whether a bug is planted, or what happens then; never without the feature.
 macro_rules! planted {
+    ($mutation:ident => $statement:stmt) => {
+        #[cfg(feature = "mutations")]
+        if $crate::mutations::is_planted($crate::mutations::Mutation::$mutation) {
+            $statement
+        }
+    };
     ($mutation:ident) => {{
         #[cfg(feature = "mutations")]
         let planted = $crate::mutations::is_planted($crate::mutations::Mutation::$mutation);

@@ -232,11 +232,14 @@ impl Applying<'_> {
         Ok(object.map(|object| object.outputs).unwrap_or_default())
     }
 
+    #[cfg(feature = "mutations")]
+    fn tell_inputs(&self) {
+        let doing = self.desired.effective.to_json(trueup_core::JsonForm::RECORD);
+        self.run.emit(Some(&self.address), EventKind::Progress { doing });
+    }
+
     async fn create(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
-        if planted!(TellSecrets) {
-            let doing = self.desired.effective.to_json(trueup_core::JsonForm::RECORD);
-            self.run.emit(Some(&self.address), EventKind::Progress { doing });
-        }
+        planted!(TellSecrets => self.tell_inputs());
         // A create that begins again is of the same generation, under the same name.
         let record = self.record();
         let (number, slot) = match record.as_ref().and_then(|record| record.current.as_ref()) {
@@ -279,14 +282,11 @@ impl Applying<'_> {
             attempt: attempt.clone(),
         };
         if !planted!(SkipCreateIntent) {
-            self.held.step(self.run, step.clone()).await?;
+            self.held.step(self.run, step).await?;
         }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Create));
         let called =
             self.call(Operation::Create, number, &attempt, None, &self.desired, planned, private).await;
-        if planted!(SkipCreateIntent) {
-            self.held.step(self.run, step).await?;
-        }
         let object = match called {
             Ok(object) => object,
             Err(Trouble::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
@@ -295,12 +295,6 @@ impl Applying<'_> {
             Err(Trouble::Failed(failure)) => return Err(self.failed_create(number, failure).await),
             Err(trouble) => return Err(trouble),
         };
-        if planted!(ForgetDeposed) {
-            let deposed = self.record().map(|record| record.deposed.clone()).unwrap_or_default();
-            for old in deposed {
-                self.held.step(self.run, Step::Dropped { number: old.number }).await?;
-            }
-        }
         let answered = object.clone();
         self.settle(Operation::Create, number, object, answered).await
     }
@@ -338,15 +332,12 @@ impl Applying<'_> {
         let meta = self.resource.meta.clone();
         let begun = Step::UpdateBegun { meta, attempt: attempt.clone() };
         if !planted!(SkipUpdateIntent) {
-            self.held.step(self.run, begun.clone()).await?;
+            self.held.step(self.run, begun).await?;
         }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Update));
         let object = self
             .call(Operation::Update, current.number, &attempt, Some(&prior), &self.desired, planned, private)
             .await?;
-        if planted!(SkipUpdateIntent) {
-            self.held.step(self.run, begun).await?;
-        }
         // Until it is settled, the record keeps the inputs it started from (CRASH-3).
         let answered = State { inputs: prior.inputs, ..object.clone() };
         self.settle(Operation::Update, current.number, object, answered).await

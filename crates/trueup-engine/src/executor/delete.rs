@@ -64,7 +64,8 @@ impl Prepared {
                 .object
                 .as_ref()
                 .is_some_and(|it| self.holders.is_held_by_another(&self.address, it));
-            if self.retain || elsewhere {
+            let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
+            if self.retain || elsewhere || forgotten {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }
@@ -171,11 +172,7 @@ impl Removal<'_> {
             let call = self.handler.delete(request);
             Box::pin(async move { call.await.map_err(|failed| failed.failure) })
         };
-        if planted!(ConfirmDeleteBeforeCall) {
-            self.held.step(self.run, Step::Deleted { number }).await?;
-            self.run.retrying(self.address, Operation::Delete, self.policy, call).await?;
-            return Ok(());
-        }
+        planted!(ConfirmDeleteBeforeCall => self.held.step(self.run, Step::Deleted { number }).await?);
         self.run.retrying(self.address, Operation::Delete, self.policy, call).await?;
         self.held.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));

@@ -117,11 +117,8 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     }
     progress.run_tasks(&mut draft, &tasks).await;
     progress.converge(&mut draft).await;
-    let cleanable = progress.cleanable(&draft);
-    progress.skip_late_deletes(&draft, &cleanable);
-    let cleanable = |at: usize| cleanable[at];
-    let retirable = |at: usize| progress.outcomes[at].is_none() && !progress.stopping();
-    let clean_up = clean_up_tasks(&draft, cleanable, retirable);
+    let going = progress.going(&draft);
+    let clean_up = clean_up_tasks(&draft, |at| going[at] && !progress.stopping());
     progress.run_tasks(&mut draft, &clean_up).await;
     progress.conclude(&draft, plan).await
 }
@@ -350,44 +347,38 @@ impl Progress<'_> {
         }
     }
 
-    /// Deletes that wait for the clean-up of something that was not done do not happen (DELETE-3).
-    fn skip_late_deletes(&mut self, draft: &Draft, cleanable: &[bool]) {
+    /// What goes in the clean-up: older generations, and what waits for these (DELETE-3). Nothing that something uses which
+    /// has to stay.
+    fn going(&mut self, draft: &Draft) -> Vec<bool> {
         let late = late_deletes(draft);
-        // In the order of dependencies, users come before what they use.
-        for at in draft.order.iter().rev().copied().filter(|at| late[*at]) {
-            let mut users = draft.recorded_graph.dependents(at);
-            let undone = users.find(|user| match &self.outcomes[*user] {
-                _ if self.stays(cleanable, *user) => true,
-                None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
-                Some(outcome) => !matches!(outcome, Outcome::Done(_)),
-            });
-            if let Some(user) = undone {
-                self.skip(draft, Task::Delete(at), &draft.nodes[user].address.clone());
-            }
+        let (nodes, outcomes) = (0..draft.nodes.len(), &self.outcomes);
+        let is_undone = |user: &usize| match &outcomes[*user] {
+            None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
+            Some(outcome) => !matches!(outcome, Outcome::Done(_)),
+        };
+        let mut going: Vec<bool> = nodes.clone().map(|at| late[at] || self.may_clean_up(draft, at)).collect();
+        let mut causes: Vec<Option<usize>> = vec![None; draft.nodes.len()];
+        for at in nodes.clone().filter(|at| late[*at]) {
+            causes[at] = draft.recorded_graph.dependents(at).find(is_undone);
+            going[at] = causes[at].is_none();
         }
-    }
-
-    /// Whose older generations may go: not those that an older generation still uses which has to stay.
-    fn cleanable(&self, draft: &Draft) -> Vec<bool> {
-        let mut cleanable: Vec<bool> =
-            (0..draft.nodes.len()).map(|at| self.may_clean_up(draft, at)).collect();
-        let mut staying: Vec<usize> =
-            (0..draft.nodes.len()).filter(|at| self.stays(&cleanable, *at)).collect();
+        let waits = |at: usize| late[at] || self.held[at].record().is_some_and(|it| !it.deposed.is_empty());
+        let mut staying: Vec<usize> = nodes.filter(|at| waits(*at) && !going[*at]).collect();
         while let Some(user) = staying.pop() {
             let used = draft.recorded_graph.dependencies(user).chain(draft.graph.dependencies(user));
             for at in used.filter(|at| *at != user) {
-                if std::mem::replace(&mut cleanable[at], false) {
+                if std::mem::replace(&mut going[at], false) {
+                    causes[at] = Some(user);
                     staying.push(at);
                 }
             }
         }
-        cleanable
-    }
-
-    /// Whether a declared node has older generations that stay for now.
-    fn stays(&self, cleanable: &[bool], at: usize) -> bool {
-        let waiting = self.held[at].record().is_some_and(|record| !record.deposed.is_empty());
-        waiting && !cleanable[at]
+        for (at, cause) in causes.iter().enumerate().filter(|(at, _)| late[*at]) {
+            if let Some(cause) = cause {
+                self.skip(draft, Task::Delete(at), &draft.nodes[*cause].address.clone());
+            }
+        }
+        going
     }
 
     /// Whether the older generations of a node may go: it and all that used them are done (REPLACE-5).

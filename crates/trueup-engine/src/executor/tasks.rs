@@ -83,19 +83,11 @@ pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
 }
 
 /// The tasks that delete older generations and what only those still used, dependents first.
-pub(crate) fn clean_up_tasks(
-    draft: &Draft,
-    replaced: impl Fn(usize) -> bool,
-    retired: impl Fn(usize) -> bool,
-) -> Tasks {
+pub(crate) fn clean_up_tasks(draft: &Draft, goes: impl Fn(usize) -> bool) -> Tasks {
     let late = late_deletes(draft);
     let mut builder = Builder::new(draft.nodes.len());
-    for (at, late) in late.into_iter().enumerate() {
-        if late && retired(at) {
-            builder.delete[at] = builder.add(Task::Delete(at));
-        } else if replaced(at) {
-            builder.delete[at] = builder.add(Task::CleanUp(at));
-        }
+    for (at, late) in late.into_iter().enumerate().filter(|(at, _)| goes(*at)) {
+        builder.delete[at] = builder.add(if late { Task::Delete(at) } else { Task::CleanUp(at) });
     }
     builder.must(draft);
     builder.finish()

@@ -117,16 +117,18 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let window = handler.traits().consistency_window;
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
     let looked = within(&*sources.clock, window, look, is_seen).await;
-    let denied = |failure: &trueup_core::Failure| failure.class == trueup_core::FailureClass::Denied;
-    if planted!(TreatDeniedAsGone) && looked.as_ref().is_err_and(denied) {
-        return Ok(Sight::Gone);
-    }
+    planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
     Ok(match looked? {
         Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
         Observed::Present(observed) => Sight::Present(observed),
         Observed::Absent => Sight::Gone,
         Observed::Unreadable => Sight::Unreadable,
     })
+}
+
+#[cfg(feature = "mutations")]
+fn is_denied(failure: &trueup_core::Failure) -> bool {
+    failure.class == trueup_core::FailureClass::Denied
 }
 
 /// What the pass did, for a trace.

@@ -11,12 +11,12 @@ use crate::plan::{Action, Reason};
 
 pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
     let users = users_left_out(draft);
-    for at in 0..draft.nodes.len() {
+    for (at, user) in users.into_iter().enumerate() {
         let left_out = !draft.selection.contains(at) && !planted!(RetireLeftOut);
         if draft.nodes[at].is_declared() || left_out {
             continue;
         }
-        if let Some(dependent) = users[at] {
+        if let Some(dependent) = user {
             let (address, dependent) = (&draft.nodes[at].address, &draft.nodes[dependent].address);
             let summary = format!("{address} is kept: {dependent} depends on it and is left out of this run");
             draft.warnings.push(Diagnostic::warning(summary).about(address.to_string()));

@@ -267,3 +267,25 @@ fn what_was_being_created_is_deleted_first_if_its_replacement_has_the_same_ident
     bench.deployed(&named("blue"));
     assert_eq!(bench.world.calls(), ["reconcile a", "delete a", "reconcile a"]);
 }
+
+/// REPLACE-5, DELETE-3: what is removed with older generations of its own does not keep those of others.
+#[test]
+fn one_run_cleans_up_what_a_removed_resource_used_in_all_its_generations() {
+    let coloured = |name: &str, colour| resource(&format!("w_thing.{name}"), [("colour", colour)]);
+    let chain = |colour: &str| {
+        let url = |of: &str| output(&format!("w_thing.{of}"), "url");
+        program([coloured("a", lit(colour)), coloured("b", url("a")), coloured("c", url("b"))])
+    };
+    for waits in 0.. {
+        let bench = Bench::new();
+        bench.deployed(&chain("red"));
+        let finished = bench.deploy_cut_off(&chain("blue"), waits);
+        let after = program([coloured("a", lit("blue")), coloured("c", lit("red"))]);
+        bench.deployed(&after);
+        assert_eq!(bench.world.things().len(), 2, "cut off after {waits} waits");
+        assert!(bench.plan(&after).ends_with("No changes"), "cut off after {waits} waits");
+        if finished {
+            break;
+        }
+    }
+}
