@@ -316,11 +316,14 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
+                // Which older generation uses which is recorded for the resource as a whole: where something is in use, what
+                // waits for it may be what uses it.
+                let in_use = matches!(task, Task::CleanUp(_)) && failure.class == FailureClass::Conflict;
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(Outcome::Failed(failure)),
                 }
-                Some(address)
+                (!in_use).then_some(address)
             }
         }
     }

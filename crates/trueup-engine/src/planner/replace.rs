@@ -39,8 +39,8 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    refuse_lost_dependents(draft)?;
     spread_delete_first(draft)?;
+    refuse_lost_dependents(draft)?;
     for node in draft.nodes.iter_mut().filter(|node| node.is_deleted_first()) {
         // What a create that was cut off may have made is found when its turn to be deleted comes.
         node.decision.start = Start::Record;

@@ -117,3 +117,21 @@ fn what_is_kept_for_something_left_out_keeps_what_it_depends_on() {
         ]
     );
 }
+
+/// TARGET-3: also what is deleted first because of what it depends on.
+#[test]
+fn what_would_have_to_go_first_with_its_upstream_is_not_torn_from_what_is_left_out() {
+    let mut bench = Bench::new();
+    let chain = |colour: &str| {
+        let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        let on = |name: &str, of: &str| {
+            resource(&format!("w_thing.{name}"), [("colour", output(&format!("w_thing.{of}"), "url"))])
+        };
+        program([first, on("b", "a"), on("c", "b")])
+    };
+    bench.deployed(&chain("red"));
+    targeting(&["w_thing.b"], &[], &mut bench);
+    let refused = bench.refused(&chain("blue"));
+    assert!(refused.contains("w_thing.b would be deleted first, and w_thing.c"), "{refused}");
+}
