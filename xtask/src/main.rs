@@ -2,7 +2,8 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`fuzz`] is for evenings.
+//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`sim`] runs the simulator, [`fuzz`]
+//! the fuzzer.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -17,6 +18,7 @@ mod phases;
 mod reference;
 mod repository;
 mod runner;
+mod sim;
 mod spdx;
 mod spec_ids;
 
@@ -55,7 +57,8 @@ fn main() -> ExitCode {
         }
         ["ci"] => runner::run_all(PHASES, &repository, OnFailure::Stop),
         ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
-        ["reference"] => finish(reference::write(&repository)),
+        ["reference"] => exit_code(reference::write(&repository)),
+        ["sim", arguments @ ..] => exit_code(sim::run(&repository, arguments)),
         ["fuzz", minutes] => fuzz(&repository, None, minutes),
         ["fuzz", minutes, target] => fuzz(&repository, Some(target), minutes),
         [name] => match PHASES.iter().find(|phase| phase.name == *name) {
@@ -66,7 +69,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn finish(outcome: Result<(), Failure>) -> ExitCode {
+fn exit_code(outcome: Result<(), Failure>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -78,7 +81,7 @@ fn finish(outcome: Result<(), Failure>) -> ExitCode {
 
 fn fuzz(repository: &Repository, target: Option<&str>, minutes: &str) -> ExitCode {
     match minutes.parse() {
-        Ok(minutes) => finish(fuzz::run(repository, target, minutes)),
+        Ok(minutes) => exit_code(fuzz::run(repository, target, minutes)),
         Err(_) => usage_error(&format!("`{minutes}` is no number of minutes")),
     }
 }
