@@ -96,6 +96,7 @@ fn help() -> String {
         "Usage: cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
          cargo xtask <phase>             run one phase\n       \
          cargo xtask reference           write the generated pages of docs/reference\n       \
+         cargo xtask sim --minutes M     simulate for so long (`cargo xtask sim --help` says what else)\n       \
          cargo xtask fuzz M [target]     fuzz what reads bytes from outside, M minutes a target\n       \
          cargo xtask help                print this\n\nPhases:\n",
     );
