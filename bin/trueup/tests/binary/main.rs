@@ -12,6 +12,7 @@ mod gate;
 mod large;
 mod mistakes;
 mod plans;
+mod sealing;
 mod secrets;
 mod settings;
 mod state_file;

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::render::{natural, record_json, record_lines};
 use crate::session::Session;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// Show what is recorded of a resource: inputs, outputs, what it depends on and what needs it
 #[derive(Args, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct ShowArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let snapshot = workplace.snapshot().await?;
+    let snapshot = workplace.snapshot(Access::Look).await?;
     let records = covered(&snapshot, &args.address, session.name())?;
     if args.json.json {
         let records: Vec<_> = records.iter().map(|record| record_json(record)).collect();

@@ -16,6 +16,7 @@ use super::node::{Attributes, Decision, NodeKind, Sight, Start};
 use super::sightings::SlotSightings;
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
+use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 use crate::retry::within;
 
@@ -262,12 +263,18 @@ impl Case<'_> {
         match self.handler.recovery(&attempted.effective) {
             Recovery::Lookup => match self.look_in_time(attempted).await? {
                 Looked::Found(sighting, number, slot) => {
-                    self.decide_found(sighting.state, number, slot, Reason::Recovered).await
+                    // It was made with the inputs of the attempt, even if reading does not tell.
+                    let inputs = sighting.state.inputs.or_else(|| Some(attempted.clone()));
+                    let state = State { inputs, ..sighting.state };
+                    self.decide_found(state, number, slot, Reason::Recovered).await
                 }
                 Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
                 Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,
             },
             Recovery::Token => self.decide_repeated(current).await,
+            Recovery::Blind if planted!(RepeatBlindCreate) => {
+                self.create(Start::Record, vec![Reason::Recovered]).await
+            }
             Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
         }
     }

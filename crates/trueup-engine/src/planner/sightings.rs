@@ -3,6 +3,8 @@
 use trueup_core::{Failure, FailureClass};
 use trueup_provider::{InputValues, Ownership, ResourceHandler, Sighting};
 
+use crate::mutations::planted;
+
 /// How many slots are searched for the object of a resource without record. Replacements that create first alternate
 /// between two names; more are in use only while older generations could not be deleted.
 const SLOTS_SEARCHED: u64 = 2;
@@ -65,7 +67,7 @@ impl SlotSightings {
         }
         let found = found.into_iter().max_by_key(|(sighting, _)| generation(sighting));
         match found {
-            Some((sighting, _)) if sighting.ownership == Ownership::Unowned && !adopt => {
+            Some((sighting, _)) if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) => {
                 let identity =
                     sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
                 let message = format!(

@@ -8,27 +8,28 @@ use trueup_engine::{
     SystemRandom,
 };
 use trueup_program::{Program, ProviderDeclaration, RetryPolicy};
-use trueup_provider::Registry;
+use trueup_provider::{Clock, Registry};
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
-use crate::world::{EmulatorClock, World};
+use crate::world::World;
 
-pub(crate) const STACK: &str = "shop";
-pub(crate) const STAGE: &str = "test";
+const STAGE: &str = "test";
 
 pub(crate) struct Bench<'w> {
     pub(crate) world: &'w World,
     store: MemoryStore,
-    clock: Arc<EmulatorClock>,
+    clock: Arc<dyn Clock>,
     pub(crate) options: DeployOptions,
 }
 
 impl<'w> Bench<'w> {
     pub(crate) fn new(world: &'w World) -> Self {
-        let clock = Arc::new(EmulatorClock::default());
+        let clock = world.clock();
         let mut options = DeployOptions::new(STAGE);
-        let backoff = Duration::from_millis(20);
-        options.plan.retry = RetryPolicy { attempts_max: 4, backoff, backoff_max: backoff };
+        if world.is_emulated() {
+            let backoff = Duration::from_millis(20);
+            options.plan.retry = RetryPolicy { attempts_max: 4, backoff, backoff_max: backoff };
+        }
         Bench { world, store: MemoryStore::new(clock.clone()), clock, options }
     }
 
@@ -44,7 +45,7 @@ impl<'w> Bench<'w> {
     /// A program that is made of typed resources.
     pub(crate) fn program(&self, declare: impl FnOnce(&mut Stack<'_>)) -> Program {
         let registry = self.registry();
-        let mut stack = Stack::new(STACK, &registry);
+        let mut stack = Stack::new(self.world.stack.as_str(), &registry);
         declare(&mut stack);
         let mut program = stack.build().unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
         program.providers.push(ProviderDeclaration { name: "awsn".into(), config: self.world.config().into() });
@@ -90,7 +91,7 @@ impl<'w> Bench<'w> {
     }
 
     pub(crate) async fn records(&self) -> Vec<Record> {
-        let snapshot = self.store.load(&Scope::new(STACK, STAGE)).await.unwrap();
+        let snapshot = self.store.load(&Scope::new(self.world.stack.as_str(), STAGE)).await.unwrap();
         snapshot.records.into_iter().map(|(record, _)| Record::clone(&record)).collect()
     }
 }

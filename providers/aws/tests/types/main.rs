@@ -4,12 +4,15 @@
 
 mod api;
 mod bench;
+mod data;
 mod dynamodb_table;
+mod examples;
 mod faults;
 mod iam;
 mod lambda;
 mod log_group;
 mod proxy;
+mod reference;
 mod s3_bucket;
 mod shop;
 mod sqs_queue;

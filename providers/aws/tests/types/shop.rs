@@ -1,7 +1,9 @@
 //! A stack of thirty resources and more, of every type, and the whole life of it.
 
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 
+use futures_util::FutureExt;
 use trueup_engine::Stack;
 use trueup_program::{Program, map};
 use trueup_provider_aws::{
@@ -82,16 +84,26 @@ async fn set_timeout_by_hand(world: &World, function: &str, seconds: i32) {
     changing.send().await.unwrap();
 }
 
+/// Wherever it ends, nothing is left behind: on the real AWS it would cost money.
+///
 /// PLAN-1, APPLY-2, DRIFT-2, REPLACE-1, BIND-1, ADOPT-2, DELETE-1: deploy, drift, update, replace, lose the state and find
 /// everything again, destroy; and the account is as empty as before.
 #[tokio::test]
 async fn a_stack_of_thirty_resources_lives_its_whole_life() {
-    let world = World::with_quick_functions().await;
+    let world = World::real_or_quick().await;
     world.write_code("code", "def handler(event, context):\n    return 'hello'\n");
     let mut bench = Bench::new(&world);
     assert_eq!(world.census().await, 0);
+    let lived = AssertUnwindSafe(live(&world, &mut bench)).catch_unwind().await;
+    bench.destroyed(&declared(&bench, FIRST)).await;
+    if let Err(panicked) = lived {
+        std::panic::resume_unwind(panicked);
+    }
+    assert_eq!(world.census().await, 0);
+}
 
-    let first = declared(&bench, FIRST);
+async fn live(world: &World, bench: &mut Bench<'_>) {
+    let first = declared(bench, FIRST);
     assert!(first.resources.len() >= 30, "{}", first.resources.len());
     bench.deployed(&first).await;
     let all = world.census().await;
@@ -103,16 +115,16 @@ async fn a_stack_of_thirty_resources_lives_its_whole_life() {
     for variable in ["QUEUE_URL", "QUEUE_ARN", "TABLE_NAME", "BUCKET_NAME"] {
         assert!(environment.contains_key(variable), "{environment:?}");
     }
-    set_timeout_by_hand(&world, &functions[0].name, 77).await;
+    set_timeout_by_hand(world, &functions[0].name, 77).await;
     let drifted = bench.plan(&first).await;
     assert!(drifted.contains("Plan: 1 to update") && drifted.contains("drift"), "{drifted}");
     bench.deployed(&first).await;
 
-    let changed = declared(&bench, Shape { timeout: 9, ..FIRST });
+    let changed = declared(bench, Shape { timeout: 9, ..FIRST });
     bench.deployed(&changed).await;
     assert!(world.functions().await.iter().all(|function| function.timeout == 9));
 
-    let rekeyed = declared(&bench, Shape { timeout: 9, key: "number", workers: 3 });
+    let rekeyed = declared(bench, Shape { timeout: 9, key: "number", workers: 3 });
     let plan = bench.plan(&rekeyed).await;
     assert!(plan.contains("3 to replace"), "{plan}");
     bench.deployed(&rekeyed).await;
@@ -125,8 +137,6 @@ async fn a_stack_of_thirty_resources_lives_its_whole_life() {
     assert_eq!(world.census().await, all);
     assert!(bench.plan(&rekeyed).await.ends_with("No changes"), "{}", bench.plan(&rekeyed).await);
 
-    bench.deployed(&declared(&bench, Shape { timeout: 9, key: "number", workers: 1 })).await;
+    bench.deployed(&declared(bench, Shape { timeout: 9, key: "number", workers: 1 })).await;
     assert!(world.census().await < all);
-    bench.destroyed(&first).await;
-    assert_eq!(world.census().await, 0);
 }
