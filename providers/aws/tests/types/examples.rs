@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use trueup_cli_harness::Folder;
-
-use crate::world::World;
+use trueup_test_servers::Emulator;
 
 /// A binary that Cargo built beside the tests.
 fn example(name: &str) -> PathBuf {
@@ -13,10 +12,10 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// DRIFT-2, DELETE-1
-#[tokio::test(flavor = "multi_thread")]
-async fn programs_in_rust_are_deployed_and_destroyed() {
-    let world = World::with_quick_functions().await;
-    let endpoint = format!("http://127.0.0.1:{}", world.proxy.port);
+#[test]
+fn programs_in_rust_are_deployed_and_destroyed() {
+    let emulator = Emulator::Ministack.start(&[("LOG_LEVEL", "ERROR")]).unwrap_or_else(|none| panic!("{none}"));
+    let endpoint = emulator.endpoint();
     let environment = [
         ("AWS_ENDPOINT_URL", endpoint.as_str()),
         ("AWS_REGION", "eu-central-1"),
