@@ -22,12 +22,12 @@ fn programs_in_rust_are_deployed_and_destroyed() {
         ("AWS_ACCESS_KEY_ID", "test"),
         ("AWS_SECRET_ACCESS_KEY", "test"),
     ];
-    for (name, resources) in [("worker", 7), ("api", 8)] {
+    for (name, resources) in [("worker", 7), ("api", 7)] {
         let folder = Folder::of(example(name));
         let done = |arguments: &str| {
             let told = folder.run_with(arguments, &environment);
             assert_eq!(told.code, 0, "{name} {arguments}: {told:?}");
-            told.out
+            told.out + &told.err
         };
         let deployed = done("deploy --stage test --yes");
         assert!(deployed.contains(&format!("{resources} created")), "{deployed}");
