@@ -36,7 +36,9 @@ pub(crate) fn check(repository: &Repository) -> Result<Vec<String>, Failure> {
 
 fn generate(repository: &Repository, folder: &Path) -> Result<(), Failure> {
     let mut command = cargo(&repository.root);
-    command.args(["run", "--quiet", "--package", "trueup-bin", "--features", "full", "--", "reference"]).arg(folder);
+    command
+        .args(["run", "--quiet", "--package", "trueup-bin", "--features", "full", "--", "reference"])
+        .arg(folder);
     cargo::run(&mut command)
 }
 

@@ -29,14 +29,17 @@ fn main() -> ExitCode {
                      "Action": ["logs:CreateLogStream", "logs:PutLogEvents"], "Resource": "{arn}:*" }}] }}"#
             )
         });
-        let role =
-            stack.add("hello", Role::args().assume_role_policy(TRUST).inline_policies(map([("logs", logging)])));
+        let role = stack
+            .add("hello", Role::args().assume_role_policy(TRUST).inline_policies(map([("logs", logging)])));
         let api = stack.add("main", Api::args().description("Says hello."));
         let stage = stack.add("live", Stage::args().api_id(api.id()));
-        let calls =
-            api.execution_arn().map(|arn| Invoker::new("apigateway.amazonaws.com", Some(format!("{arn}/*/*"))));
-        let function = Function::args().role(role.arn()).runtime("python3.13").handler("main.handler").code(CODE);
-        let function = function.timeout(5u64).log_group(logs.name()).environment(map([("GREETING", "hello")]));
+        let calls = api
+            .execution_arn()
+            .map(|arn| Invoker::new("apigateway.amazonaws.com", Some(format!("{arn}/*/*"))));
+        let function =
+            Function::args().role(role.arn()).runtime("python3.13").handler("main.handler").code(CODE);
+        let function =
+            function.timeout(5u64).log_group(logs.name()).environment(map([("GREETING", "hello")]));
         let hello = stack.add("hello", function.invokers(map([("api", calls)])));
         let integration =
             stack.add("hello", Integration::args().api_id(api.id()).integration_uri(hello.invoke_arn()));

@@ -79,7 +79,8 @@ impl DataSource for ExistingRole {
 
     async fn read(&self, context: &Context<Aws>) -> Result<ExistingRoleOutput> {
         let what = format!("the role `{}`", self.name);
-        let seen = context.config().iam.get_role().role_name(&self.name).send().await.map_err(cannot_see(&what))?;
+        let seen =
+            context.config().iam.get_role().role_name(&self.name).send().await.map_err(cannot_see(&what))?;
         let role = seen.role.ok_or_else(|| Error::not_found(format!("there is no role `{}`", self.name)))?;
         Ok(ExistingRoleOutput { name: self.name.clone(), arn: role.arn, unique_id: role.role_id })
     }

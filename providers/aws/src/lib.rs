@@ -22,9 +22,13 @@ mod sqs_queue;
 mod tags;
 
 pub use api::{
-    Api, ApiOutput, Cors, Integration, IntegrationOutput, IntegrationType, Route, RouteOutput, Stage, StageOutput,
+    Api, ApiOutput, Cors, Integration, IntegrationOutput, IntegrationType, Route, RouteOutput, Stage,
+    StageOutput,
 };
-pub use data::{CallerIdentity, CallerIdentityOutput, CurrentRegion, CurrentRegionOutput, ExistingRole, ExistingRoleOutput};
+pub use data::{
+    CallerIdentity, CallerIdentityOutput, CurrentRegion, CurrentRegionOutput, ExistingRole,
+    ExistingRoleOutput,
+};
 pub use dynamodb_table::{Capacity, GlobalIndex, KeyType, StreamView, Table, TableOutput};
 pub use iam::{IamPolicy, IamPolicyOutput, Role, RoleOutput};
 pub use lambda::{Access, Alias, AliasOutput, Architecture, Function, FunctionOutput, Grant, Invoker};

@@ -7,7 +7,7 @@ use trueup_provider::{
 
 use crate::failure::{cannot, cannot_see};
 use crate::settings::Aws;
-use crate::tags::{self, TagChanges, Tags};
+use crate::tags::{self, Tags};
 
 /// A group of logs.
 #[derive(Inputs, Clone)]
@@ -17,7 +17,13 @@ pub struct LogGroup {
     #[trueup(identity, replace, pattern = "^[A-Za-z0-9_./#-]{1,512}$")]
     name: Option<String>,
     /// For how many days entries are kept: one of the numbers that CloudWatch knows, or 0 for ever.
-    #[trueup(default = 0, one_of(0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653))]
+    #[trueup(
+        default = 0,
+        one_of(
+            0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
+            3288, 3653
+        )
+    )]
     retention_in_days: u64,
     /// Tags.
     #[trueup(default)]
@@ -48,7 +54,8 @@ impl LogGroup {
     async fn see(aws: &Aws, name: &str) -> Result<LogGroupOutput> {
         let what = format!("the log group `{name}`");
         // There is no call for one group: those that begin with its name are listed.
-        let mut pages = aws.logs.describe_log_groups().log_group_name_prefix(name).into_paginator().items().send();
+        let mut pages =
+            aws.logs.describe_log_groups().log_group_name_prefix(name).into_paginator().items().send();
         let group = loop {
             match pages.next().await {
                 None => return Err(Error::not_found(format!("there is no log group `{name}`"))),
@@ -64,7 +71,8 @@ impl LogGroup {
         let arn = arn.strip_suffix(":*").unwrap_or(arn).to_owned();
         let tagged = aws.logs.list_tags_for_resource().resource_arn(&arn).send().await;
         let tagged = tagged.map_err(cannot_see(&what))?.tags.unwrap_or_default();
-        let retention_in_days = group.retention_in_days().and_then(|days| u64::try_from(days).ok()).unwrap_or(0);
+        let retention_in_days =
+            group.retention_in_days().and_then(|days| u64::try_from(days).ok()).unwrap_or(0);
         Ok(LogGroupOutput { name: name.to_owned(), arn, retention_in_days, tags_all: tags::seen(tagged) })
     }
 
@@ -83,18 +91,12 @@ impl LogGroup {
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &LogGroupOutput) -> Result<()> {
-        let changes = TagChanges::between(&seen.tags_all, &tags::wanted(context, &self.tags));
-        let (logs, arn) = (&context.config().logs, &seen.arn);
-        if !changes.set.is_empty() {
-            let tags = changes.set.into_iter().collect();
-            let tagged = logs.tag_resource().resource_arn(arn).set_tags(Some(tags)).send().await;
-            tagged.map_err(cannot(format!("tag the log group `{}`", seen.name)))?;
-        }
-        if !changes.removed.is_empty() {
-            let untagged = logs.untag_resource().resource_arn(arn).set_tag_keys(Some(changes.removed)).send().await;
-            untagged.map_err(cannot(format!("untag the log group `{}`", seen.name)))?;
-        }
-        Ok(())
+        let (logs, arn, what) = (&context.config().logs, &seen.arn, format!("the log group `{}`", seen.name));
+        let set = |tags: Tags| {
+            logs.tag_resource().resource_arn(arn).set_tags(Some(tags.into_iter().collect())).send()
+        };
+        let remove = |keys| logs.untag_resource().resource_arn(arn).set_tag_keys(Some(keys)).send();
+        tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
 

@@ -91,7 +91,9 @@ fn account(who: String) -> String {
 fn condition(value: Value) -> Value {
     let Value::Object(operators) = value else { return value };
     let keyed = |tests: Value| match tests {
-        Value::Object(keys) => Value::Object(keys.into_iter().map(|(key, it)| (key, texts(it, |it| it))).collect()),
+        Value::Object(keys) => {
+            Value::Object(keys.into_iter().map(|(key, it)| (key, texts(it, |it| it))).collect())
+        }
         other => other,
     };
     Value::Object(operators.into_iter().map(|(operator, tests)| (operator, keyed(tests))).collect())
@@ -135,16 +137,33 @@ mod tests {
     fn documents_are_compared_by_what_they_mean() {
         let document = |statement: &str| format!(r#"{{"Version":"2012-10-17","Statement":{statement}}}"#);
         let one = document(r#"[{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}]"#);
-        check_same(&one, &document(r#"{"Resource":["*"],"Action":["SQS:SendMessage"],"Effect":"Allow"}"#), true);
-        check_same(&one, &document(r#"[{"Sid":"","Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}]"#), true);
-        check_same(&one, &document(r#"[{"Effect":"Deny","Action":"sqs:SendMessage","Resource":"*"}]"#), false);
+        check_same(
+            &one,
+            &document(r#"{"Resource":["*"],"Action":["SQS:SendMessage"],"Effect":"Allow"}"#),
+            true,
+        );
+        check_same(
+            &one,
+            &document(r#"[{"Sid":"","Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}]"#),
+            true,
+        );
+        check_same(
+            &one,
+            &document(r#"[{"Effect":"Deny","Action":"sqs:SendMessage","Resource":"*"}]"#),
+            false,
+        );
         check_same(&one, &one.replace("2012-10-17", "2008-10-17"), false);
         let by = |who: &str| document(&format!(r#"[{{"Effect":"Allow","Principal":{who},"Action":"a:b"}}]"#));
         check_same(&by(r#""*""#), &by(r#"{"AWS":"*"}"#), true);
-        check_same(&by(r#"{"AWS":["123456789012"]}"#), &by(r#"{"AWS":"arn:aws:iam::123456789012:root"}"#), true);
+        check_same(
+            &by(r#"{"AWS":["123456789012"]}"#),
+            &by(r#"{"AWS":"arn:aws:iam::123456789012:root"}"#),
+            true,
+        );
         check_same(&by(r#"{"Service":["b","a"]}"#), &by(r#"{"Service":["a","b"]}"#), true);
         check_same(&by(r#"{"Service":"a"}"#), &by(r#"{"AWS":"a"}"#), false);
-        let when = |test: &str| document(&format!(r#"{{"Effect":"Allow","Condition":{{"Bool":{{"k":{test}}}}}}}"#));
+        let when =
+            |test: &str| document(&format!(r#"{{"Effect":"Allow","Condition":{{"Bool":{{"k":{test}}}}}}}"#));
         check_same(&when("true"), &when(r#"["true"]"#), true);
         check_same("not json", "not json", true);
         check_same("not json", "{}", false);

@@ -69,9 +69,9 @@ impl Settings {
     pub(crate) async fn configure(self, folder: PathBuf) -> Result<Aws> {
         let config = self.load().await?;
         let Some(region) = config.region().map(ToString::to_string) else {
-            return Err(Error::invalid("no region is configured")
-                .at("region")
-                .hint("set `region` in the provider's configuration, AWS_REGION, or the region of the profile"));
+            return Err(Error::invalid("no region is configured").at("region").hint(
+                "set `region` in the provider's configuration, AWS_REGION, or the region of the profile",
+            ));
         };
         // An emulator has no name for each bucket.
         let path_style = config.endpoint_url().is_some();
@@ -109,7 +109,13 @@ impl Settings {
         }
         if let (Some(id), Some(secret)) = (self.access_key, self.secret_key) {
             let token = self.session_token.map(Secret::into_exposed);
-            loader = loader.credentials_provider(Credentials::new(id, secret.into_exposed(), token, None, "trueup"));
+            loader = loader.credentials_provider(Credentials::new(
+                id,
+                secret.into_exposed(),
+                token,
+                None,
+                "trueup",
+            ));
         }
         Ok(loader.load().await)
     }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use aws_sdk_sqs::types::QueueAttributeName as Attribute;
 use serde_json::json;
 use trueup_provider::{
-    Context, Crud, Error, FieldType, Found, Inputs, ModifyPlan, NameRules, Outputs, PlanHook, Prior, Recovery,
-    Result, Sightings, Traits,
+    Context, Crud, Error, FieldType, Found, Inputs, ModifyPlan, NameRules, Outputs, PlanHook, Prior,
+    Recovery, Result, Sightings, Traits,
 };
 
 use crate::failure::{cannot, cannot_see};
 use crate::policy;
 use crate::settings::Aws;
-use crate::tags::{self, TagChanges, Tags};
+use crate::tags::{self, Tags};
 
 /// What the name of a queue that keeps order ends in.
 const FIFO: &str = ".fifo";
@@ -119,7 +119,8 @@ impl Queue {
     /// The attributes that can be changed, absent ones as the empty text that takes them away.
     fn attributes(&self) -> BTreeMap<Attribute, String> {
         let redrive = self.dead_letter.as_ref().map_or(String::new(), |dead| {
-            json!({ "deadLetterTargetArn": dead.target_arn, "maxReceiveCount": dead.max_receive_count }).to_string()
+            json!({ "deadLetterTargetArn": dead.target_arn, "maxReceiveCount": dead.max_receive_count })
+                .to_string()
         });
         let mut attributes = BTreeMap::from([
             (Attribute::VisibilityTimeout, self.visibility_timeout_seconds.to_string()),
@@ -142,7 +143,8 @@ impl Queue {
         let what = format!("the queue `{name}`");
         let url = aws.sqs.get_queue_url().queue_name(name).send().await.map_err(cannot_see(&what))?;
         let url = url.queue_url.unwrap_or_default();
-        let seen = aws.sqs.get_queue_attributes().queue_url(&url).attribute_names(Attribute::All).send().await;
+        let seen =
+            aws.sqs.get_queue_attributes().queue_url(&url).attribute_names(Attribute::All).send().await;
         let seen = seen.map_err(cannot_see(&what))?.attributes.unwrap_or_default();
         let tagged = aws.sqs.list_queue_tags().queue_url(&url).send().await.map_err(cannot_see(&what))?;
         let text = |attribute| seen.get(&attribute).filter(|text| !text.is_empty()).cloned();
@@ -166,18 +168,11 @@ impl Queue {
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &QueueOutput) -> Result<()> {
-        let changes = TagChanges::between(&seen.tags_all, &tags::wanted(context, &self.tags));
-        let (sqs, url) = (&context.config().sqs, &seen.url);
-        if !changes.set.is_empty() {
-            let tags = changes.set.into_iter().collect();
-            let tagged = sqs.tag_queue().queue_url(url).set_tags(Some(tags)).send().await;
-            tagged.map_err(cannot(format!("tag the queue `{}`", seen.name)))?;
-        }
-        if !changes.removed.is_empty() {
-            let untagged = sqs.untag_queue().queue_url(url).set_tag_keys(Some(changes.removed)).send().await;
-            untagged.map_err(cannot(format!("untag the queue `{}`", seen.name)))?;
-        }
-        Ok(())
+        let (sqs, url, what) = (&context.config().sqs, &seen.url, format!("the queue `{}`", seen.name));
+        let set =
+            |tags: Tags| sqs.tag_queue().queue_url(url).set_tags(Some(tags.into_iter().collect())).send();
+        let remove = |keys| sqs.untag_queue().queue_url(url).set_tag_keys(Some(keys)).send();
+        tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
 

@@ -6,8 +6,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use aws_sdk_sts::error::{ProvideErrorMetadata, SdkError};
 use sha2::{Digest, Sha256};
 use trueup_provider::{CallContext, Error, Ownership, PlanHook, Result};
+
+use crate::failure::cannot;
 
 /// Names and values.
 pub(crate) type Tags = BTreeMap<String, String>;
@@ -91,15 +94,40 @@ pub(crate) fn not_ours(what: &str) -> Error {
         .hint("deploy once more, which marks it again, then delete it; or forget it with `trueup state rm`")
 }
 
+/// Gives an object the tags it is to have: what is missing is set, what is too many taken away, each by the service's own
+/// call.
+pub(crate) async fn synchronise<S, SetOutput, SetError, R, RemoveOutput, RemoveError>(
+    (context, written): (&CallContext, &Tags),
+    seen: &Tags,
+    what: &str,
+    set: impl FnOnce(Tags) -> S,
+    remove: impl FnOnce(Vec<String>) -> R,
+) -> Result<()>
+where
+    S: Future<Output = Result<SetOutput, SdkError<SetError>>>,
+    SetError: ProvideErrorMetadata + std::error::Error + 'static,
+    R: Future<Output = Result<RemoveOutput, SdkError<RemoveError>>>,
+    RemoveError: ProvideErrorMetadata + std::error::Error + 'static,
+{
+    let changes = TagChanges::between(seen, &wanted(context, written));
+    if !changes.set.is_empty() {
+        set(changes.set).await.map_err(cannot(format!("tag {what}")))?;
+    }
+    if !changes.removed.is_empty() {
+        remove(changes.removed).await.map_err(cannot(format!("untag {what}")))?;
+    }
+    Ok(())
+}
+
 /// What to set and what to take away, to come from some tags to others.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TagChanges {
-    pub(crate) set: Tags,
-    pub(crate) removed: Vec<String>,
+struct TagChanges {
+    set: Tags,
+    removed: Vec<String>,
 }
 
 impl TagChanges {
-    pub(crate) fn between(seen: &Tags, wanted: &Tags) -> Self {
+    fn between(seen: &Tags, wanted: &Tags) -> Self {
         let set = wanted.iter().filter(|(key, value)| seen.get(*key) != Some(value));
         let removed = seen.keys().filter(|key| !wanted.contains_key(*key)).cloned();
         TagChanges {
@@ -114,7 +142,17 @@ fn encoded(value: &str) -> String {
     let mut text = String::new();
     for byte in value.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b' ' | b'_' | b'.' | b':' | b'/' | b'=' | b'+' | b'-' => {
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b' '
+            | b'_'
+            | b'.'
+            | b':'
+            | b'/'
+            | b'='
+            | b'+'
+            | b'-' => {
                 text.push(char::from(byte));
             }
             other => {
@@ -163,7 +201,10 @@ mod tests {
         let tags = |pairs: &[(&str, &str)]| {
             pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect::<Tags>()
         };
-        let changes = TagChanges::between(&tags(&[("a", "1"), ("b", "1"), ("c", "1")]), &tags(&[("a", "1"), ("b", "2")]));
+        let changes = TagChanges::between(
+            &tags(&[("a", "1"), ("b", "1"), ("c", "1")]),
+            &tags(&[("a", "1"), ("b", "2")]),
+        );
         assert_eq!(changes, TagChanges { set: tags(&[("b", "2")]), removed: vec!["c".to_owned()] });
     }
 }

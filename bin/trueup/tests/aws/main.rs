@@ -23,7 +23,8 @@ impl Example {
         for file in ["main.tu.hcl", "code/main.py"] {
             folder.write(file, &std::fs::read_to_string(example.join(file)).unwrap());
         }
-        let emulator = Emulator::Ministack.start(&[("LOG_LEVEL", "ERROR")]).unwrap_or_else(|none| panic!("{none}"));
+        let emulator =
+            Emulator::Ministack.start(&[("LOG_LEVEL", "ERROR")]).unwrap_or_else(|none| panic!("{none}"));
         Example { folder, emulator }
     }
 
@@ -48,7 +49,8 @@ impl Example {
 
     fn start(&self, arguments: &str) -> Started {
         let environment = self.environment();
-        let environment: Vec<(&str, &str)> = environment.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let environment: Vec<(&str, &str)> =
+            environment.iter().map(|(key, value)| (*key, value.as_str())).collect();
         self.folder.start_with(arguments, &environment)
     }
 

@@ -77,7 +77,9 @@ pub(crate) async fn a_create_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked
     for steps in 0..STEPS_MAX {
         let before = count().await;
         let driver = kit.driver.with_fresh_token();
-        if let Some(finished) = interrupted(driver.apply(&desired, None, None), steps, kit.steps.as_ref()).await {
+        if let Some(finished) =
+            interrupted(driver.apply(&desired, None, None), steps, kit.steps.as_ref()).await
+        {
             return kit.remove(&desired, &finished?).await;
         }
         kit.settled().await;
@@ -105,7 +107,9 @@ pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked
     let updated = kit.driver.inputs(updated)?;
     for steps in 0..STEPS_MAX {
         let (_, state) = kit.created().await?;
-        let cut_off = interrupted(kit.driver.apply(&updated, Some(&state), Some(&state)), steps, kit.steps.as_ref()).await;
+        let cut_off =
+            interrupted(kit.driver.apply(&updated, Some(&state), Some(&state)), steps, kit.steps.as_ref())
+                .await;
         let finished = cut_off.is_some();
         kit.settled().await;
         // The original state stays the baseline: the record still says what was before.
@@ -126,7 +130,8 @@ pub(crate) async fn a_delete_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked 
     for steps in 0..STEPS_MAX {
         let before = count().await;
         let (desired, state) = kit.created().await?;
-        let finished = interrupted(kit.driver.delete(&desired, &state), steps, kit.steps.as_ref()).await.is_some();
+        let finished =
+            interrupted(kit.driver.delete(&desired, &state), steps, kit.steps.as_ref()).await.is_some();
         kit.settled().await;
         kit.remove(&desired, &state).await?;
         let after = count().await;

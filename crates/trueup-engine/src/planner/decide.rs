@@ -5,8 +5,8 @@ use futures_util::StreamExt;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
-    Binding, CallContext, DataRequest, FailedCreate, ImportRequest, InputValues, LookupRequest, Ownership, PlanAnswer,
-    PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
+    Binding, CallContext, DataRequest, FailedCreate, ImportRequest, InputValues, LookupRequest, Ownership,
+    PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
 };
 use trueup_state::{Generation, Status};
 

@@ -30,8 +30,8 @@ pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
 pub(crate) use observe::observe;
 pub use preview::Preview;
-pub use trace::PassDump;
 pub(crate) use sightings::SlotSightings;
+pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;
 

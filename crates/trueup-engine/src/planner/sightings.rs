@@ -67,7 +67,9 @@ impl SlotSightings {
         }
         let found = found.into_iter().max_by_key(|(sighting, _)| generation(sighting));
         match found {
-            Some((sighting, _)) if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) => {
+            Some((sighting, _))
+                if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) =>
+            {
                 let identity =
                     sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
                 let message = format!(

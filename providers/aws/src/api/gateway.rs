@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use aws_sdk_apigatewayv2::types::{self, ProtocolType};
 use trueup_provider::{
-    Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Ownership, Recovery, Result, Sightings,
-    Traits,
+    Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Ownership, Recovery, Result,
+    Sightings, Traits,
 };
 
 use super::{see_tags, tagged_arn};
@@ -81,8 +81,10 @@ impl Api {
     async fn create(&self, context: &Context<Aws>) -> Result<ApiOutput> {
         let (aws, name) = (context.config(), self.name(context));
         let tags = tags::wanted(context, &self.tags).into_iter().collect();
-        let creating = aws.api.create_api().name(&name).protocol_type(ProtocolType::Http).set_tags(Some(tags));
-        let creating = creating.description(&self.description).set_cors_configuration(self.cors.clone().map(Into::into));
+        let creating =
+            aws.api.create_api().name(&name).protocol_type(ProtocolType::Http).set_tags(Some(tags));
+        let creating =
+            creating.description(&self.description).set_cors_configuration(self.cors.clone().map(Into::into));
         let created = creating.send().await.map_err(cannot(format!("create the API `{name}`")))?;
         see(aws, &created.api_id.unwrap_or_default()).await
     }
@@ -138,7 +140,8 @@ async fn own(context: &Context<Aws>) -> Result<Vec<(ApiOutput, Ownership)>> {
     let mut own = Vec::new();
     let mut next = None;
     loop {
-        let page = aws.api.get_apis().set_next_token(next).send().await.map_err(cannot_see("the account's APIs"))?;
+        let page =
+            aws.api.get_apis().set_next_token(next).send().await.map_err(cannot_see("the account's APIs"))?;
         for api in page.items.unwrap_or_default() {
             let mut tags = tags::seen(api.tags.clone().unwrap_or_default());
             let ownership = tags::recognise(context, &mut tags);

@@ -172,7 +172,10 @@ fn output(api: &str, seen: types::Integration) -> IntegrationOutput {
             _ => IntegrationType::Function,
         },
         integration_uri: seen.integration_uri.unwrap_or_default(),
-        integration_method: seen.integration_method.filter(|it| !it.is_empty()).unwrap_or_else(|| "POST".to_owned()),
+        integration_method: seen
+            .integration_method
+            .filter(|it| !it.is_empty())
+            .unwrap_or_else(|| "POST".to_owned()),
         payload_format_version: seen.payload_format_version.unwrap_or_default(),
         timeout_milliseconds: timeout.unwrap_or(30000),
         description: description.to_owned(),
@@ -203,8 +206,10 @@ impl Crud for Integration {
         let id = match self.own(context).await? {
             Some(earlier) => earlier.id,
             None => {
-                let creating = aws.api.create_integration().api_id(api).integration_type(self.integration_type.into());
-                let creating = creating.integration_uri(&self.integration_uri).timeout_in_millis(self.timeout());
+                let creating =
+                    aws.api.create_integration().api_id(api).integration_type(self.integration_type.into());
+                let creating =
+                    creating.integration_uri(&self.integration_uri).timeout_in_millis(self.timeout());
                 let creating = creating.integration_method(&self.integration_method);
                 let creating = creating.payload_format_version(&self.payload_format_version);
                 let created = creating.description(marked(&self.description, &mark(context))).send().await;
@@ -248,7 +253,9 @@ impl Crud for Integration {
 
     async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, IntegrationOutput>> {
         let Some((api, id)) = id.split_once('/') else {
-            return Err(Error::invalid(format!("`{id}` is not an API and an integration, such as `a1b2c3/d4e5f6`")));
+            return Err(Error::invalid(format!(
+                "`{id}` is not an API and an integration, such as `a1b2c3/d4e5f6`"
+            )));
         };
         let seen = Self::observed(&output(api, types::Integration::builder().build()));
         let outputs = seen.see(context.config(), api, id).await?;

@@ -10,9 +10,9 @@ mod stage;
 
 use trueup_provider::{Context, Result};
 
-use crate::failure::{cannot, cannot_see};
+use crate::failure::cannot_see;
 use crate::settings::Aws;
-use crate::tags::{self, TagChanges, Tags};
+use crate::tags::{self, Tags};
 
 pub use gateway::{Api, ApiOutput, Cors};
 pub use integration::{Integration, IntegrationOutput, IntegrationType};
@@ -33,16 +33,9 @@ async fn see_tags(aws: &Aws, path: &str) -> Result<Tags> {
 
 /// Gives an API or a stage the tags it is to have.
 async fn tag(context: &Context<Aws>, path: &str, seen: &Tags, written: &Tags) -> Result<()> {
-    let (api, arn) = (&context.config().api, tagged_arn(context.config(), path));
-    let changes = TagChanges::between(seen, &tags::wanted(context, written));
-    if !changes.set.is_empty() {
-        let tags = changes.set.into_iter().collect();
-        let tagged = api.tag_resource().resource_arn(&arn).set_tags(Some(tags)).send().await;
-        tagged.map_err(cannot(format!("tag `{path}`")))?;
-    }
-    if !changes.removed.is_empty() {
-        let untagged = api.untag_resource().resource_arn(&arn).set_tag_keys(Some(changes.removed)).send().await;
-        untagged.map_err(cannot(format!("untag `{path}`")))?;
-    }
-    Ok(())
+    let (api, arn) = (&context.config().api, &tagged_arn(context.config(), path));
+    let set =
+        |tags: Tags| api.tag_resource().resource_arn(arn).set_tags(Some(tags.into_iter().collect())).send();
+    let remove = |keys| api.untag_resource().resource_arn(arn).set_tag_keys(Some(keys)).send();
+    tags::synchronise((context, written), seen, &format!("`{path}`"), set, remove).await
 }

@@ -47,7 +47,9 @@ impl Route {
         loop {
             let page = aws.api.get_routes().api_id(api).set_next_token(next).send().await;
             let page = page.map_err(cannot_see(format!("the routes of the API `{api}`")))?;
-            if let Some(route) = page.items.unwrap_or_default().into_iter().find(|it| it.route_key() == Some(key)) {
+            if let Some(route) =
+                page.items.unwrap_or_default().into_iter().find(|it| it.route_key() == Some(key))
+            {
                 return Ok(RouteOutput {
                     id: route.route_id.unwrap_or_default(),
                     api_id: api.clone(),
@@ -104,7 +106,9 @@ impl Crud for Route {
 
     async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, RouteOutput>> {
         let Some((api, key)) = id.split_once('/') else {
-            return Err(Error::invalid(format!("`{id}` is not an API and a route key, such as `a1b2c3/GET /jobs`")));
+            return Err(Error::invalid(format!(
+                "`{id}` is not an API and a route key, such as `a1b2c3/GET /jobs`"
+            )));
         };
         let named = Route { api_id: api.to_owned(), route_key: key.to_owned(), target: String::new() };
         let outputs = named.see(context.config()).await?;

@@ -62,7 +62,8 @@ impl Stage {
     async fn see(&self, aws: &Aws) -> Result<StageOutput> {
         let (api, name) = (&self.api_id, &self.name);
         let what = format!("the stage `{name}` of the API `{api}`");
-        let seen = aws.api.get_stage().api_id(api).stage_name(name).send().await.map_err(cannot_see(&what))?;
+        let seen =
+            aws.api.get_stage().api_id(api).stage_name(name).send().await.map_err(cannot_see(&what))?;
         let of = aws.api.get_api().api_id(api).send().await.map_err(cannot_see(&what))?;
         let endpoint = of.api_endpoint.unwrap_or_default();
         let invoke_url = if name == "$default" { endpoint } else { format!("{endpoint}/{name}") };
@@ -151,7 +152,9 @@ impl Crud for Stage {
 
     async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, StageOutput>> {
         let Some((api, name)) = id.split_once('/') else {
-            return Err(Error::invalid(format!("`{id}` is not an API and a stage, such as `a1b2c3/$default`")));
+            return Err(Error::invalid(format!(
+                "`{id}` is not an API and a stage, such as `a1b2c3/$default`"
+            )));
         };
         let named = Stage {
             api_id: api.to_owned(),

@@ -20,8 +20,16 @@ pub(super) enum Change {
     Stream(Option<StreamView>),
     Protection(bool),
     DropIndex(String),
-    AddIndex { name: String, index: GlobalIndex, definitions: Vec<AttributeDefinition>, capacity: Option<Capacity> },
-    Expiry { attribute: String, on: bool },
+    AddIndex {
+        name: String,
+        index: GlobalIndex,
+        definitions: Vec<AttributeDefinition>,
+        capacity: Option<Capacity>,
+    },
+    Expiry {
+        attribute: String,
+        on: bool,
+    },
 }
 
 impl fmt::Display for Change {
@@ -51,7 +59,8 @@ impl Table {
             // A stream cannot be changed: the old one ends, another begins.
             return Ok(Some(Change::Stream(self.stream.filter(|_| seen.stream.is_none()))));
         }
-        let stale = seen.global_indexes.iter().find(|(name, index)| self.global_indexes.get(*name) != Some(index));
+        let stale =
+            seen.global_indexes.iter().find(|(name, index)| self.global_indexes.get(*name) != Some(index));
         if let Some((name, _)) = stale {
             return Ok(Some(Change::DropIndex(name.clone())));
         }
@@ -73,7 +82,7 @@ impl Table {
         let indexes: Result<Vec<GlobalSecondaryIndex>> =
             self.global_indexes.iter().map(|(name, index)| index.created(name, self.capacity)).collect();
         let indexes = Some(indexes?).filter(|indexes| !indexes.is_empty());
-        let tags = tag_list(tags::wanted(context, &self.tags))?;
+        let tags = tag_list(tags::wanted(context, &self.tags));
         let mut creating = context
             .config()
             .dynamodb
@@ -114,7 +123,8 @@ impl Change {
     pub(super) async fn make(&self, aws: &Aws, table: &str) -> Result<()> {
         let doing = format!("change the table `{table}` ({self})");
         if let Change::Expiry { attribute, on } = self {
-            let specification = TimeToLiveSpecification::builder().attribute_name(attribute).enabled(*on).build()?;
+            let specification =
+                TimeToLiveSpecification::builder().attribute_name(attribute).enabled(*on).build()?;
             let updating = aws.dynamodb.update_time_to_live().table_name(table);
             let updated = updating.time_to_live_specification(specification).send().await;
             return updated.map_err(cannot(doing)).map(|_| ());
@@ -128,7 +138,9 @@ impl Change {
             Change::Protection(on) => updating.deletion_protection_enabled(*on),
             Change::DropIndex(name) => {
                 let delete = DeleteGlobalSecondaryIndexAction::builder().index_name(name).build()?;
-                updating.global_secondary_index_updates(GlobalSecondaryIndexUpdate::builder().delete(delete).build())
+                updating.global_secondary_index_updates(
+                    GlobalSecondaryIndexUpdate::builder().delete(delete).build(),
+                )
             }
             Change::AddIndex { name, index, definitions, capacity } => {
                 let create = CreateGlobalSecondaryIndexAction::builder()
@@ -137,9 +149,9 @@ impl Change {
                     .projection(index.projection())
                     .set_provisioned_throughput(capacity.map(Capacity::throughput).transpose()?)
                     .build()?;
-                updating
-                    .set_attribute_definitions(Some(definitions.clone()))
-                    .global_secondary_index_updates(GlobalSecondaryIndexUpdate::builder().create(create).build())
+                updating.set_attribute_definitions(Some(definitions.clone())).global_secondary_index_updates(
+                    GlobalSecondaryIndexUpdate::builder().create(create).build(),
+                )
             }
             // Above.
             Change::Expiry { .. } => updating,

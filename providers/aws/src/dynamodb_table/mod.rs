@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use trueup_core::Value;
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, FieldType, Inputs, NameRules, Outputs, Ownership, PlanHook, Recovery,
-    Result, Sightings, Traits,
+    Context, Converge, Current, Diff, Error, FieldType, Inputs, NameRules, Outputs, Ownership, PlanHook,
+    Recovery, Result, Sightings, Traits,
 };
 
 use crate::failure::{cannot, if_found};
@@ -182,18 +182,12 @@ impl Table {
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &TableOutput) -> Result<()> {
-        let changes = tags::TagChanges::between(&seen.tags_all, &tags::wanted(context, &self.tags));
-        let (dynamodb, arn) = (&context.config().dynamodb, &seen.arn);
-        if !changes.set.is_empty() {
-            let tags = Some(schema::tag_list(changes.set)?);
-            let tagged = dynamodb.tag_resource().resource_arn(arn).set_tags(tags).send().await;
-            tagged.map_err(cannot(format!("tag the table `{}`", seen.name)))?;
-        }
-        if !changes.removed.is_empty() {
-            let untagging = dynamodb.untag_resource().resource_arn(arn).set_tag_keys(Some(changes.removed));
-            untagging.send().await.map_err(cannot(format!("untag the table `{}`", seen.name)))?;
-        }
-        Ok(())
+        let (dynamodb, arn, what) =
+            (&context.config().dynamodb, &seen.arn, format!("the table `{}`", seen.name));
+        let set =
+            |tags| dynamodb.tag_resource().resource_arn(arn).set_tags(Some(schema::tag_list(tags))).send();
+        let remove = |keys| dynamodb.untag_resource().resource_arn(arn).set_tag_keys(Some(keys)).send();
+        tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
 
@@ -233,7 +227,11 @@ impl Converge for Table {
         self.advance(context, seen).await
     }
 
-    async fn read(&self, context: &Context<Aws>, prior: Option<&TableOutput>) -> Result<Sightings<TableOutput>> {
+    async fn read(
+        &self,
+        context: &Context<Aws>,
+        prior: Option<&TableOutput>,
+    ) -> Result<Sightings<TableOutput>> {
         let name = prior.map_or_else(|| self.name(context), |prior| prior.name.clone());
         let mut seen = seen::table(context.config(), &name).await?;
         if seen.is_going {
@@ -249,7 +247,8 @@ impl Converge for Table {
     async fn delete(&self, context: &Context<Aws>, output: &TableOutput) -> Result<()> {
         let (aws, name) = (context.config(), &output.name);
         let seen = seen::table(aws, name).await?;
-        let going = || Error::pending(Some(BUSY_DELAY), Value::NULL, format!("the table `{name}` is being deleted"));
+        let going =
+            || Error::pending(Some(BUSY_DELAY), Value::NULL, format!("the table `{name}` is being deleted"));
         if seen.is_going {
             return Err(going());
         }
@@ -269,7 +268,9 @@ impl Converge for Table {
 
     fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
         // An adopted table has no inputs to compare: what it is tells as much.
-        let Some(prior) = request.prior.as_ref().filter(|prior| prior.inputs.is_none()) else { return Ok(()) };
+        let Some(prior) = request.prior.as_ref().filter(|prior| prior.inputs.is_none()) else {
+            return Ok(());
+        };
         if request.current.hash_key.known().is_some_and(|key| *key != prior.outputs.hash_key) {
             plan.replace("hash_key");
         } else if request.current.range_key.known().is_some_and(|key| *key != prior.outputs.range_key) {

@@ -1,8 +1,8 @@
 //! Keys, indexes and capacities in the form that DynamoDB takes.
 
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, KeySchemaElement, KeyType as KeyRole, Projection, ProjectionType, ProvisionedThroughput,
-    ScalarAttributeType, StreamSpecification, StreamViewType, Tag,
+    AttributeDefinition, KeySchemaElement, KeyType as KeyRole, Projection, ProjectionType,
+    ProvisionedThroughput, ScalarAttributeType, StreamSpecification, StreamViewType, Tag,
 };
 use trueup_provider::{Error, Result};
 
@@ -17,7 +17,8 @@ impl Table {
 
     /// All attributes that are keys. DynamoDB takes these and no others.
     pub(super) fn definitions(&self) -> Result<Vec<AttributeDefinition>> {
-        let of_indexes = self.global_indexes.values().flat_map(|index| [Some(&index.hash_key), index.range_key.as_ref()]);
+        let of_indexes =
+            self.global_indexes.values().flat_map(|index| [Some(&index.hash_key), index.range_key.as_ref()]);
         let keys = [Some(&self.hash_key), self.range_key.as_ref()].into_iter().chain(of_indexes).flatten();
         let keys: std::collections::BTreeSet<&String> = keys.collect();
         let definition = |key: &String| {
@@ -50,7 +51,9 @@ impl GlobalIndex {
         let builder = Projection::builder();
         match &self.attributes {
             None => builder.projection_type(ProjectionType::All).build(),
-            Some(attributes) if attributes.is_empty() => builder.projection_type(ProjectionType::KeysOnly).build(),
+            Some(attributes) if attributes.is_empty() => {
+                builder.projection_type(ProjectionType::KeysOnly).build()
+            }
             Some(attributes) => builder
                 .projection_type(ProjectionType::Include)
                 .set_non_key_attributes(Some(attributes.clone()))
@@ -125,7 +128,7 @@ impl StreamView {
 }
 
 /// Tags in the form that this service takes.
-pub(super) fn tag_list(tags: Tags) -> Result<Vec<Tag>> {
-    let tags = tags.into_iter().map(|(key, value)| Tag::builder().key(key).value(value).build());
-    tags.collect::<Result<_, _>>().map_err(Error::from)
+pub(super) fn tag_list(tags: Tags) -> Vec<Tag> {
+    let tag = |(key, value)| Tag::builder().key(key).value(value).build().expect("both parts are given");
+    tags.into_iter().map(tag).collect()
 }

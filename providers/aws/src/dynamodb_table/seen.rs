@@ -25,10 +25,11 @@ pub(super) async fn table(aws: &Aws, name: &str) -> Result<SeenTable> {
     let described = described.map_err(cannot_see(&what))?.table;
     let table = described.ok_or_else(|| Error::not_found(format!("there is no table `{name}`")))?;
     let is_going = table.table_status() == Some(&TableStatus::Deleting);
-    let index_is_busy = |status: Option<&IndexStatus>| status.is_some_and(|status| *status != IndexStatus::Active);
-    let indexes_are_busy = table.global_secondary_indexes().iter().any(|index| index_is_busy(index.index_status()));
-    let (ttl_attribute, ttl_is_busy) =
-        if is_going { (None, false) } else { time_to_live(aws, name).await? };
+    let index_is_busy =
+        |status: Option<&IndexStatus>| status.is_some_and(|status| *status != IndexStatus::Active);
+    let indexes_are_busy =
+        table.global_secondary_indexes().iter().any(|index| index_is_busy(index.index_status()));
+    let (ttl_attribute, ttl_is_busy) = if is_going { (None, false) } else { time_to_live(aws, name).await? };
     let arn = table.table_arn().unwrap_or_default();
     let tags_all = if is_going { Tags::new() } else { see_tags(aws, name, arn).await? };
     let is_busy = table.table_status() != Some(&TableStatus::Active) || indexes_are_busy || ttl_is_busy;
@@ -40,9 +41,8 @@ fn output(table: &TableDescription, ttl_attribute: Option<String>, tags_all: Tag
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let definitions = table.attribute_definitions().iter();
     let indexes = table.global_secondary_indexes().iter();
-    let indexes = indexes.map(|index| {
-        (text(index.index_name()), GlobalIndex::seen(index.key_schema(), index.projection()))
-    });
+    let indexes = indexes
+        .map(|index| (text(index.index_name()), GlobalIndex::seen(index.key_schema(), index.projection())));
     let stream = table.stream_specification().and_then(StreamView::seen);
     TableOutput {
         name: text(table.table_name()),

@@ -150,7 +150,10 @@ mod tests {
         let lambda = "The role defined for the function cannot be assumed by Lambda.";
         assert_eq!(class("InvalidParameterValueException", lambda), Class::Retryable);
         assert_eq!(class("InvalidParameterValueException", "1 validation error"), Class::Invalid);
-        assert_eq!(class("com.amazonaws.dynamodb.v20120810#ResourceInUseException", "being updated"), Class::Retryable);
+        assert_eq!(
+            class("com.amazonaws.dynamodb.v20120810#ResourceInUseException", "being updated"),
+            Class::Retryable
+        );
         assert_eq!(class("ResourceInUseException", "Table already exists: jobs"), Class::AlreadyExists);
     }
 

@@ -5,10 +5,8 @@ mod role;
 
 use std::time::Duration;
 
-use aws_sdk_iam::types::Tag;
-use trueup_provider::{Error, Result};
-
 use crate::tags::Tags;
+use aws_sdk_iam::types::Tag;
 
 pub use policy::{IamPolicy, IamPolicyOutput};
 pub(crate) use role::BOUND;
@@ -18,9 +16,9 @@ pub use role::{Role, RoleOutput};
 const CONSISTENCY_WINDOW: Duration = Duration::from_secs(10);
 
 /// Tags in the form that this service takes.
-fn tag_list(tags: Tags) -> Result<Vec<Tag>> {
-    let tags = tags.into_iter().map(|(key, value)| Tag::builder().key(key).value(value).build());
-    tags.collect::<Result<_, _>>().map_err(Error::from)
+fn tag_list(tags: Tags) -> Vec<Tag> {
+    let tag = |(key, value)| Tag::builder().key(key).value(value).build().expect("both parts are given");
+    tags.into_iter().map(tag).collect()
 }
 
 /// A document as it was before `%` and two digits stood for its special characters.

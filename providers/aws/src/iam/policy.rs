@@ -9,7 +9,7 @@ use super::{CONSISTENCY_WINDOW, decoded, tag_list};
 use crate::failure::{cannot, cannot_see};
 use crate::policy;
 use crate::settings::Aws;
-use crate::tags::{self, TagChanges, Tags};
+use crate::tags::{self, Tags};
 
 /// How many versions of a policy IAM keeps.
 const VERSIONS_MAX: usize = 5;
@@ -72,7 +72,8 @@ impl IamPolicy {
         let seen = seen.policy.ok_or_else(|| Error::not_found(format!("there is no policy `{arn}`")))?;
         let version = seen.default_version_id.unwrap_or_default();
         let document = aws.iam.get_policy_version().policy_arn(arn).version_id(&version).send().await;
-        let document = document.map_err(cannot_see(&what))?.policy_version.and_then(|version| version.document);
+        let document =
+            document.map_err(cannot_see(&what))?.policy_version.and_then(|version| version.document);
         let tagged = aws.iam.list_policy_tags().policy_arn(arn).send().await.map_err(cannot_see(&what))?;
         let document = decoded(&document.unwrap_or_default());
         Ok(IamPolicyOutput {
@@ -95,14 +96,18 @@ impl IamPolicy {
         }
         let creating = aws.iam.create_policy_version().policy_arn(arn).policy_document(&self.policy);
         let created = creating.set_as_default(true).send().await;
-        created.map_err(cannot(format!("change the policy `{arn}`"))).map_err(|error| error.at("policy")).map(|_| ())
+        created
+            .map_err(cannot(format!("change the policy `{arn}`")))
+            .map_err(|error| error.at("policy"))
+            .map(|_| ())
     }
 
     /// The versions that do not count, newest first.
     async fn other_versions(aws: &Aws, arn: &str) -> Result<Vec<String>> {
         let listed = aws.iam.list_policy_versions().policy_arn(arn).send().await;
         let listed = listed.map_err(cannot_see(format!("the versions of the policy `{arn}`")))?;
-        let mut versions: Vec<_> = listed.versions.unwrap_or_default().into_iter().filter(|it| !it.is_default_version).collect();
+        let mut versions: Vec<_> =
+            listed.versions.unwrap_or_default().into_iter().filter(|it| !it.is_default_version).collect();
         versions.sort_by_key(|version| std::cmp::Reverse(version.create_date));
         Ok(versions.into_iter().filter_map(|version| version.version_id).collect())
     }
@@ -113,17 +118,10 @@ impl IamPolicy {
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &IamPolicyOutput) -> Result<()> {
-        let changes = TagChanges::between(&seen.tags_all, &tags::wanted(context, &self.tags));
-        let (iam, arn) = (&context.config().iam, &seen.arn);
-        if !changes.set.is_empty() {
-            let tagged = iam.tag_policy().policy_arn(arn).set_tags(Some(tag_list(changes.set)?)).send().await;
-            tagged.map_err(cannot(format!("tag the policy `{arn}`")))?;
-        }
-        if !changes.removed.is_empty() {
-            let untagged = iam.untag_policy().policy_arn(arn).set_tag_keys(Some(changes.removed)).send().await;
-            untagged.map_err(cannot(format!("untag the policy `{arn}`")))?;
-        }
-        Ok(())
+        let (iam, arn, what) = (&context.config().iam, &seen.arn, format!("the policy `{}`", seen.arn));
+        let set = |tags| iam.tag_policy().policy_arn(arn).set_tags(Some(tag_list(tags))).send();
+        let remove = |keys| iam.untag_policy().policy_arn(arn).set_tag_keys(Some(keys)).send();
+        tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
 
@@ -159,8 +157,9 @@ impl Crud for IamPolicy {
 
     async fn create(&self, context: &Context<Aws>) -> Result<IamPolicyOutput> {
         let (aws, name) = (context.config(), self.name(context));
-        let tags = tag_list(tags::wanted(context, &self.tags))?;
-        let creating = aws.iam.create_policy().policy_name(&name).path(&self.path).policy_document(&self.policy);
+        let tags = tag_list(tags::wanted(context, &self.tags));
+        let creating =
+            aws.iam.create_policy().policy_name(&name).path(&self.path).policy_document(&self.policy);
         let created = creating.set_description(self.description.clone()).set_tags(Some(tags)).send().await;
         created.map_err(cannot(format!("create the policy `{name}`")))?;
         self.see(aws, &self.arn(context).await?).await

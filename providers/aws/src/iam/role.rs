@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_provider::{
-    Context, Converge, Current, Error, Inputs, NameRules, Outputs, Ownership, Recovery, Result, Sightings, Traits,
+    Context, Converge, Current, Error, Inputs, NameRules, Outputs, Ownership, Recovery, Result, Sightings,
+    Traits,
 };
 
 use super::{CONSISTENCY_WINDOW, decoded, tag_list};
 use crate::failure::{cannot, cannot_see, if_found};
 use crate::policy;
 use crate::settings::Aws;
-use crate::tags::{self, TagChanges, Tags};
+use crate::tags::{self, Tags};
 
 /// What the names of inline policies begin with that functions put on their roles for what is bound to them. They belong
 /// to the functions.
@@ -107,7 +108,8 @@ impl Role {
         let mut documents = BTreeMap::new();
         for policy in inline_names(aws, name).await?.into_iter().filter(|policy| !policy.starts_with(BOUND)) {
             let document = aws.iam.get_role_policy().role_name(name).policy_name(&policy).send().await;
-            let document = document.map_err(cannot_see(format!("the policy `{policy}` of the role `{name}`")))?;
+            let document =
+                document.map_err(cannot_see(format!("the policy `{policy}` of the role `{name}`")))?;
             let seen = decoded(&document.policy_document);
             let written = self.inline_policies.get(&policy);
             documents.insert(policy, written.map_or(seen.clone(), |written| as_written(written, seen)));
@@ -116,7 +118,7 @@ impl Role {
     }
 
     async fn create(&self, context: &Context<Aws>, name: &str) -> Result<()> {
-        let tags = tag_list(tags::wanted(context, &self.tags))?;
+        let tags = tag_list(tags::wanted(context, &self.tags));
         let creating = context.config().iam.create_role().role_name(name).path(&self.path);
         let creating = creating.assume_role_policy_document(&self.assume_role_policy).set_tags(Some(tags));
         let creating = creating.description(&self.description).max_session_duration(self.duration());
@@ -143,11 +145,16 @@ impl Role {
         }
         for (policy, document) in &self.inline_policies {
             if seen.inline_policies.get(policy) != Some(document) {
-                let putting = iam.put_role_policy().role_name(name).policy_name(policy).policy_document(document);
-                putting.send().await.map_err(cannot(format!("put the policy `{policy}` into the role `{name}`")))?;
+                let putting =
+                    iam.put_role_policy().role_name(name).policy_name(policy).policy_document(document);
+                putting
+                    .send()
+                    .await
+                    .map_err(cannot(format!("put the policy `{policy}` into the role `{name}`")))?;
             }
         }
-        for policy in seen.inline_policies.keys().filter(|policy| !self.inline_policies.contains_key(*policy)) {
+        for policy in seen.inline_policies.keys().filter(|policy| !self.inline_policies.contains_key(*policy))
+        {
             remove_inline(context.config(), name, policy).await?;
         }
         for arn in self.managed_policy_arns.difference(&seen.managed_policy_arns) {
@@ -161,17 +168,10 @@ impl Role {
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &RoleOutput) -> Result<()> {
-        let changes = TagChanges::between(&seen.tags_all, &tags::wanted(context, &self.tags));
-        let (iam, name) = (&context.config().iam, &seen.name);
-        if !changes.set.is_empty() {
-            let tagged = iam.tag_role().role_name(name).set_tags(Some(tag_list(changes.set)?)).send().await;
-            tagged.map_err(cannot(format!("tag the role `{name}`")))?;
-        }
-        if !changes.removed.is_empty() {
-            let untagged = iam.untag_role().role_name(name).set_tag_keys(Some(changes.removed)).send().await;
-            untagged.map_err(cannot(format!("untag the role `{name}`")))?;
-        }
-        Ok(())
+        let (iam, name, what) = (&context.config().iam, &seen.name, format!("the role `{}`", seen.name));
+        let set = |tags| iam.tag_role().role_name(name).set_tags(Some(tag_list(tags))).send();
+        let remove = |keys| iam.untag_role().role_name(name).set_tag_keys(Some(keys)).send();
+        tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 
     fn check(&self) -> Result<()> {
@@ -242,7 +242,11 @@ impl Converge for Role {
         self.see(aws, &name).await
     }
 
-    async fn read(&self, context: &Context<Aws>, prior: Option<&RoleOutput>) -> Result<Sightings<RoleOutput>> {
+    async fn read(
+        &self,
+        context: &Context<Aws>,
+        prior: Option<&RoleOutput>,
+    ) -> Result<Sightings<RoleOutput>> {
         let name = prior.map_or_else(|| self.name(context), |prior| prior.name.clone());
         let mut seen = self.see(context.config(), &name).await?;
         if prior.is_some() {

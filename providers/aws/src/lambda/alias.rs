@@ -87,7 +87,10 @@ impl Crud for Alias {
         let (function, name) = (function_name(&self.function_name), &self.name);
         let creating = aws.lambda.create_alias().function_name(function).name(name);
         let creating = creating.function_version(&self.function_version).description(&self.description);
-        creating.send().await.map_err(cannot(format!("create the alias `{name}` of the function `{function}`")))?;
+        creating
+            .send()
+            .await
+            .map_err(cannot(format!("create the alias `{name}` of the function `{function}`")))?;
         self.see(aws).await
     }
 
@@ -100,7 +103,10 @@ impl Crud for Alias {
         let (function, name) = (function_name(&self.function_name), &self.name);
         let updating = aws.lambda.update_alias().function_name(function).name(name);
         let updating = updating.function_version(&self.function_version).description(&self.description);
-        updating.send().await.map_err(cannot(format!("change the alias `{name}` of the function `{function}`")))?;
+        updating
+            .send()
+            .await
+            .map_err(cannot(format!("change the alias `{name}` of the function `{function}`")))?;
         self.see(aws).await
     }
 
@@ -114,7 +120,8 @@ impl Crud for Alias {
     }
 
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {
-        field == "function_name" && function_name(&prior.function_name) == function_name(&current.function_name)
+        field == "function_name"
+            && function_name(&prior.function_name) == function_name(&current.function_name)
     }
 
     async fn lookup(&self, context: &Context<Aws>) -> Result<Sightings<Found<Self, AliasOutput>>> {
@@ -130,7 +137,9 @@ impl Crud for Alias {
 
     async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, AliasOutput>> {
         let Some((function, name)) = id.rsplit_once(['/', ':']) else {
-            return Err(Error::invalid(format!("`{id}` is not a function and an alias, such as `jobs/live`")));
+            return Err(Error::invalid(format!(
+                "`{id}` is not a function and an alias, such as `jobs/live`"
+            )));
         };
         let inputs = Alias {
             name: name.to_owned(),

@@ -42,7 +42,9 @@ impl Archive {
         };
         if bytes.len() > LENGTH_MAX {
             let message = format!("the code in `{}` takes {} bytes when packed", path.display(), bytes.len());
-            return Err(Error::invalid(message).hint("Lambda takes up to 50 MB: leave out what it does not need"));
+            return Err(
+                Error::invalid(message).hint("Lambda takes up to 50 MB: leave out what it does not need")
+            );
         }
         let sha256 = STANDARD.encode(Sha256::digest(&bytes));
         Ok(Archive { bytes, sha256 })

@@ -43,7 +43,8 @@ impl Bound {
         let mut bound = Bound::default();
         let mut statements = Vec::new();
         for binding in bindings {
-            let grant: Grant = binding.decode().map_err(|error| not_a_grant(&binding.key, &error.to_string()))?;
+            let grant: Grant =
+                binding.decode().map_err(|error| not_a_grant(&binding.key, &error.to_string()))?;
             statements.extend(grant.statements().ok_or_else(|| {
                 let why = format!("`{}` is not the ARN of a queue, table or bucket", grant.arn);
                 not_a_grant(&binding.key, &why)
@@ -59,8 +60,9 @@ impl Bound {
 }
 
 fn not_a_grant(key: &str, why: &str) -> Error {
-    Error::invalid(format!("what is bound as `{key}` is nothing that a function can use: {why}"))
-        .hint("its payload is an object with `arn`, and `access`, `url` and `environment` where they are needed")
+    Error::invalid(format!("what is bound as `{key}` is nothing that a function can use: {why}")).hint(
+        "its payload is an object with `arn`, and `access`, `url` and `environment` where they are needed",
+    )
 }
 
 impl Grant {
@@ -97,9 +99,7 @@ impl Grant {
         let arn = &self.arn;
         let inside = format!("{arn}/*");
         let indexes = format!("{arn}/index/*");
-        let allow = |actions: &[&str], resources: &[&str]| {
-            json!({ "Effect": "Allow", "Action": actions, "Resource": resources })
-        };
+        let allow = |actions: &[&str], resources: &[&str]| json!({ "Effect": "Allow", "Action": actions, "Resource": resources });
         let mut statements = Vec::new();
         let (read, write) = (self.allows(Access::Read), self.allows(Access::Write));
         match self.service() {
@@ -120,7 +120,8 @@ impl Grant {
             }
             "dynamodb" => {
                 if read {
-                    let get = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:Scan"];
+                    let get =
+                        ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:Scan"];
                     statements.push(allow(&get, &[arn, &indexes]));
                 }
                 if write {
@@ -150,7 +151,8 @@ impl Grant {
 
     /// `JOBS_ARN`, `JOBS_NAME` and `JOBS_URL` for what is bound as `jobs`.
     fn add_variables(&self, key: &str, environment: &mut BTreeMap<String, Marked<String>>) {
-        let readable = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' };
+        let readable =
+            |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' };
         let key: String = key.chars().map(readable).collect();
         let name = self.arn.rsplit([':', '/']).next().unwrap_or_default();
         environment.insert(format!("{key}_ARN"), Marked::open(self.arn.clone()));
@@ -196,7 +198,8 @@ mod tests {
 
     #[test]
     fn what_no_function_can_use_is_refused() {
-        for payload in [value!("jobs"), value!({ name: "jobs" }), value!({ arn: "arn:aws:iam::1:role/jobs" })] {
+        for payload in [value!("jobs"), value!({ name: "jobs" }), value!({ arn: "arn:aws:iam::1:role/jobs" })]
+        {
             let refused = Bound::of(&[Binding::new("jobs", payload)]).err().map(|error| error.into_parts().0);
             assert!(refused.is_some_and(|failure| failure.message.contains("`jobs`")));
         }

@@ -11,8 +11,8 @@ use aws_sdk_lambda::primitives::Blob;
 use aws_sdk_lambda::types::FunctionCode;
 use trueup_core::{Marked, Value};
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, FieldType, Inputs, NameRules, Outputs, Ownership, PlanHook, Recovery,
-    Result, Sightings, Traits,
+    Context, Converge, Current, Diff, Error, FieldType, Inputs, NameRules, Outputs, Ownership, PlanHook,
+    Recovery, Result, Sightings, Traits,
 };
 
 use super::archive::Archive;
@@ -21,7 +21,7 @@ use super::invokers::{self, Invoker};
 use super::seen::{self, SeenFunction};
 use crate::failure::{cannot, if_found};
 use crate::settings::Aws;
-use crate::tags::{self, TagChanges, Tags};
+use crate::tags::{self, Tags};
 
 /// How long to wait before looking again at a function that is busy.
 const BUSY_DELAY: Duration = Duration::from_secs(1);
@@ -160,11 +160,18 @@ impl Function {
         self.name.clone().unwrap_or_else(|| context.physical_name())
     }
 
-    async fn create(&self, context: &Context<Aws>, name: &str, archive: Archive, bound: &Bound) -> Result<()> {
+    async fn create(
+        &self,
+        context: &Context<Aws>,
+        name: &str,
+        archive: Archive,
+        bound: &Bound,
+    ) -> Result<()> {
         let tags = tags::wanted(context, &self.tags).into_iter().collect();
         let code = FunctionCode::builder().zip_file(Blob::new(archive.bytes)).build();
         let configuration = self.configuration(name, bound);
-        let creating = context.config().lambda.create_function().function_name(name).set_tags(Some(tags)).code(code);
+        let creating =
+            context.config().lambda.create_function().function_name(name).set_tags(Some(tags)).code(code);
         let created = configuration.creating(creating).architectures(self.architecture.into()).send().await;
         created.map_err(cannot(format!("create the function `{name}`"))).map(|_| ())
     }
@@ -183,14 +190,16 @@ impl Function {
         seen::set_bound_policy(aws, &seen.output, &self.role, bound.policy.as_ref()).await?;
         if (&archive.sha256, self.architecture) != (&seen.output.code_sha256, seen.output.architecture) {
             context.report_progress("sending the code");
-            let updating = aws.lambda.update_function_code().function_name(name).zip_file(Blob::new(archive.bytes));
+            let updating =
+                aws.lambda.update_function_code().function_name(name).zip_file(Blob::new(archive.bytes));
             let updated = updating.architectures(self.architecture.into()).send().await;
             updated.map_err(cannot(format!("change the code of the function `{name}`")))?;
             self.ensure_ready(aws, name).await?;
         }
         let configuration = self.configuration(name, bound);
         if !configuration.is_as_in(&seen.output) {
-            let updating = configuration.updating(aws.lambda.update_function_configuration().function_name(name));
+            let updating =
+                configuration.updating(aws.lambda.update_function_configuration().function_name(name));
             updating.send().await.map_err(cannot(format!("change the function `{name}`")))?;
             self.ensure_ready(aws, name).await?;
         }
@@ -208,18 +217,13 @@ impl Function {
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &FunctionOutput) -> Result<()> {
-        let changes = TagChanges::between(&seen.tags_all, &tags::wanted(context, &self.tags));
-        let (lambda, arn) = (&context.config().lambda, &seen.arn);
-        if !changes.set.is_empty() {
-            let tags = changes.set.into_iter().collect();
-            let tagged = lambda.tag_resource().resource(arn).set_tags(Some(tags)).send().await;
-            tagged.map_err(cannot(format!("tag the function `{}`", seen.name)))?;
-        }
-        if !changes.removed.is_empty() {
-            let untagged = lambda.untag_resource().resource(arn).set_tag_keys(Some(changes.removed)).send().await;
-            untagged.map_err(cannot(format!("untag the function `{}`", seen.name)))?;
-        }
-        Ok(())
+        let (lambda, arn, what) =
+            (&context.config().lambda, &seen.arn, format!("the function `{}`", seen.name));
+        let set = |tags: Tags| {
+            lambda.tag_resource().resource(arn).set_tags(Some(tags.into_iter().collect())).send()
+        };
+        let remove = |keys| lambda.untag_resource().resource(arn).set_tag_keys(Some(keys)).send();
+        tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
 

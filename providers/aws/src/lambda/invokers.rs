@@ -44,15 +44,20 @@ fn parse(policy: &str) -> Option<Invokers> {
         let principal = statement.get("Principal")?;
         let principal = principal.get("Service").or_else(|| principal.get("AWS")).unwrap_or(principal);
         let source = statement.pointer("/Condition/ArnLike/AWS:SourceArn").and_then(Value::as_str);
-        Some((name, Invoker { principal: principal.as_str()?.to_owned(), source_arn: source.map(ToOwned::to_owned) }))
+        Some((
+            name,
+            Invoker { principal: principal.as_str()?.to_owned(), source_arn: source.map(ToOwned::to_owned) },
+        ))
     });
     Some(invokers.collect())
 }
 
 /// Lets in whom the program names, and nobody else of ours. A statement cannot be changed: it goes and comes again.
 pub(super) async fn synchronise(aws: &Aws, function: &str, wanted: &Invokers, seen: &Invokers) -> Result<()> {
-    for name in seen.iter().filter(|(name, invoker)| wanted.get(*name) != Some(invoker)).map(|(name, _)| name) {
-        let removing = aws.lambda.remove_permission().function_name(function).statement_id(format!("{OWN}{name}"));
+    for name in seen.iter().filter(|(name, invoker)| wanted.get(*name) != Some(invoker)).map(|(name, _)| name)
+    {
+        let removing =
+            aws.lambda.remove_permission().function_name(function).statement_id(format!("{OWN}{name}"));
         let doing = format!("no longer let `{name}` call the function `{function}`");
         if_found(removing.send().await.map_err(cannot(doing)))?;
     }

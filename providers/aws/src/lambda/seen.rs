@@ -45,7 +45,8 @@ pub(super) async fn function(
     let what = format!("the function `{name}`");
     let seen = aws.lambda.get_function().function_name(name).send().await.map_err(cannot_see(&what))?;
     let tags_all = tags::seen(seen.tags.unwrap_or_default());
-    let seen = seen.configuration.ok_or_else(|| Error::not_found(format!("there is no function `{name}`")))?;
+    let seen =
+        seen.configuration.ok_or_else(|| Error::not_found(format!("there is no function `{name}`")))?;
     if let (Some(State::Failed), why) = (seen.state(), seen.state_reason()) {
         return Err(Error::fatal(format!("{what} failed: {}", why.unwrap_or("Lambda does not say why"))));
     }
@@ -54,7 +55,8 @@ pub(super) async fn function(
     let arn = unversioned(seen.function_arn().unwrap_or_default(), name);
     let role = seen.role().unwrap_or_default().to_owned();
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-    let number = |number: Option<i32>| number.and_then(|number| u64::try_from(number).ok()).unwrap_or_default();
+    let number =
+        |number: Option<i32>| number.and_then(|number| u64::try_from(number).ok()).unwrap_or_default();
     let log_group = seen.logging_config().and_then(|logging| logging.log_group()).filter(|it| !it.is_empty());
     let output = FunctionOutput {
         name: name.to_owned(),
@@ -108,7 +110,8 @@ fn environment(
 async fn latest_version(aws: &Aws, name: &str, wanted: Option<&Function>) -> Result<String> {
     let mut latest = None;
     if wanted.is_none_or(|wanted| wanted.publish) {
-        let mut pages = aws.lambda.list_versions_by_function().function_name(name).into_paginator().items().send();
+        let mut pages =
+            aws.lambda.list_versions_by_function().function_name(name).into_paginator().items().send();
         while let Some(version) = pages.next().await {
             let version = version.map_err(cannot_see(format!("the versions of the function `{name}`")))?;
             latest = latest.max(version.version().and_then(|number| number.parse::<u64>().ok()));
@@ -133,7 +136,8 @@ async fn bound_policy(
         return Ok(None);
     }
     let role = role_name(role);
-    let seen = aws.iam.get_role_policy().role_name(role).policy_name(format!("{BOUND}{function}")).send().await;
+    let seen =
+        aws.iam.get_role_policy().role_name(role).policy_name(format!("{BOUND}{function}")).send().await;
     let seen = if_found(seen.map_err(cannot_see(format!("what the role `{role}` may do for `{function}`"))))?;
     let seen = seen.map(|seen| decoded(&seen.policy_document));
     Ok(policy::as_written(known.and_then(|known| known.bound_policy.as_ref()), seen))

@@ -1,8 +1,9 @@
 //! What a bucket has besides its objects: each aspect has its own calls to look and to set.
 
 use aws_sdk_s3::types::{
-    BucketVersioningStatus, PublicAccessBlockConfiguration, ServerSideEncryption, ServerSideEncryptionByDefault,
-    ServerSideEncryptionConfiguration, ServerSideEncryptionRule, Tag, Tagging, VersioningConfiguration,
+    BucketVersioningStatus, PublicAccessBlockConfiguration, ServerSideEncryption,
+    ServerSideEncryptionByDefault, ServerSideEncryptionConfiguration, ServerSideEncryptionRule, Tag, Tagging,
+    VersioningConfiguration,
 };
 use trueup_provider::{Context, Result};
 
@@ -94,7 +95,8 @@ async fn set_tags(aws: &Aws, name: &str, tags: Tags) -> Result<()> {
 async fn set_versioning(aws: &Aws, name: &str, on: bool) -> Result<()> {
     let status = if on { BucketVersioningStatus::Enabled } else { BucketVersioningStatus::Suspended };
     let configuration = VersioningConfiguration::builder().status(status).build();
-    let put = aws.s3.put_bucket_versioning().bucket(name).versioning_configuration(configuration).send().await;
+    let put =
+        aws.s3.put_bucket_versioning().bucket(name).versioning_configuration(configuration).send().await;
     put.map_err(cannot(format!("set the versioning of the bucket `{name}`"))).map(|_| ())
 }
 
@@ -126,7 +128,8 @@ async fn set_block_public_access(aws: &Aws, name: &str, on: bool) -> Result<()> 
         .block_public_policy(true)
         .restrict_public_buckets(true)
         .build();
-    let put = aws.s3.put_public_access_block().bucket(name).public_access_block_configuration(block).send().await;
+    let put =
+        aws.s3.put_public_access_block().bucket(name).public_access_block_configuration(block).send().await;
     put.map_err(cannot(doing)).map(|_| ())
 }
 

@@ -4,8 +4,8 @@ mod aspects;
 mod emptying;
 
 use trueup_provider::{
-    Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Ownership, Recovery, Result, Sightings,
-    Traits,
+    Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Ownership, Recovery, Result,
+    Sightings, Traits,
 };
 
 use crate::failure::{cannot, cannot_see, if_found};
@@ -119,7 +119,8 @@ impl Bucket {
         let aws = context.config();
         let mut configuration = CreateBucketConfiguration::builder();
         if aws.region != REGION_WITHOUT_NAME {
-            configuration = configuration.location_constraint(BucketLocationConstraint::from(aws.region.as_str()));
+            configuration =
+                configuration.location_constraint(BucketLocationConstraint::from(aws.region.as_str()));
         }
         for (key, value) in tags::wanted(context, &self.tags) {
             configuration = configuration.tags(Tag::builder().key(key).value(value).build()?);
@@ -179,7 +180,11 @@ impl Converge for Bucket {
         self.see(aws, &name).await
     }
 
-    async fn read(&self, context: &Context<Aws>, prior: Option<&BucketOutput>) -> Result<Sightings<BucketOutput>> {
+    async fn read(
+        &self,
+        context: &Context<Aws>,
+        prior: Option<&BucketOutput>,
+    ) -> Result<Sightings<BucketOutput>> {
         let name = prior.map_or_else(|| self.name(context), |prior| prior.bucket.clone());
         let mut seen = self.see(context.config(), &name).await?;
         if prior.is_some() {

@@ -50,18 +50,26 @@ async fn an_integration_keeps_the_contract() {
     let world = World::new().await;
     let client = Client::new(&world.sdk());
     let (first, second) = (api(&world).await, {
-        let created = client.create_api().name("x").protocol_type(aws_sdk_apigatewayv2::types::ProtocolType::Http);
+        let created =
+            client.create_api().name("x").protocol_type(aws_sdk_apigatewayv2::types::ProtocolType::Http);
         created.send().await.unwrap().api_id.unwrap()
     });
     let (tampering, removing, counting) = (client.clone(), client.clone(), client);
     let inputs = |api: &str, more: Value| -> Value {
         let base = value!({ api_id: api, integration_type: "HTTP_PROXY", integration_uri: "https://example.com", integration_method: "ANY" });
-        more.as_entries().unwrap().iter().fold(base, |base, (name, value)| base.with_entry(name, value.clone()))
+        more.as_entries()
+            .unwrap()
+            .iter()
+            .fold(base, |base, (name, value)| base.with_entry(name, value.clone()))
     };
-    let kit = world.kit("awsn_apigatewayv2_integration", inputs(&first, value!({ description: "one" }))).await;
+    let kit =
+        world.kit("awsn_apigatewayv2_integration", inputs(&first, value!({ description: "one" }))).await;
     let counted = first.clone();
     let report = kit
-        .updated(inputs(&first, value!({ timeout_milliseconds: 500, integration_uri: "https://example.org" })))
+        .updated(inputs(
+            &first,
+            value!({ timeout_milliseconds: 500, integration_uri: "https://example.org" }),
+        ))
         .replaced(inputs(&second, value!({})))
         .tampered_by(move |state| {
             let client = tampering.clone();
@@ -95,7 +103,10 @@ async fn a_route_keeps_the_contract() {
     let (tampering, removing, counting) = (client.clone(), client.clone(), client);
     let (id, counted) = (api.as_str(), api.clone());
     let kit = world
-        .kit("awsn_apigatewayv2_route", value!({ api_id: id, route_key: "GET /jobs", target: "integrations/a" }))
+        .kit(
+            "awsn_apigatewayv2_route",
+            value!({ api_id: id, route_key: "GET /jobs", target: "integrations/a" }),
+        )
         .await;
     let report = kit
         .updated(value!({ api_id: id, route_key: "GET /jobs", target: "integrations/b" }))
@@ -103,14 +114,16 @@ async fn a_route_keeps_the_contract() {
         .tampered_by(move |state| {
             let client = tampering.clone();
             async move {
-                let update = client.update_route().api_id(text(&state, "api_id")).route_id(text(&state, "id"));
+                let update =
+                    client.update_route().api_id(text(&state, "api_id")).route_id(text(&state, "id"));
                 update.target("integrations/by-hand").send().await.unwrap();
             }
         })
         .removed_by(move |state| {
             let client = removing.clone();
             async move {
-                let delete = client.delete_route().api_id(text(&state, "api_id")).route_id(text(&state, "id"));
+                let delete =
+                    client.delete_route().api_id(text(&state, "api_id")).route_id(text(&state, "id"));
                 delete.send().await.unwrap();
             }
         })

@@ -48,13 +48,16 @@ impl<'w> Bench<'w> {
         let mut stack = Stack::new(self.world.stack.as_str(), &registry);
         declare(&mut stack);
         let mut program = stack.build().unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
-        program.providers.push(ProviderDeclaration { name: "awsn".into(), config: self.world.config().into() });
+        program
+            .providers
+            .push(ProviderDeclaration { name: "awsn".into(), config: self.world.config().into() });
         program
     }
 
     fn reconciler(&self) -> Reconciler {
         let store = Arc::new(self.store.clone());
-        Reconciler::new(store, self.registry(), EventSink::new()).with(self.clock.clone(), Arc::new(SystemRandom))
+        Reconciler::new(store, self.registry(), EventSink::new())
+            .with(self.clock.clone(), Arc::new(SystemRandom))
     }
 
     pub(crate) async fn try_plan(&self, program: &Program) -> Result<String, EngineError> {

@@ -33,7 +33,8 @@ async fn data_sources_tell_who_and_where_we_are_and_find_a_role() {
     let region = read(&bench, "awsn_region", nothing()).await;
     assert_eq!(region.get("name").unwrap().as_str(), Some("eu-central-1"));
     assert_eq!(region.get("partition").unwrap().as_str(), Some("aws"));
-    let role = bench.program(|stack| drop(stack.add("r", Role::args().name("there").assume_role_policy(TRUST))));
+    let role =
+        bench.program(|stack| drop(stack.add("r", Role::args().name("there").assume_role_policy(TRUST))));
     bench.deployed(&role).await;
     let found = read(&bench, "awsn_iam_role", trueup_core::value!({ name: "there" })).await;
     assert!(found.get("arn").unwrap().as_str().unwrap().ends_with(":role/there"));

@@ -1,4 +1,6 @@
-use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, StreamSpecification};
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, StreamSpecification,
+};
 use trueup_core::value;
 use trueup_provider::State;
 
@@ -43,9 +45,12 @@ async fn a_table_keeps_the_contract() {
             let dynamodb = taking.clone();
             async move {
                 let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
-                let definition = AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::S);
+                let definition = AttributeDefinition::builder()
+                    .attribute_name("id")
+                    .attribute_type(ScalarAttributeType::S);
                 let creating = dynamodb.create_table().table_name(context.physical_name());
-                let creating = creating.key_schema(key.build().unwrap()).billing_mode(BillingMode::PayPerRequest);
+                let creating =
+                    creating.key_schema(key.build().unwrap()).billing_mode(BillingMode::PayPerRequest);
                 creating.attribute_definitions(definition.build().unwrap()).send().await.unwrap();
             }
         })

@@ -14,7 +14,8 @@ fn example(name: &str) -> PathBuf {
 /// DRIFT-2, DELETE-1
 #[test]
 fn programs_in_rust_are_deployed_and_destroyed() {
-    let emulator = Emulator::Ministack.start(&[("LOG_LEVEL", "ERROR")]).unwrap_or_else(|none| panic!("{none}"));
+    let emulator =
+        Emulator::Ministack.start(&[("LOG_LEVEL", "ERROR")]).unwrap_or_else(|none| panic!("{none}"));
     let endpoint = emulator.endpoint();
     let environment = [
         ("AWS_ENDPOINT_URL", endpoint.as_str()),

@@ -39,7 +39,10 @@ fn query(status: u16, code: &str, message: &str) -> Answer {
 fn s3(status: u16, code: &str, message: &str) -> Answer {
     Answer::Document {
         status,
-        headers: vec![("content-type", "application/xml".to_owned()), ("x-amz-request-id", "4442587FB7D0A2F9".to_owned())],
+        headers: vec![
+            ("content-type", "application/xml".to_owned()),
+            ("x-amz-request-id", "4442587FB7D0A2F9".to_owned()),
+        ],
         body: format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{code}</Code><Message>{message}</Message>\
              <RequestId>4442587FB7D0A2F9</RequestId><HostId>x</HostId></Error>"
@@ -153,7 +156,8 @@ async fn what_passes_by_itself_is_tried_again() {
     let bench = Bench::new(&world);
     let program = bench.program(|stack| {
         let role = stack.add("worker", Role::args().assume_role_policy(TRUST));
-        let function = Function::args().role(role.arn()).runtime("python3.13").handler("main.handler").code("code");
+        let function =
+            Function::args().role(role.arn()).runtime("python3.13").handler("main.handler").code("code");
         stack.add("worker", function);
         stack.add("jobs", Queue::args());
         stack.add("items", Table::args().hash_key("id"));
@@ -165,7 +169,11 @@ async fn what_passes_by_itself_is_tried_again() {
     world.proxy.fault("AmazonSQS.CreateQueue", 2, throttled);
     world.proxy.fault("DynamoDB_20120810.CreateTable", 1, json(500, "InternalServerError", "Internal error"));
     let spreading = "The role defined for the function cannot be assumed by Lambda.";
-    world.proxy.fault("POST /2015-03-31/functions", 2, json(400, "InvalidParameterValueException", spreading));
+    world.proxy.fault(
+        "POST /2015-03-31/functions",
+        2,
+        json(400, "InvalidParameterValueException", spreading),
+    );
     bench.deployed(&program).await;
     assert_eq!(world.proxy.heard("AmazonSQS.CreateQueue"), 3);
     assert!(bench.plan(&program).await.ends_with("No changes"));
@@ -277,7 +285,8 @@ async fn what_is_missing_in_the_configuration_is_told() {
 #[tokio::test]
 async fn missing_credentials_are_told_with_where_they_are_looked_for() {
     let world = World::new().await;
-    let config = value!({ region: "eu-central-1", profile: "no-such-profile", endpoint: "http://127.0.0.1:9" });
+    let config =
+        value!({ region: "eu-central-1", profile: "no-such-profile", endpoint: "http://127.0.0.1:9" });
     let driver = trueup_conformance::Driver::new(world.provider(), "awsn_sqs_queue", &config).await.unwrap();
     let refused = driver.lookup(&driver.inputs(&value!({})).unwrap()).await.unwrap_err();
     assert_eq!(refused.class, FailureClass::Denied, "{refused}");

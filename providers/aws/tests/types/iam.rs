@@ -10,7 +10,9 @@ fn text(state: &State, output: &str) -> String {
 pub(crate) const TRUST: &str = r#"{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"lambda.amazonaws.com"},"Action":"sts:AssumeRole"}]}"#;
 
 fn document(action: &str) -> String {
-    format!(r#"{{"Version":"2012-10-17","Statement":[{{"Effect":"Allow","Action":"{action}","Resource":"*"}}]}}"#)
+    format!(
+        r#"{{"Version":"2012-10-17","Statement":[{{"Effect":"Allow","Action":"{action}","Resource":"*"}}]}}"#
+    )
 }
 
 fn role(description: &str, inline: Value, managed: Value) -> Value {
@@ -21,7 +23,8 @@ fn role(description: &str, inline: Value, managed: Value) -> Value {
 async fn a_role_keeps_the_contract() {
     let world = World::new().await;
     let iam = aws_sdk_iam::Client::new(&world.sdk());
-    let read = iam.create_policy().policy_name("read").policy_document(document("s3:Get*")).send().await.unwrap();
+    let read =
+        iam.create_policy().policy_name("read").policy_document(document("s3:Get*")).send().await.unwrap();
     let read = read.policy.unwrap().arn.unwrap();
     let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam.clone(), iam);
     let (send, receive) = (document("sqs:SendMessage"), document("sqs:ReceiveMessage"));
@@ -34,7 +37,12 @@ async fn a_role_keeps_the_contract() {
         .tampered_by(move |state| {
             let iam = tampering.clone();
             async move {
-                iam.delete_role_policy().role_name(text(&state, "name")).policy_name("send").send().await.unwrap();
+                iam.delete_role_policy()
+                    .role_name(text(&state, "name"))
+                    .policy_name("send")
+                    .send()
+                    .await
+                    .unwrap();
             }
         })
         .removed_by(move |state| {

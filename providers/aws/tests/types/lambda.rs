@@ -19,7 +19,9 @@ async fn prepared(world: &World) -> String {
 fn write_code(world: &World, greeting: &str) {
     let folder = world.folder().join("code");
     std::fs::create_dir_all(&folder).unwrap();
-    let code = format!("import os\n\ndef handler(event, context):\n    return '{greeting} ' + os.environ.get('NAME', '?')\n");
+    let code = format!(
+        "import os\n\ndef handler(event, context):\n    return '{greeting} ' + os.environ.get('NAME', '?')\n"
+    );
     std::fs::write(folder.join("main.py"), code).unwrap();
 }
 
@@ -36,7 +38,8 @@ async fn a_function_keeps_the_contract() {
     let (tampering, removing, taking, counting) = (lambda.clone(), lambda.clone(), lambda.clone(), lambda);
     let secret = value!("hunter2hunter2").into_secret();
     let first = function(&role, value!({ environment: { NAME: "a", KEY: (secret.clone()) }, publish: true }));
-    let invokers = value!({ api: { principal: "apigateway.amazonaws.com", source_arn: "arn:aws:execute-api:x:1:y/*" } });
+    let invokers =
+        value!({ api: { principal: "apigateway.amazonaws.com", source_arn: "arn:aws:execute-api:x:1:y/*" } });
     let second = function(
         &role,
         value!({ timeout: 9, description: "d", environment: { KEY: secret }, publish: true, invokers: invokers, tags: { team: "web" } }),
@@ -64,9 +67,11 @@ async fn a_function_keeps_the_contract() {
         .taken_by(move |context, _| {
             let (lambda, role) = (taking.clone(), role_of_others.clone());
             async move {
-                let blob = aws_sdk_lambda::primitives::Blob::new([b"PK\x05\x06".as_slice(), &[0; 18]].concat());
+                let blob =
+                    aws_sdk_lambda::primitives::Blob::new([b"PK\x05\x06".as_slice(), &[0; 18]].concat());
                 let code = aws_sdk_lambda::types::FunctionCode::builder().zip_file(blob).build();
-                let creating = lambda.create_function().function_name(context.physical_name()).role(role).code(code);
+                let creating =
+                    lambda.create_function().function_name(context.physical_name()).role(role).code(code);
                 let creating = creating.runtime(aws_sdk_lambda::types::Runtime::Python312).handler("a.b");
                 creating.send().await.unwrap();
             }
@@ -113,7 +118,9 @@ async fn an_alias_keeps_the_contract() {
     let made = functions.apply(&inputs, None, None).await.unwrap();
     let arn = text(&made, "arn");
     let (tampering, removing, counting) = (lambda.clone(), lambda.clone(), lambda.clone());
-    let kit = world.kit("awsn_lambda_alias", value!({ name: "live", function_name: "jobs", function_version: "1" })).await;
+    let kit = world
+        .kit("awsn_lambda_alias", value!({ name: "live", function_name: "jobs", function_version: "1" }))
+        .await;
     let report = kit
         .updated(value!({ name: "live", function_name: arn, description: "what is live" }))
         .replaced(value!({ name: "next", function_name: "jobs" }))

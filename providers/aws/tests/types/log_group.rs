@@ -7,7 +7,8 @@ async fn a_log_group_keeps_the_contract() {
     let world = World::new().await;
     let logs = aws_sdk_cloudwatchlogs::Client::new(&world.sdk());
     let (tampering, removing, taking, counting) = (logs.clone(), logs.clone(), logs.clone(), logs);
-    let name = |state: &trueup_provider::State| state.outputs.get("name").unwrap().as_str().unwrap().to_owned();
+    let name =
+        |state: &trueup_provider::State| state.outputs.get("name").unwrap().as_str().unwrap().to_owned();
     let kit = world.kit("awsn_cloudwatch_log_group", value!({ retention_in_days: 7 })).await;
     let report = kit
         .updated(value!({ tags: { colour: "red" } }))
@@ -15,7 +16,12 @@ async fn a_log_group_keeps_the_contract() {
         .tampered_by(move |state| {
             let logs = tampering.clone();
             async move {
-                logs.put_retention_policy().log_group_name(name(&state)).retention_in_days(30).send().await.unwrap();
+                logs.put_retention_policy()
+                    .log_group_name(name(&state))
+                    .retention_in_days(30)
+                    .send()
+                    .await
+                    .unwrap();
             }
         })
         .removed_by(move |state| {

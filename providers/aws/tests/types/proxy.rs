@@ -118,9 +118,11 @@ impl Proxy {
         self.heard.lock().unwrap().push(text);
         match fault {
             Some(Answer::Document { status, headers, body }) => {
-                let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+                let headers: String =
+                    headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
                 let length = body.len();
-                let answer = format!("HTTP/1.1 {status} .\r\n{headers}content-length: {length}\r\n\r\n{body}");
+                let answer =
+                    format!("HTTP/1.1 {status} .\r\n{headers}content-length: {length}\r\n\r\n{body}");
                 Ok(Some(answer.into_bytes()))
             }
             Some(Answer::Lost) => {

@@ -22,7 +22,8 @@ fn undocumented(of: &str, block: &Block) -> Vec<String> {
 #[tokio::test]
 async fn every_type_and_attribute_is_documented() {
     let provider = aws_provider("/");
-    let (types, sources) = (provider.resource_types().await.unwrap(), provider.data_source_types().await.unwrap());
+    let (types, sources) =
+        (provider.resource_types().await.unwrap(), provider.data_source_types().await.unwrap());
     assert_eq!((types.len(), sources.len()), (12, 3));
     let mut found = undocumented("awsn", &*provider.config_schema().await.unwrap());
     let registry = Registry::new().with(provider);

@@ -21,7 +21,8 @@ async fn a_bucket_keeps_the_contract() {
         .tampered_by(move |state| {
             let s3 = tampering.clone();
             async move {
-                let suspended = VersioningConfiguration::builder().status(BucketVersioningStatus::Suspended).build();
+                let suspended =
+                    VersioningConfiguration::builder().status(BucketVersioningStatus::Suspended).build();
                 let put = s3.put_bucket_versioning().bucket(name(&state)).versioning_configuration(suspended);
                 put.send().await.unwrap();
             }

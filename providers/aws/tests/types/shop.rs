@@ -7,8 +7,8 @@ use futures_util::FutureExt;
 use trueup_engine::Stack;
 use trueup_program::{Program, map};
 use trueup_provider_aws::{
-    Access, Alias, Api, Bucket, DeadLetter, Function, Grant, IamPolicy, Integration, Invoker, LogGroup, Queue, Role,
-    Route, Stage, Table,
+    Access, Alias, Api, Bucket, DeadLetter, Function, Grant, IamPolicy, Integration, Invoker, LogGroup,
+    Queue, Role, Route, Stage, Table,
 };
 
 use crate::bench::Bench;
@@ -39,7 +39,9 @@ fn shop(stack: &mut Stack<'_>, shape: Shape) {
     for worker in ["orders", "bills", "parcels"].into_iter().take(shape.workers) {
         let role = stack.add(
             worker,
-            Role::args().assume_role_policy(TRUST).managed_policy_arns(reading.arn().map(|arn| BTreeSet::from([arn]))),
+            Role::args()
+                .assume_role_policy(TRUST)
+                .managed_policy_arns(reading.arn().map(|arn| BTreeSet::from([arn]))),
         );
         let logs = stack.add(worker, LogGroup::args().retention_in_days(7u64));
         let dead = stack.add(&format!("{worker}_dead"), Queue::args());
@@ -47,7 +49,9 @@ fn shop(stack: &mut Stack<'_>, shape: Shape) {
         let queue = stack.add(worker, Queue::args().dead_letter(dead_letter));
         let table = stack.add(worker, Table::args().hash_key(shape.key).tags(map([("worker", worker)])));
         let bucket = stack.add(worker, Bucket::args().versioning(true));
-        let calls = api.execution_arn().map(|arn| Invoker::new("apigateway.amazonaws.com", Some(format!("{arn}/*/*"))));
+        let calls = api
+            .execution_arn()
+            .map(|arn| Invoker::new("apigateway.amazonaws.com", Some(format!("{arn}/*/*"))));
         let function = stack.add(
             worker,
             Function::args()
@@ -61,7 +65,11 @@ fn shop(stack: &mut Stack<'_>, shape: Shape) {
         );
         let grant = queue.arn().zip(queue.url()).map(|(arn, url)| Grant::to(arn).at(url));
         stack.bind(&function, "queue", grant);
-        stack.bind(&function, "table", table.arn().map(|arn| Grant::to(arn).allowing([Access::Read, Access::Write])));
+        stack.bind(
+            &function,
+            "table",
+            table.arn().map(|arn| Grant::to(arn).allowing([Access::Read, Access::Write])),
+        );
         stack.bind(&function, "bucket", bucket.arn().map(Grant::to));
         let alias = stack.add(worker, Alias::args().name("live").function_name(function.arn()));
         let integration =

@@ -82,7 +82,8 @@ impl World {
             .credentials_provider(aws_sdk_sts::config::SharedCredentialsProvider::new(credentials))
             .build();
         let secret = value!("secret").into_secret();
-        let config = value!({ region: "eu-central-1", endpoint: endpoint, access_key: "test", secret_key: secret });
+        let config =
+            value!({ region: "eu-central-1", endpoint: endpoint, access_key: "test", secret_key: secret });
         World { folder, proxy, emulator: Some(emulator), stack: "shop".to_owned(), config, sdk }
     }
 
@@ -94,7 +95,14 @@ impl World {
         let sdk = aws_config::defaults(aws_config::BehaviorVersion::latest());
         let sdk = sdk.region(aws_config::Region::new(region.clone())).load().await;
         let folder = tempfile::tempdir().unwrap();
-        World { folder, proxy: Proxy::start(0).await, emulator: None, stack, config: value!({ region: region }), sdk }
+        World {
+            folder,
+            proxy: Proxy::start(0).await,
+            emulator: None,
+            stack,
+            config: value!({ region: region }),
+            sdk,
+        }
     }
 
     /// The clock for whatever waits for this AWS.
@@ -157,7 +165,8 @@ impl World {
     pub(crate) async fn census(&self) -> usize {
         let sdk = self.sdk();
         let own = |name: Option<&str>| name.is_some_and(|name| name.starts_with(&self.stack));
-        let queues = aws_sdk_sqs::Client::new(&sdk).list_queues().queue_name_prefix(&self.stack).send().await.unwrap();
+        let queues =
+            aws_sdk_sqs::Client::new(&sdk).list_queues().queue_name_prefix(&self.stack).send().await.unwrap();
         let buckets = self.s3().list_buckets().send().await.unwrap();
         let tables = aws_sdk_dynamodb::Client::new(&sdk).list_tables().send().await.unwrap();
         let iam = aws_sdk_iam::Client::new(&sdk);
@@ -206,11 +215,18 @@ impl World {
     pub(crate) async fn functions(&self) -> Vec<SeenFunction> {
         let lambda = aws_sdk_lambda::Client::new(&self.sdk);
         let listed = lambda.list_functions().send().await.unwrap().functions.unwrap_or_default();
-        let own = listed.into_iter().filter(|it| it.function_name().is_some_and(|name| name.starts_with(&self.stack)));
+        let own = listed
+            .into_iter()
+            .filter(|it| it.function_name().is_some_and(|name| name.starts_with(&self.stack)));
         let seen = own.map(|function| SeenFunction {
             name: function.function_name.unwrap(),
             timeout: function.timeout.unwrap(),
-            environment: function.environment.and_then(|it| it.variables).unwrap_or_default().into_iter().collect(),
+            environment: function
+                .environment
+                .and_then(|it| it.variables)
+                .unwrap_or_default()
+                .into_iter()
+                .collect(),
         });
         seen.collect()
     }
