@@ -89,7 +89,7 @@ fn an_import_adopts_by_id() {
     let other = Bench::in_world(bench.world.clone());
     let mut importing = program([thing("b", 4)]);
     importing.imports =
-        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: crate::world::lit("1") }];
+        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(other.plan(&importing), @r"
     ~ w_thing.b (adopted)
     Plan: 1 to update
@@ -97,7 +97,7 @@ fn an_import_adopts_by_id() {
     other.deployed(&importing);
     assert_eq!(other.world.cloud().things.len(), 1);
     assert!(other.plan(&importing).ends_with("No changes"));
-    importing.imports[0].id = crate::world::lit("77");
+    importing.imports[0].id = lit("77");
     let third = Bench::in_world(bench.world.clone());
     assert!(third.refused(&importing).contains("not-found"));
 }
@@ -110,7 +110,7 @@ fn an_object_is_never_held_by_two() {
     bench.deployed(&program([thing("a", 4)]));
     let mut doubled = program([thing("a", 4), thing("b", 4)]);
     doubled.imports =
-        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: crate::world::lit("1") }];
+        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`)");
 }
 

@@ -126,7 +126,7 @@ fn was_refused(error: &(dyn StdError + 'static)) -> bool {
 
 /// Whether there was nothing to sign the request with, so that certainly nothing was sent.
 fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
-    any_cause(error, |cause| cause.is::<CredentialsError>())
+    any_cause(error, <dyn StdError>::is::<CredentialsError>)
 }
 
 fn any_cause(error: &(dyn StdError + 'static), holds: impl Fn(&(dyn StdError + 'static)) -> bool) -> bool {

@@ -31,7 +31,7 @@ impl Archive {
         let kind = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         let bytes = if kind.is_dir() {
             let mut files = Vec::new();
-            gather(path, String::new(), &mut files)?;
+            gather(path, "", &mut files)?;
             if files.is_empty() {
                 return Err(Error::invalid(format!("there are no files in `{}`", path.display())));
             }
@@ -63,7 +63,7 @@ struct PackedFile {
     can_be_run: bool,
 }
 
-fn gather(folder: &Path, prefix: String, files: &mut Vec<PackedFile>) -> Result<()> {
+fn gather(folder: &Path, prefix: &str, files: &mut Vec<PackedFile>) -> Result<()> {
     let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     for entry in entries {
         let entry = entry.map_err(|error| unreadable(folder, &error))?;
@@ -74,7 +74,7 @@ fn gather(folder: &Path, prefix: String, files: &mut Vec<PackedFile>) -> Result<
         let name = format!("{prefix}{own}");
         let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
         if metadata.is_dir() {
-            gather(&path, format!("{name}/"), files)?;
+            gather(&path, &format!("{name}/"), files)?;
         } else {
             let content = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
             files.push(PackedFile { name, content, can_be_run: metadata.permissions().mode() & 0o100 != 0 });

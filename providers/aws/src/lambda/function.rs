@@ -267,7 +267,7 @@ impl Converge for Function {
         }
         let done = self.synchronise(context, &seen, archive, &bound).await;
         done.map_err(|error| error.with_partial(&half_made))?;
-        seen::function(aws, &name, Some(self), known).await?.marked_by(&bound)
+        Ok(seen::function(aws, &name, Some(self), known).await?.marked_by(&bound))
     }
 
     async fn read(

@@ -24,14 +24,14 @@ pub(super) struct SeenFunction {
 
 impl SeenFunction {
     /// The function, with the variables of bindings marked as what was bound is.
-    pub(super) fn marked_by(self, bound: &Bound) -> Result<FunctionOutput> {
+    pub(super) fn marked_by(self, bound: &Bound) -> FunctionOutput {
         let mut output = self.output;
         for (name, value) in &mut output.environment {
             if let Some(given) = bound.environment.get(name).filter(|given| given.is_secret()) {
                 *value = Marked::new(value.expose().clone(), given.is_secret());
             }
         }
-        Ok(output)
+        output
     }
 }
 

@@ -25,7 +25,7 @@ fn write_code(world: &World, greeting: &str) {
     std::fs::write(folder.join("main.py"), code).unwrap();
 }
 
-fn function(role: &str, more: Value) -> Value {
+fn function(role: &str, more: &Value) -> Value {
     let base = value!({ role: role, runtime: "python3.13", handler: "main.handler", code: "code" });
     more.as_entries().unwrap().iter().fold(base, |base, (name, value)| base.with_entry(name, value.clone()))
 }
@@ -37,14 +37,15 @@ async fn a_function_keeps_the_contract() {
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let (tampering, removing, taking, counting) = (lambda.clone(), lambda.clone(), lambda.clone(), lambda);
     let secret = value!("hunter2hunter2").into_secret();
-    let first = function(&role, value!({ environment: { NAME: "a", KEY: (secret.clone()) }, publish: true }));
+    let first =
+        function(&role, &value!({ environment: { NAME: "a", KEY: (secret.clone()) }, publish: true }));
     let invokers =
         value!({ api: { principal: "apigateway.amazonaws.com", source_arn: "arn:aws:execute-api:x:1:y/*" } });
     let second = function(
         &role,
-        value!({ timeout: 9, description: "d", environment: { KEY: secret }, publish: true, invokers: invokers, tags: { team: "web" } }),
+        &value!({ timeout: 9, description: "d", environment: { KEY: secret }, publish: true, invokers: invokers, tags: { team: "web" } }),
     );
-    let other = function(&role, value!({ name: "another" }));
+    let other = function(&role, &value!({ name: "another" }));
     let kit = world.kit("awsn_lambda_function", first).await;
     let role_of_others = role.clone();
     let report = kit
@@ -93,7 +94,7 @@ async fn changed_code_is_a_change_of_the_function() {
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let driver = world.driver("awsn_lambda_function").await;
-    let inputs = driver.inputs(&function(&role, value!({ environment: { NAME: "you" } }))).unwrap();
+    let inputs = driver.inputs(&function(&role, &value!({ environment: { NAME: "you" } }))).unwrap();
     let state = driver.apply(&inputs, None, None).await.unwrap();
     let call = || lambda.invoke().function_name(text(&state, "name")).send();
     let said = String::from_utf8(call().await.unwrap().payload.unwrap().into_inner()).unwrap();
@@ -114,7 +115,7 @@ async fn an_alias_keeps_the_contract() {
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let functions = world.driver("awsn_lambda_function").await;
-    let inputs = functions.inputs(&function(&role, value!({ name: "jobs", publish: true }))).unwrap();
+    let inputs = functions.inputs(&function(&role, &value!({ name: "jobs", publish: true }))).unwrap();
     let made = functions.apply(&inputs, None, None).await.unwrap();
     let arn = text(&made, "arn");
     let (tampering, removing, counting) = (lambda.clone(), lambda.clone(), lambda.clone());

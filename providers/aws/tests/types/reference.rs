@@ -25,7 +25,7 @@ async fn every_type_and_attribute_is_documented() {
     let (types, sources) =
         (provider.resource_types().await.unwrap(), provider.data_source_types().await.unwrap());
     assert_eq!((types.len(), sources.len()), (12, 3));
-    let mut found = undocumented("awsn", &*provider.config_schema().await.unwrap());
+    let mut found = undocumented("awsn", &provider.config_schema().await.unwrap());
     let registry = Registry::new().with(provider);
     for name in types {
         let handler = registry.resource(&name).await.unwrap();
