@@ -98,7 +98,12 @@ pub(crate) async fn make_ready(session: &Session, schema: &str, migrations: &[&s
     // Another process may be at it, or have been faster: the lock is held until the transaction ends.
     session.client.execute("SELECT pg_advisory_xact_lock(hashtext('trueup ' || $1))", &[&schema]).await?;
     let known = format(session, schema, migrations).await?;
-    session.client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {}", quoted(schema))).await?;
+    // Whoever may not make schemas may have been given one.
+    let there =
+        session.client.query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&quoted(schema)]).await?;
+    if !there.try_get::<_, bool>(0)? {
+        session.client.batch_execute(&format!("CREATE SCHEMA {}", quoted(schema))).await?;
+    }
     let known = usize::try_from(known).unwrap_or(usize::MAX);
     for migration in migrations.iter().skip(known) {
         session.client.batch_execute(migration).await?;
@@ -141,4 +146,47 @@ async fn format(session: &Session, schema: &str, migrations: &[&str]) -> Result<
 /// A name as statements write it.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use trueup_test_servers::postgres::Postgres;
+
+    use super::*;
+    use crate::config::PostgresConfig;
+
+    /// STATE-7.
+    #[tokio::test]
+    async fn an_older_format_is_brought_up_to_date_as_a_whole() {
+        let Some(server) = Postgres::shared() else { return };
+        let url = server.url(&server.new_database().unwrap());
+        let config = PostgresConfig::parse(&url, |_| None).unwrap();
+        let session = Session::connect(&config, drop).await.unwrap();
+        let ready = async |migrations: &[&str]| make_ready(&session, "trueup", migrations).await;
+        let current = MIGRATIONS;
+        let newer =
+            [MIGRATIONS[0], "ALTER TABLE scopes ADD COLUMN colour text", "CREATE TABLE songs (title text)"];
+        let broken = [newer[0], newer[1], "CREATE TABLE scopes (title text)"];
+
+        ready(current).await.unwrap();
+        session
+            .client
+            .batch_execute("INSERT INTO scopes (stack, stage) VALUES ('shop', 'prod')")
+            .await
+            .unwrap();
+        let failed = ready(&broken).await.unwrap_err();
+        assert!(
+            matches!(&failed, Fault::Unusable(cause) if cause == "relation \"scopes\" already exists"),
+            "{failed:?}"
+        );
+        session.client.batch_execute("ROLLBACK").await.unwrap();
+        ready(current).await.expect("nothing of a migration that fails is left");
+
+        ready(&newer).await.unwrap();
+        let row = session.client.query_one("SELECT stack, colour FROM scopes", &[]).await.unwrap();
+        assert_eq!((row.get(0), row.get(1)), ("shop", None::<&str>), "what was recorded should be there");
+        ready(&newer).await.unwrap();
+        let refused = ready(current).await.unwrap_err();
+        assert!(matches!(refused, Fault::Newer { found: 3 }), "{refused:?}");
+    }
 }
