@@ -16,8 +16,7 @@ pub(crate) const CHANNEL: &str = "trueup_lease_freed";
 
 const TAKE: &str = "
     UPDATE scopes SET
-        token = token + 1, held = true, run = $3, holder = $4, since = now.at, expires = now.at + $5, claim = $6,
-        version_before = version, last_commit_before = last_commit
+        token = token + 1, held = true, run = $3, holder = $4, since = now.at, expires = now.at + $5, claim = $6
     FROM (SELECT store_clock() AS at) AS now
     WHERE stack = $1 AND stage = $2 AND (NOT held OR expires <= now.at)
     RETURNING token";

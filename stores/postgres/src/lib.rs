@@ -155,7 +155,7 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let rows = BatchRows::of(batch).map_err(|error| self.failed("write", error))?;
             let commit = &Commit::new(scope, token, &rows, &batch.history, self.fresh_name()?);
-            let run = |session: Arc<Session>, attempt| async move { commit.run(&session, attempt).await };
+            let run = |session: Arc<Session>, _| async move { commit.run(&session).await };
             self.link.call("write", run).await.map_err(|error| commit.explained(error))
         })
     }
