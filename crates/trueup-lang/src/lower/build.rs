@@ -66,8 +66,15 @@ impl Loaded {
         let types = find_types(&self.tree, request.registry, &mut diagnostics).await;
         let configs = find_configs(&self.tree.module, request.registry, &mut diagnostics).await;
         let (module, required) = (&self.tree.module, request.purpose == Purpose::Deploy);
-        let given =
-            root_values(module, &self.folder, request.variables, required, &mut sources, &mut diagnostics);
+        let given = root_values(
+            module,
+            &self.folder,
+            &request.stage,
+            request.variables,
+            required,
+            &mut sources,
+            &mut diagnostics,
+        );
         let outside =
             Outside { folder: self.folder.clone(), home: request.home, plan_time: Some(request.plan_time) };
         let moment = Moment { now: request.plan_time, random: request.random };
