@@ -55,7 +55,7 @@ impl PostgresConfig {
             let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
             ConfigError(format!("the address of the database cannot be read{}", cause.unwrap_or_default()))
         })?;
-        complete(&mut client, &variable)?;
+        complete(&mut client, variable)?;
         let mode = own.sslmode.or_else(|| variable("PGSSLMODE"));
         let root = own.sslrootcert.or_else(|| variable("PGSSLROOTCERT")).map(PathBuf::from);
         let mode = mode.as_deref().map_or(Ok(TlsMode::Prefer), TlsMode::parse).map_err(ConfigError)?;

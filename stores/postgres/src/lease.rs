@@ -115,7 +115,7 @@ pub(crate) async fn unlock(
 pub(crate) async fn is_held(session: &Session, scope: &Scope) -> Result<Option<(String, bool)>, Fault> {
     let (stack, stage) = (scope.stack.as_str(), scope.stage.as_str());
     let found = session.query(IS_HELD, &[&stack, &stage]).await?;
-    Ok(found.first().map(|row| Ok::<_, Fault>((row.try_get(0)?, row.try_get(1)?))).transpose()?)
+    found.first().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }
 
 fn held(row: &Row) -> Result<HeldLease, Fault> {
