@@ -139,17 +139,23 @@ impl<'a> Commit<'a> {
             return Ok(version);
         }
         self.unanswered.store(0, Ordering::Relaxed);
-        let Some(version) = self.write(session).await? else {
-            session.client.batch_execute("ROLLBACK").await?;
-            return Err(StoreError::Superseded.into());
-        };
-        let Some(version) = version else {
-            session.client.batch_execute("ROLLBACK").await?;
-            return Err(self.conflict(session).await?.into());
+        let version = match self.write(session).await? {
+            Written::All(version) => version,
+            Written::NotHeld => {
+                session.client.batch_execute("ROLLBACK").await?;
+                return Err(StoreError::Superseded.into());
+            }
+            Written::NotAsExpected => {
+                session.client.batch_execute("ROLLBACK").await?;
+                return Err(self.conflict(session).await?.into());
+            }
         };
         self.unanswered.store(version.0, Ordering::Relaxed);
-        session.client.batch_execute("COMMIT").await?;
-        Ok(version)
+        let answer = session.client.batch_execute("COMMIT").await.map_err(Fault::from);
+        if !matches!(answer, Err(Fault::Lost(_))) {
+            self.unanswered.store(0, Ordering::Relaxed);
+        }
+        answer.map(|()| version)
     }
 
     /// Says in an error what is not known any more.
@@ -165,9 +171,8 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Begins a transaction and writes everything. `None` if the lease is no longer ours; within it `None` if a record
-    /// is not what it was expected to be.
-    async fn write(&self, session: &Session) -> Result<Option<Option<Version>>, Fault> {
+    /// Begins a transaction and writes everything.
+    async fn write(&self, session: &Session) -> Result<Written, Fault> {
         let fence = session.statement(FENCE).await?;
         let mut prepared = Vec::with_capacity(self.statements.len());
         for write in &self.statements {
@@ -186,13 +191,13 @@ impl<'a> Commit<'a> {
         }
         // The first error is the cause of all others.
         let answers: Vec<Answer> = pipelined(requests).await.into_iter().collect::<Result<_, _>>()?;
-        let Some(Answer::Fenced(Some(fenced))) = answers.get(1) else { return Ok(None) };
+        let Some(Answer::Fenced(Some(fenced))) = answers.get(1) else { return Ok(Written::NotHeld) };
         let version: i64 = fenced.try_get("version")?;
         let as_expected = answers[2..].iter().zip(&self.statements).all(|(answer, write)| match answer {
             Answer::Wrote(rows) => write.expected.is_none_or(|expected| *rows == expected as u64),
             Answer::Begun | Answer::Fenced(_) => false,
         });
-        Ok(Some(as_expected.then_some(Version(version.cast_unsigned()))))
+        Ok(if as_expected { Written::All(Version(version.cast_unsigned())) } else { Written::NotAsExpected })
     }
 
     /// The scope, the name of this commit, and what else a statement is given.
@@ -243,6 +248,17 @@ impl<'a> Commit<'a> {
     }
 }
 
+/// What a transaction came to, before it is committed.
+enum Written {
+    /// All of it, as this version.
+    All(Version),
+    /// The lease is no longer ours.
+    NotHeld,
+    /// A record is not what it was expected to be.
+    NotAsExpected,
+}
+
+/// What the server answers to one of the statements.
 enum Answer {
     Begun,
     Fenced(Option<Row>),

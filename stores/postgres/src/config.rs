@@ -83,6 +83,13 @@ impl PostgresConfig {
         self
     }
 
+    /// How long to wait until one of the hosts has let us in.
+    pub(crate) fn answer_timeout(&self) -> Duration {
+        let each = self.client.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+        let hosts = self.client.get_hosts().len().max(self.client.get_hostaddrs().len());
+        each.saturating_mul(u32::try_from(hosts).unwrap_or(1).saturating_mul(2))
+    }
+
     /// Where the database is, for people, without the password.
     pub fn location(&self) -> String {
         let user = self.client.get_user().map(|user| format!("{user}@")).unwrap_or_default();

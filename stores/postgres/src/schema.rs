@@ -126,7 +126,9 @@ async fn format(session: &Session, schema: &str, migrations: &[&str]) -> Result<
     if ours == 0 {
         return Err(foreign());
     }
-    let found = session.client.query_opt("SELECT format FROM meta", &[]).await;
+    // By its full name: who may not look into the schema is then told so.
+    let meta = format!("SELECT format FROM {}.meta", quoted(schema));
+    let found = session.client.query_opt(&meta, &[]).await;
     let found = match found {
         Err(error) if error.code() == Some(&tokio_postgres::error::SqlState::UNDEFINED_COLUMN) => {
             return Err(foreign());

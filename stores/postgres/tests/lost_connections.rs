@@ -114,6 +114,28 @@ async fn what_cannot_be_found_out_is_said() {
     assert!(said.ends_with(expected), "{said}");
 }
 
+/// STATE-3: as long as the server stays away nobody knows.
+#[tokio::test]
+async fn a_server_that_stays_away_after_a_commit_leaves_it_open() {
+    let Some(server) = Postgres::shared() else { return };
+    let database = server.new_database().unwrap();
+    let wire = Wire::to(server.port()).await;
+    // Its clock moves by itself: no time passes before it gives up.
+    let store = open(&wire.url(&database)).await.unwrap();
+    let lease = lease(&store).await;
+    wire.cut("COMMIT", Cut::BeforeTheClientHears);
+    wire.let_in(false);
+    let said = commit(&store, &lease, vec![adopted(1)]).await.unwrap_err().to_string();
+    assert!(said.starts_with("cannot write the state at postgres://postgres@127.0.0.1:"), "{said}");
+    assert!(
+        said.contains("the connection was lost during a commit, and whether it took place could not be"),
+        "{said}"
+    );
+    // Who loads again sees.
+    wire.let_in(true);
+    assert_eq!(store.load(&scope()).await.unwrap().records.len(), 1);
+}
+
 /// STATE-3.
 #[tokio::test]
 async fn a_lease_whose_answer_is_lost_is_known_as_ours() {
