@@ -6,7 +6,6 @@ use trueup_state::{Batch, FencingToken, StoreError, Version};
 
 use crate::flush::flush;
 use crate::head::Commit;
-use crate::merging::{INLINE_BYTES_MAX, MERGE_BYTES_MAX};
 use crate::objects::Objects;
 use crate::scope::{RACES_MAX, ScopeState, Written};
 
@@ -74,9 +73,10 @@ async fn try_commit(
     // Whatever happens from here on, also if nobody waits for it any more: contents that may be wrong are not kept.
     let mut contents = state.contents.take().expect("it was judged by");
     contents.apply(&commit.said);
+    let limits = objects.limits();
     let bytes: usize = commits.iter().map(|commit| commit.line.len()).sum();
-    let written = if bytes > INLINE_BYTES_MAX {
-        flush(state, objects, head, &commits, &mut contents, MERGE_BYTES_MAX).await?
+    let written = if bytes > limits.head_bytes_max {
+        flush(state, objects, head, &commits, &mut contents, limits.merge_bytes_max).await?
     } else {
         state.write(objects, head, commits).await?
     };

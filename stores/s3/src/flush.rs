@@ -16,7 +16,7 @@ use trueup_state::StoreError;
 
 use crate::contents::Contents;
 use crate::head::{Commit, Flushed, Head, Piece, sum};
-use crate::merging::{MERGE_BYTES_MAX, split, taken_in};
+use crate::merging::{split, taken_in};
 use crate::objects::{Objects, many};
 use crate::scope::{ScopeState, Written};
 
@@ -84,7 +84,7 @@ async fn extended(
     }
     let sizes: Vec<u64> = log.iter().map(|piece| piece.bytes).collect();
     let bytes: usize = new.iter().map(|line| line.len() + 1).sum();
-    let keep = log.len() - taken_in(&sizes, bytes as u64, MERGE_BYTES_MAX);
+    let keep = log.len() - taken_in(&sizes, bytes as u64, objects.limits().merge_bytes_max);
     let read = state.read_pieces(objects, &log[keep..]).await?;
     Ok(read.map(|texts| {
         let mut lines: Vec<String> = texts.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
@@ -126,7 +126,7 @@ pub(crate) async fn write_pieces(
             texts.push((piece.clone(), text));
             piece
         };
-        split(lines).into_iter().map(piece).collect()
+        split(lines, objects.limits().piece_bytes_max).into_iter().map(piece).collect()
     };
     let run = made("records", records);
     head.records.truncate(kept);

@@ -60,6 +60,7 @@ use trueup_state::{
 };
 
 pub use config::S3Config;
+pub use merging::Limits;
 
 use contents::Contents;
 use head::Head;
@@ -80,7 +81,8 @@ impl S3Store {
     /// Opens the store. The bucket must be there; the store in it is made when something is first written to it. The
     /// clock must only go forward; what time it shows does not matter.
     pub async fn open(config: &S3Config, clock: Arc<dyn Clock>) -> Result<S3Store, StoreError> {
-        S3Store::open_on(config.connect()?, &config.prefix, config.location(), clock).await
+        let bucket = config.connect()?;
+        S3Store::open_on(bucket, &config.prefix, config.location(), Limits::default(), clock).await
     }
 
     /// Opens the store in a bucket that is reached in another way. Its service must keep to the conditions of writes.
@@ -88,10 +90,11 @@ impl S3Store {
         bucket: Arc<dyn ObjectStore>,
         prefix: &str,
         location: String,
+        limits: Limits,
         clock: Arc<dyn Clock>,
     ) -> Result<S3Store, StoreError> {
         let root = Path::from(prefix);
-        let objects = Objects::new(bucket, clock, location);
+        let objects = Objects::new(bucket, clock, location, limits);
         marker::check(&objects, &root).await?;
         Ok(S3Store { objects, root, scopes: Mutex::default() })
     }

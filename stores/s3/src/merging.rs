@@ -4,15 +4,23 @@
 //! left is therefore larger than all after it together, so that there are few, they are at most twice as large as what
 //! they come to, and each byte is written again only when what it is in has doubled.
 
-/// How large a head may grow by its commits before they go into pieces.
-pub(crate) const INLINE_BYTES_MAX: usize = 64 << 10;
+/// How large things may grow. The defaults are for everyday use; tests set others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How many bytes of commits stay in a head before they go into pieces.
+    pub head_bytes_max: usize,
+    /// How large a piece may be. What is larger becomes several.
+    pub piece_bytes_max: usize,
+    /// How much is merged at most while somebody waits for a commit, so that none costs more with more records. The rest
+    /// is merged when the lease is given back.
+    pub merge_bytes_max: u64,
+}
 
-/// How large a piece may be. What is larger becomes several.
-pub(crate) const PIECE_BYTES_MAX: usize = 8 << 20;
-
-/// How much is merged at most while somebody waits for a commit, so that none costs more with more records. The rest
-/// is merged when the lease is given back.
-pub(crate) const MERGE_BYTES_MAX: u64 = 4 << 20;
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { head_bytes_max: 64 << 10, piece_bytes_max: 8 << 20, merge_bytes_max: 4 << 20 }
+    }
+}
 
 /// How many of the last ones, oldest first, are merged with what is new; not more than this much.
 pub(crate) fn taken_in(sizes: &[u64], new: u64, bytes_max: u64) -> usize {
@@ -31,11 +39,11 @@ pub(crate) fn taken_in(sizes: &[u64], new: u64, bytes_max: u64) -> usize {
 }
 
 /// Lines as texts of pieces.
-pub(crate) fn split(lines: Vec<String>) -> Vec<String> {
+pub(crate) fn split(lines: Vec<String>, bytes_max: usize) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for line in lines {
         match texts.last_mut() {
-            Some(text) if text.len() + line.len() < PIECE_BYTES_MAX => text.push_str(&line),
+            Some(text) if text.len() + line.len() < bytes_max => text.push_str(&line),
             _ => texts.push(line),
         }
         if let Some(text) = texts.last_mut() {

@@ -15,6 +15,7 @@ use trueup_provider::{BoxFuture, Clock};
 use trueup_state::StoreError;
 
 use crate::head::FORMAT;
+use crate::merging::Limits;
 
 /// How often a request is tried.
 pub(crate) const TRIES_MAX: u32 = 10;
@@ -29,6 +30,7 @@ pub(crate) struct Objects {
     store: Arc<dyn ObjectStore>,
     clock: Arc<dyn Clock>,
     location: String,
+    limits: Limits,
     /// Names what this handle writes.
     writer: String,
     count: AtomicU64,
@@ -63,11 +65,11 @@ pub(crate) enum Tried {
 }
 
 impl Objects {
-    pub(crate) fn new(store: Arc<dyn ObjectStore>, clock: Arc<dyn Clock>, location: String) -> Self {
+    pub(crate) fn new(store: Arc<dyn ObjectStore>, clock: Arc<dyn Clock>, location: String, limits: Limits) -> Self {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).expect("the operating system provides randomness");
         let writer = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Objects { store, clock, location, writer, count: AtomicU64::default() }
+        Objects { store, clock, location, limits, writer, count: AtomicU64::default() }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -76,6 +78,10 @@ impl Objects {
 
     pub(crate) fn location(&self) -> &str {
         &self.location
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// A name that nothing else ever has.

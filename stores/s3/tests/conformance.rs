@@ -11,7 +11,7 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use trueup_state::Store;
 use trueup_state::conformance::{self, HandClock, StoreUnderTest};
-use trueup_store_s3::S3Store;
+use trueup_store_s3::{Limits, S3Store};
 use trueup_test_servers::{Emulator, RunningEmulator};
 
 struct InBucket {
@@ -57,7 +57,10 @@ async fn it_does_so_on_another_server() {
     check(Emulator::Moto, "the conformance suite on a second S3 server").await;
 }
 
-struct InMemoryBucket(HandClock);
+struct InMemoryBucket {
+    limits: Limits,
+    clock: HandClock,
+}
 
 impl StoreUnderTest for InMemoryBucket {
     type Place = Arc<dyn ObjectStore>;
@@ -67,17 +70,20 @@ impl StoreUnderTest for InMemoryBucket {
     }
 
     async fn open(&self, place: &Arc<dyn ObjectStore>) -> Arc<dyn Store> {
-        Arc::new(shop::open_on(place.clone(), &self.0).await)
+        Arc::new(shop::open_on(place.clone(), self.limits, &self.clock).await.unwrap())
     }
 
     fn let_time_pass(&self, duration: Duration) -> bool {
-        self.0.advance(duration);
+        self.clock.advance(duration);
         true
     }
 }
 
-/// STATE-10: the bucket that the tests of faults are run on.
+/// STATE-10: the bucket that the tests of faults are run on, with limits that let everything happen.
 #[tokio::test]
 async fn it_does_so_on_a_bucket_in_memory() {
-    conformance::check(&InMemoryBucket(HandClock::new())).await;
+    let nothing = Limits { head_bytes_max: 0, piece_bytes_max: 0, merge_bytes_max: 0 };
+    for limits in [Limits::default(), shop::SMALL, nothing] {
+        conformance::check(&InMemoryBucket { limits, clock: HandClock::new() }).await;
+    }
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use object_store::ObjectStore;
 use trueup_core::{Address, Value, value};
-use trueup_provider::{Clock, State};
+use trueup_provider::State;
+use trueup_state::conformance::HandClock;
 use trueup_state::{
     Acquired, Batch, Entry, HistoryLine, Holder, Lease, Metadata, RecordId, Scope, Step, Store, StoreError,
     Version, Write, transition,
 };
-use trueup_store_s3::{S3Config, S3Store};
+use trueup_store_s3::{Limits, S3Config, S3Store};
 use trueup_test_servers::RunningEmulator;
 
 pub(crate) const TERM: Duration = Duration::from_secs(60);
@@ -33,15 +34,16 @@ pub(crate) fn config(emulator: &RunningEmulator, bucket: &str, prefix: &str) -> 
     }
 }
 
-pub(crate) async fn open_on(bucket: Arc<dyn ObjectStore>, clock: &(impl Clock + Clone + 'static)) -> S3Store {
-    try_open_on(bucket, clock).await.unwrap()
-}
+/// Limits at which nearly everything that happens to large stores happens to small ones.
+pub(crate) const SMALL: Limits = Limits { head_bytes_max: 2_000, piece_bytes_max: 3_000, merge_bytes_max: 8_000 };
 
-pub(crate) async fn try_open_on(
+pub(crate) async fn open_on(
     bucket: Arc<dyn ObjectStore>,
-    clock: &(impl Clock + Clone + 'static),
+    limits: Limits,
+    clock: &HandClock,
 ) -> Result<S3Store, StoreError> {
-    S3Store::open_on(bucket, "team", "s3://states/team".to_owned(), Arc::new(clock.clone())).await
+    let location = "s3://states/team".to_owned();
+    S3Store::open_on(bucket, "team", location, limits, Arc::new(clock.clone())).await
 }
 
 pub(crate) fn scope() -> Scope {
