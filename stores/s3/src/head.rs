@@ -13,8 +13,8 @@ use trueup_state::{Batch, Entry, HistoryLine, Holder, Record, RecordId};
 /// The newest format this program knows, which is the one it writes.
 pub(crate) const FORMAT: u64 = 1;
 
-/// How many writes a head remembers. A writer that did not hear an answer finds out by it what became of its write.
-pub(crate) const RECENT_MAX: usize = 32;
+/// How many writers a head remembers.
+const WRITERS_MAX: usize = 32;
 
 const CHECKSUM: &str = "blake3 ";
 
@@ -39,8 +39,17 @@ pub(crate) struct Head {
     pub(crate) journal: Vec<Piece>,
     /// Lines of history, in order.
     pub(crate) history: Vec<Piece>,
-    /// The names of the last writes of this head, the newest last.
-    pub(crate) recent: Vec<String>,
+    /// The last write of each of the last writers, the newest last. A writer that heard no answer finds out by it what
+    /// became of its write.
+    pub(crate) writers: Vec<LastWrite>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct LastWrite {
+    /// The handle.
+    pub(crate) writer: String,
+    /// Grows with each write of the handle.
+    pub(crate) number: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -141,7 +150,7 @@ impl Head {
             records: Vec::new(),
             journal: Vec::new(),
             history: Vec::new(),
-            recent: Vec::new(),
+            writers: Vec::new(),
         }
     }
 
@@ -190,11 +199,20 @@ impl Head {
         self.records.iter().flatten().chain(&self.journal).chain(&self.history)
     }
 
-    /// Whether a write of this name is the one that made the head of a serial; `None` if that is forgotten.
-    pub(crate) fn wrote(&self, name: &str, serial: u64) -> Option<bool> {
-        let back = usize::try_from(self.serial.checked_sub(serial)?).ok()?;
-        let at = self.recent.len().checked_sub(back + 1)?;
-        Some(self.recent[at] == name)
+    /// Notes who writes it.
+    pub(crate) fn sign(&mut self, write: &LastWrite) {
+        self.writers.retain(|last| last.writer != write.writer);
+        self.writers.push(write.clone());
+        self.writers.drain(..self.writers.len().saturating_sub(WRITERS_MAX));
+    }
+
+    /// Whether a writer's newest write led to this head; `None` if its writer may be forgotten.
+    pub(crate) fn follows(&self, write: &LastWrite) -> Option<bool> {
+        let last = self.writers.iter().find(|last| last.writer == write.writer);
+        match last {
+            Some(last) => Some(last.number >= write.number),
+            None => (self.writers.len() < WRITERS_MAX).then_some(false),
+        }
     }
 
     /// Whether the scope holds records, outputs, journal or history.

@@ -14,8 +14,6 @@ use crate::objects::{Fetched, Objects, Tried};
 #[derive(Serialize, Deserialize)]
 struct Marker {
     format: u64,
-    /// Who made it.
-    by: String,
 }
 
 fn path(root: &Path) -> Path {
@@ -25,7 +23,7 @@ fn path(root: &Path) -> Path {
 /// Refuses a store of a newer format, and a bucket that cannot be asked or is not there.
 pub(crate) async fn check(objects: &Objects, root: &Path) -> Result<(), StoreError> {
     match objects.get_opening(&path(root)).await? {
-        Fetched::Object(object) => read(objects, root, &object.text).map(drop),
+        Fetched::Object(object) => read(objects, root, &object.text),
         // An object that is not there looks like a bucket that is not; a list tells them apart.
         Fetched::Same | Fetched::Missing => objects.folders(root).await.map(drop),
     }
@@ -33,21 +31,14 @@ pub(crate) async fn check(objects: &Objects, root: &Path) -> Result<(), StoreErr
 
 /// Makes the marker if there is none.
 pub(crate) async fn place(objects: &Objects, root: &Path) -> Result<(), StoreError> {
-    let (path, by) = (path(root), objects.unique());
+    let path = path(root);
     if let Fetched::Object(object) = objects.get(&path, None).await? {
-        return read(objects, root, &object.text).map(drop);
+        return read(objects, root, &object.text);
     }
     try_conditions(objects, root).await?;
-    let marker = Marker { format: FORMAT, by };
-    let text = serde_json::to_string(&marker).map_err(|error| objects.unavailable("write", &error))?;
-    match objects.try_put(&path, &text, None).await? {
-        Tried::Stored(_) => return Ok(()),
-        Tried::Refused | Tried::Unclear(_) => {}
-    }
-    match objects.get(&path, None).await? {
-        Fetched::Object(object) => read(objects, root, &object.text).map(drop),
-        Fetched::Same | Fetched::Missing => objects.create(&path, &text).await,
-    }
+    let text = serde_json::to_string(&Marker { format: FORMAT }).map_err(|error| objects.unavailable("write", &error))?;
+    // Whoever else makes it now makes the same.
+    objects.create(&path, &text).await
 }
 
 /// Writes where something is, once as if nothing were and once as if something else were.
@@ -64,8 +55,8 @@ async fn try_conditions(objects: &Objects, root: &Path) -> Result<(), StoreError
     if kept { Ok(()) } else { Err(objects.unsuitable("it overwrites objects that a condition protects")) }
 }
 
-fn read(objects: &Objects, root: &Path, text: &str) -> Result<Marker, StoreError> {
+fn read(objects: &Objects, root: &Path, text: &str) -> Result<(), StoreError> {
     let marker: Marker = read_json(text)
         .map_err(|error| objects.damaged(format!("{} is unreadable: {error}", path(root))))?;
-    if marker.format > FORMAT { Err(objects.newer(marker.format)) } else { Ok(marker) }
+    if marker.format > FORMAT { Err(objects.newer(marker.format)) } else { Ok(()) }
 }

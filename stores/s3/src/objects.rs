@@ -14,7 +14,7 @@ use object_store::{Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutP
 use trueup_provider::{BoxFuture, Clock};
 use trueup_state::StoreError;
 
-use crate::head::FORMAT;
+use crate::head::{FORMAT, LastWrite};
 use crate::merging::Limits;
 
 /// How often a request is tried.
@@ -84,9 +84,19 @@ impl Objects {
         self.limits
     }
 
+    /// A number of this handle, higher than all before.
+    fn next(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// A name that nothing else ever has.
     pub(crate) fn unique(&self) -> String {
-        format!("{}-{}", self.writer, self.count.fetch_add(1, Ordering::Relaxed))
+        format!("{}-{}", self.writer, self.next())
+    }
+
+    /// What the next write of a head is known by.
+    pub(crate) fn next_write(&self) -> LastWrite {
+        LastWrite { writer: self.writer.clone(), number: self.next() }
     }
 
     /// What is at a path, unless it still has the known tag.

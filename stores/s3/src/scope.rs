@@ -2,7 +2,7 @@
 //!
 //! Everything that changes a scope replaces its head, on the condition that the head is still the one that was read. Two
 //! writers can therefore never both succeed on the same grounds, whatever they disagree on. A write whose answer got
-//! lost is looked up in the head that is there (`recent`), and tried again only if it did not happen.
+//! lost is looked up in the head that is there (`writers`), and tried again only if it did not happen.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use trueup_provider::BoxFuture;
 use trueup_state::StoreError;
 
 use crate::contents::Contents;
-use crate::head::{Commit, Head, Piece, RECENT_MAX, Unreadable, sum};
+use crate::head::{Commit, Head, LastWrite, Piece, Unreadable, sum};
 use crate::marker;
 use crate::objects::{Fetched, Object, Objects, TRIES_MAX, Tried, many};
 
@@ -133,15 +133,14 @@ impl ScopeState {
     ) -> Result<Written, StoreError> {
         // Until it is clear what became of the write, also if nobody waits for it any more, nothing is known.
         let known = self.known.take().expect("a head is written on the grounds of the one before");
-        let (path, name) = (self.head_path(), objects.unique());
+        let (path, write) = (self.head_path(), objects.next_write());
         head.serial = known.head.serial + 1;
-        head.recent.push(name.clone());
-        head.recent.drain(..head.recent.len().saturating_sub(RECENT_MAX));
+        head.sign(&write);
         let text = head.text(&commits).map_err(|error| objects.unavailable("write", &error))?;
         if known.etag.is_none() {
             marker::place(objects, &self.root).await?;
         }
-        let mut why = String::new();
+        let mut unclear = None;
         for tries in 1..=TRIES_MAX {
             match objects.try_put(&path, &text, known.etag.as_deref()).await? {
                 Tried::Stored(Some(etag)) => {
@@ -150,12 +149,12 @@ impl ScopeState {
                     return Ok(Written::Done);
                 }
                 Tried::Stored(None) | Tried::Refused => {}
-                Tried::Unclear(cause) => why = cause,
+                Tried::Unclear(cause) => unclear = Some(cause),
             }
             match objects.get(&path, known.etag.as_deref()).await? {
                 Fetched::Object(object) => {
                     self.take(objects, object)?;
-                    return self.found_out(objects, &name, head.serial);
+                    return self.found_out(objects, &write, unclear.is_some());
                 }
                 Fetched::Missing if known.etag.is_some() => {
                     return Err(objects.damaged(format!("{path} is gone")));
@@ -164,18 +163,20 @@ impl ScopeState {
                 Fetched::Same | Fetched::Missing => objects.pause(tries).await,
             }
         }
-        let cause = if why.is_empty() { "the server is busy with the object" } else { &why };
+        let cause = unclear.as_deref().unwrap_or("the server is busy with the object");
         Err(objects.unavailable("write", &format!("{cause}; it may be written yet")))
     }
 
     /// What became of a write, by the head that is there now.
-    fn found_out(&self, objects: &Objects, name: &str, serial: u64) -> Result<Written, StoreError> {
+    fn found_out(&self, objects: &Objects, write: &LastWrite, unclear: bool) -> Result<Written, StoreError> {
         let head = self.known.as_ref().map(|known| &known.head);
-        match head.and_then(|head| head.wrote(name, serial)) {
+        match head.and_then(|head| head.follows(write)) {
             Some(true) => Ok(Written::Done),
             Some(false) => Ok(Written::Raced),
+            // Nothing but refusals came back, after a long sleep.
+            None if !unclear => Ok(Written::Raced),
             None => {
-                let cause = "no answer came, and others have written too often since to tell whether it was written";
+                let cause = "no answer came, and too many others have written since to tell whether it was written";
                 Err(objects.unavailable("write", &cause))
             }
         }

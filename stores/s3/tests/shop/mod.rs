@@ -2,10 +2,14 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+pub(crate) mod proxy;
+pub(crate) mod unreliable;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::ObjectStore;
+use futures_util::TryStreamExt;
+use object_store::{ObjectStore, ObjectStoreExt};
 use trueup_core::{Address, Value, value};
 use trueup_provider::State;
 use trueup_state::conformance::HandClock;
@@ -101,3 +105,31 @@ pub(crate) async fn numbers(store: &S3Store) -> Vec<u64> {
     let number = |address: &Address| address.to_string().rsplit_once('n').unwrap().1.parse().unwrap();
     snapshot.records.iter().map(|(record, _)| number(&record.address)).collect()
 }
+
+/// The names of all pieces that are there, in order.
+pub(crate) async fn pieces(bucket: &dyn ObjectStore) -> Vec<String> {
+    let folder = "team/scopes/shop/prod/pieces".into();
+    let listed: Vec<_> = bucket.list(Some(&folder)).try_collect().await.unwrap();
+    let mut names: Vec<String> =
+        listed.iter().map(|object| object.location.filename().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// The names of all pieces that the head names, in order.
+pub(crate) async fn named_pieces(bucket: &dyn ObjectStore) -> Vec<String> {
+    let head = head(bucket).await;
+    let mut names: Vec<String> = head.match_indices("\"name\":\"").map(|(at, found)| {
+        head[at + found.len()..].split('"').next().unwrap().to_owned()
+    }).collect();
+    names.sort();
+    names
+}
+
+/// The text of the head.
+pub(crate) async fn head(bucket: &dyn ObjectStore) -> String {
+    let found = bucket.get(&HEAD.into()).await.unwrap().bytes().await.unwrap();
+    String::from_utf8(found.into()).unwrap()
+}
+
+pub(crate) const HEAD: &str = "team/scopes/shop/prod/head";
