@@ -111,7 +111,8 @@ impl Emulator {
         }
         // What was begun and never finished is of no use.
         if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(|error| failed("clear the folder of test servers", &error))?;
+            fs::remove_dir_all(&folder)
+                .map_err(|error| failed("clear the folder of test servers", &error))?;
         }
         succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
         succeeds(Command::new(&python).args(["-m", "pip", "install", "--quiet", self.requirement()]))?;
@@ -226,7 +227,10 @@ fn free_port() -> io::Result<u16> {
 fn ask(port: u16, request: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-    write!(stream, "{request} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")?;
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
@@ -234,7 +238,8 @@ fn ask(port: u16, request: &str) -> io::Result<String> {
 
 fn succeeds(command: &mut Command) -> Result<(), NoEmulator> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| failed(&format!("run {program}"), &error))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| failed(&format!("run {program}"), &error))?;
     if output.status.success() {
         return Ok(());
     }

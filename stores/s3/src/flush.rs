@@ -164,7 +164,8 @@ pub(crate) async fn write_pieces(
 pub(crate) async fn tidy(state: &mut ScopeState, objects: &Objects) {
     if let Some((known, mut contents)) = state.known.as_ref().zip(state.contents.take()) {
         let (head, commits) = (known.head.clone(), known.commits.clone());
-        let sizes = head.records.iter().map(|run| run.iter().map(|piece| piece.bytes).sum()).collect::<Vec<_>>();
+        let sizes =
+            head.records.iter().map(|run| run.iter().map(|piece| piece.bytes).sum()).collect::<Vec<_>>();
         if taken_in(&sizes, 0, u64::MAX) > 0 {
             let flushed = flush(state, objects, head, &commits, &mut contents, u64::MAX).await;
             if !matches!(flushed, Ok(Written::Done)) {

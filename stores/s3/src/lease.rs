@@ -101,7 +101,9 @@ pub(crate) async fn release(
     token: FencingToken,
 ) -> Result<(), StoreError> {
     let given_back = |head: &Head| match &head.lease {
-        Some(_) if head.token == token.0 => Decision::Write(Box::new(Head { lease: None, ..head.clone() }), true),
+        Some(_) if head.token == token.0 => {
+            Decision::Write(Box::new(Head { lease: None, ..head.clone() }), true)
+        }
         _ => Decision::Answer(false),
     };
     if decide(state, objects, given_back).await? {
@@ -119,7 +121,9 @@ pub(crate) async fn unlock(
     let held = held(state, objects, objects.clock().now()).await?;
     let Some(held) = held.filter(|held| held.holder.run == run) else { return Ok(None) };
     let taken_away = |head: &Head| match &head.lease {
-        Some(_) if head.token == held.token.0 => Decision::Write(Box::new(Head { lease: None, ..head.clone() }), true),
+        Some(_) if head.token == held.token.0 => {
+            Decision::Write(Box::new(Head { lease: None, ..head.clone() }), true)
+        }
         _ => Decision::Answer(false),
     };
     Ok(decide(state, objects, taken_away).await?.then_some(held))
@@ -133,18 +137,15 @@ async fn held(
 ) -> Result<Option<HeldLease>, StoreError> {
     let head = &state.known(objects).await?.head;
     let Some(HeadLease { holder, since, .. }) = head.lease.clone() else { return Ok(None) };
-    let (token, term) = (FencingToken(head.token), head.lease.as_ref().map_or(Duration::ZERO, HeadLease::term));
+    let (token, term) =
+        (FencingToken(head.token), head.lease.as_ref().map_or(Duration::ZERO, HeadLease::term));
     let age = age(state, objects, now).await?;
     let left = term.saturating_sub(age);
     Ok(Some(HeldLease { holder, token, since: time(since), expires: after(now, left) }))
 }
 
 /// How long the lease of the known head was not renewed, at least.
-async fn age(
-    state: &mut ScopeState,
-    objects: &Objects,
-    now: SystemTime,
-) -> Result<Duration, StoreError> {
+async fn age(state: &mut ScopeState, objects: &Objects, now: SystemTime) -> Result<Duration, StoreError> {
     let Some(seen) = state.seen else { return Ok(Duration::ZERO) };
     let unchanged = now.duration_since(seen.at).unwrap_or_default();
     let modified = state.known.as_ref().and_then(|known| known.modified);

@@ -45,6 +45,7 @@ mod merging;
 mod names;
 mod objects;
 mod scope;
+mod trouble;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,6 +62,7 @@ use trueup_state::{
 
 pub use config::S3Config;
 pub use merging::Limits;
+pub use objects::Traffic;
 
 use contents::Contents;
 use head::Head;
@@ -97,6 +99,11 @@ impl S3Store {
         let objects = Objects::new(bucket, clock, location, limits);
         marker::check(&objects, &root).await?;
         Ok(S3Store { objects, root, scopes: Mutex::default() })
+    }
+
+    /// What this handle has asked of the service so far.
+    pub fn traffic(&self) -> Traffic {
+        self.objects.traffic()
     }
 
     /// What is known of a scope, for one at a time.
@@ -158,9 +165,9 @@ impl Store for S3Store {
         holder: &'a Holder,
         term: Duration,
     ) -> BoxFuture<'a, Result<Acquired, StoreError>> {
-        Box::pin(async move {
-            lease::acquire(&mut *self.scope(scope).await, &self.objects, holder, term).await
-        })
+        Box::pin(
+            async move { lease::acquire(&mut *self.scope(scope).await, &self.objects, holder, term).await },
+        )
     }
 
     fn renew<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -168,9 +175,9 @@ impl Store for S3Store {
     }
 
     fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move {
-            lease::release(&mut *self.scope(scope).await, &self.objects, lease.token).await
-        })
+        Box::pin(
+            async move { lease::release(&mut *self.scope(scope).await, &self.objects, lease.token).await },
+        )
     }
 
     fn unlock<'a>(
@@ -201,9 +208,7 @@ impl Store for S3Store {
             }
             Decision::Write(Box::new(Head { keyring: Some(keyring.to_owned()), ..head.clone() }), true)
         };
-        Box::pin(
-            async move { lease::decide(&mut *self.scope(scope).await, &self.objects, replaced).await },
-        )
+        Box::pin(async move { lease::decide(&mut *self.scope(scope).await, &self.objects, replaced).await })
     }
 
     fn commit<'a>(
@@ -212,9 +217,9 @@ impl Store for S3Store {
         token: FencingToken,
         batch: &'a Batch,
     ) -> BoxFuture<'a, Result<Version, StoreError>> {
-        Box::pin(async move {
-            commit::commit(&mut *self.scope(scope).await, &self.objects, token, batch).await
-        })
+        Box::pin(
+            async move { commit::commit(&mut *self.scope(scope).await, &self.objects, token, batch).await },
+        )
     }
 
     fn journal<'a>(
@@ -248,7 +253,9 @@ impl Store for S3Store {
             for stack in self.objects.folders(&folder).await? {
                 let stages = self.objects.folders(&folder.clone().join(stack.as_str())).await?;
                 let held = |stage| -> BoxFuture<'_, _> { Box::pin(self.holding(&stack, stage)) };
-                scopes.extend(many(stages.iter().map(|stage| held(stage)).collect()).await?.into_iter().flatten());
+                scopes.extend(
+                    many(stages.iter().map(|stage| held(stage)).collect()).await?.into_iter().flatten(),
+                );
             }
             scopes.sort();
             Ok(scopes)

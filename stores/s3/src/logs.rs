@@ -37,10 +37,7 @@ pub(crate) async fn history(
     Ok(lines.into_values().map(Told::line).collect())
 }
 
-pub(crate) async fn runs(
-    state: &mut ScopeState,
-    objects: &Objects,
-) -> Result<Vec<RunSummary>, StoreError> {
+pub(crate) async fn runs(state: &mut ScopeState, objects: &Objects) -> Result<Vec<RunSummary>, StoreError> {
     let mut runs: Vec<(String, SystemTime, BTreeSet<u64>)> = Vec::new();
     let mut at: BTreeMap<String, usize> = BTreeMap::new();
     for line in told(state, objects).await? {
@@ -50,9 +47,8 @@ pub(crate) async fn runs(
         });
         runs[at].2.insert(line.sequence);
     }
-    let summary = |(run, started, lines): (_, _, BTreeSet<u64>)| {
-        RunSummary { run, started, lines: lines.len() as u64 }
-    };
+    let summary =
+        |(run, started, lines): (_, _, BTreeSet<u64>)| RunSummary { run, started, lines: lines.len() as u64 };
     Ok(runs.into_iter().rev().map(summary).collect())
 }
 
@@ -135,6 +131,7 @@ pub(crate) async fn prune(
 /// The newest runs, in the order of their first lines.
 fn newest(told: &[Told], keep: usize) -> BTreeSet<&str> {
     let mut seen = BTreeSet::new();
-    let order: Vec<&str> = told.iter().map(|told| told.run.as_str()).filter(|run| seen.insert(*run)).collect();
+    let order: Vec<&str> =
+        told.iter().map(|told| told.run.as_str()).filter(|run| seen.insert(*run)).collect();
     order.into_iter().rev().take(keep).collect()
 }

@@ -36,7 +36,8 @@ pub(crate) async fn place(objects: &Objects, root: &Path) -> Result<(), StoreErr
         return read(objects, root, &object.text);
     }
     try_conditions(objects, root).await?;
-    let text = serde_json::to_string(&Marker { format: FORMAT }).map_err(|error| objects.unavailable("write", &error))?;
+    let text = serde_json::to_string(&Marker { format: FORMAT })
+        .map_err(|error| objects.unavailable("write", &error))?;
     // Whoever else makes it now makes the same.
     objects.create(&path, &text).await
 }
@@ -56,7 +57,7 @@ async fn try_conditions(objects: &Objects, root: &Path) -> Result<(), StoreError
 }
 
 fn read(objects: &Objects, root: &Path, text: &str) -> Result<(), StoreError> {
-    let marker: Marker = read_json(text)
-        .map_err(|error| objects.damaged(format!("{} is unreadable: {error}", path(root))))?;
+    let marker: Marker =
+        read_json(text).map_err(|error| objects.damaged(format!("{} is unreadable: {error}", path(root))))?;
     if marker.format > FORMAT { Err(objects.newer(marker.format)) } else { Ok(()) }
 }

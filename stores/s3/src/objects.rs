@@ -16,6 +16,7 @@ use trueup_state::StoreError;
 
 use crate::head::{FORMAT, LastWrite};
 use crate::merging::Limits;
+use crate::trouble::{self, passes};
 
 /// How often a request is tried.
 pub(crate) const TRIES_MAX: u32 = 10;
@@ -34,6 +35,20 @@ pub(crate) struct Objects {
     /// Names what this handle writes.
     writer: String,
     count: AtomicU64,
+    requests: AtomicU64,
+    bytes_sent: AtomicU64,
+    bytes_received: AtomicU64,
+}
+
+/// What a handle has asked of the service so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// How many requests it made; a list of many objects counts as one.
+    pub requests: u64,
+    /// How many bytes of objects it wrote.
+    pub bytes_sent: u64,
+    /// How many bytes of objects it read.
+    pub bytes_received: u64,
 }
 
 /// An object as it was read.
@@ -65,11 +80,18 @@ pub(crate) enum Tried {
 }
 
 impl Objects {
-    pub(crate) fn new(store: Arc<dyn ObjectStore>, clock: Arc<dyn Clock>, location: String, limits: Limits) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn ObjectStore>,
+        clock: Arc<dyn Clock>,
+        location: String,
+        limits: Limits,
+    ) -> Self {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).expect("the operating system provides randomness");
         let writer = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Objects { store, clock, location, limits, writer, count: AtomicU64::default() }
+        let zero = AtomicU64::default;
+        let (count, requests, bytes_sent, bytes_received) = (zero(), zero(), zero(), zero());
+        Objects { store, clock, location, limits, writer, count, requests, bytes_sent, bytes_received }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -82,6 +104,21 @@ impl Objects {
 
     pub(crate) fn limits(&self) -> Limits {
         self.limits
+    }
+
+    pub(crate) fn traffic(&self) -> Traffic {
+        Traffic {
+            requests: self.requests.load(Ordering::Relaxed),
+            bytes_sent: self.bytes_sent.load(Ordering::Relaxed),
+            bytes_received: self.bytes_received.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The bucket, for one request that sends so many bytes.
+    fn bucket(&self, bytes_sent: usize) -> &dyn ObjectStore {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.bytes_sent.fetch_add(bytes_sent as u64, Ordering::Relaxed);
+        &*self.store
     }
 
     /// A number of this handle, higher than all before.
@@ -124,21 +161,18 @@ impl Objects {
                 Error::NotFound { .. } => return Ok(Fetched::Missing),
                 Error::NotModified { .. } => return Ok(Fetched::Same),
                 error if passes(&error) && tries < tries_max => self.pause(tries).await,
-                error => return Err(self.unavailable("read", &error)),
+                error => return Err(self.trouble("read", &error)),
             }
         }
         unreachable!("the last try returns")
     }
 
-    async fn get_once(
-        &self,
-        path: &Path,
-        known: Option<&str>,
-    ) -> Result<Result<Fetched, StoreError>, Error> {
+    async fn get_once(&self, path: &Path, known: Option<&str>) -> Result<Result<Fetched, StoreError>, Error> {
         let options = GetOptions { if_none_match: known.map(str::to_owned), ..GetOptions::default() };
-        let found = self.store.get_opts(path, options).await?;
+        let found = self.bucket(0).get_opts(path, options).await?;
         let (etag, modified) = (found.meta.e_tag.clone(), found.meta.last_modified.into());
         let body = found.bytes().await?;
+        self.bytes_received.fetch_add(body.len() as u64, Ordering::Relaxed);
         let Ok(text) = String::from_utf8(body.into()) else {
             return Ok(Err(self.damaged(format!("{path} is no text"))));
         };
@@ -156,17 +190,14 @@ impl Objects {
         replaced: Option<&str>,
     ) -> Result<Tried, StoreError> {
         let mode = match replaced {
-            Some(etag) => {
-                PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None })
-            }
+            Some(etag) => PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None }),
             None => PutMode::Create,
         };
-        match self.store.put_opts(path, PutPayload::from(text.to_owned()), mode.into()).await {
+        match self.bucket(text.len()).put_opts(path, PutPayload::from(text.to_owned()), mode.into()).await {
             Ok(stored) => Ok(Tried::Stored(stored.e_tag)),
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Tried::Refused),
-            // An object below a bucket that is not there; objects themselves are not looked for.
-            Err(error) if passes(&error) => Ok(Tried::Unclear(error.to_string())),
-            Err(error) => Err(self.unavailable("write", &error)),
+            Err(error) if passes(&error) => Ok(Tried::Unclear(trouble::said(&error))),
+            Err(error) => Err(self.trouble("write", &error)),
         }
     }
 
@@ -192,7 +223,7 @@ impl Objects {
     pub(crate) async fn delete(&self, paths: Vec<Path>) {
         let delete = |path: Path| -> BoxFuture<'_, _> {
             Box::pin(async move {
-                let _ = self.store.delete(&path).await;
+                let _ = self.bucket(0).delete(&path).await;
                 Ok(())
             })
         };
@@ -202,10 +233,10 @@ impl Objects {
     /// The names of all objects below a folder.
     pub(crate) async fn list(&self, folder: &Path) -> Result<Vec<Path>, StoreError> {
         for tries in 1.. {
-            match self.store.list(Some(folder)).map_ok(|object| object.location).try_collect().await {
+            match self.bucket(0).list(Some(folder)).map_ok(|object| object.location).try_collect().await {
                 Ok(found) => return Ok(found),
                 Err(error) if passes(&error) && tries < TRIES_MAX => self.pause(tries).await,
-                Err(error) => return Err(self.unavailable("list", &error)),
+                Err(error) => return Err(self.trouble("list", &error)),
             }
         }
         unreachable!("the last try returns")
@@ -214,13 +245,13 @@ impl Objects {
     /// The last parts of the names of the folders right below one.
     pub(crate) async fn folders(&self, folder: &Path) -> Result<Vec<String>, StoreError> {
         for tries in 1.. {
-            match self.store.list_with_delimiter(Some(folder)).await {
+            match self.bucket(0).list_with_delimiter(Some(folder)).await {
                 Ok(found) => {
                     let last = |path: &Path| path.filename().map(str::to_owned);
                     return Ok(found.common_prefixes.iter().filter_map(last).collect());
                 }
                 Err(error) if passes(&error) && tries < TRIES_MAX => self.pause(tries).await,
-                Err(error) => return Err(self.unavailable("list", &error)),
+                Err(error) => return Err(self.trouble("list", &error)),
             }
         }
         unreachable!("the last try returns")
@@ -229,15 +260,15 @@ impl Objects {
     /// What time it is by the server's clock: that of an object that was just written.
     pub(crate) async fn server_time(&self, path: &Path) -> Result<SystemTime, StoreError> {
         for tries in 1.. {
-            let written = self.store.put(path, PutPayload::from(self.unique())).await;
+            let written = self.bucket(0).put(path, PutPayload::from(self.unique())).await;
             let time = match written {
-                Ok(_) => self.store.head(path).await.map(|object| object.last_modified.into()),
+                Ok(_) => self.bucket(0).head(path).await.map(|object| object.last_modified.into()),
                 Err(error) => Err(error),
             };
             match time {
                 Ok(time) => return Ok(time),
                 Err(error) if passes(&error) && tries < TRIES_MAX => self.pause(tries).await,
-                Err(error) => return Err(self.unavailable("ask the time of", &error)),
+                Err(error) => return Err(self.trouble("ask the time of", &error)),
             }
         }
         unreachable!("the last try returns")
@@ -250,6 +281,10 @@ impl Objects {
         let full = LONGEST.min(FIRST * 2u32.pow(tries.min(10) - 1));
         let chance = blake3::hash(self.unique().as_bytes()).as_bytes()[0];
         self.clock.sleep(full / 2 + full / 2 * u32::from(chance) / 255).await;
+    }
+
+    fn trouble(&self, attempted: &'static str, error: &Error) -> StoreError {
+        self.unavailable(attempted, &trouble::said(error))
     }
 
     pub(crate) fn unavailable(&self, attempted: &'static str, cause: &impl ToString) -> StoreError {
@@ -273,18 +308,4 @@ impl Objects {
 /// The answers of all, in order, a limited number at a time; or the first error.
 pub(crate) async fn many<T>(all: Vec<BoxFuture<'_, Result<T, StoreError>>>) -> Result<Vec<T>, StoreError> {
     stream::iter(all).buffered(PARALLEL).try_collect().await
-}
-
-/// Whether an error may pass by itself. The library does not give the status of those it has no name for, but its text.
-fn passes(error: &Error) -> bool {
-    const FOR_A_WHILE: [&str; 2] = ["408 ", "429 "];
-    match error {
-        Error::Generic { .. } => {
-            let text = error.to_string();
-            let status = text.split_once("status code: ").map(|(_, status)| status);
-            status.is_none_or(|status| !status.starts_with('4') || FOR_A_WHILE.iter().any(|it| status.starts_with(it)))
-        }
-        Error::JoinError { .. } => true,
-        _ => false,
-    }
 }

@@ -113,9 +113,7 @@ impl ScopeState {
     fn take(&mut self, objects: &Objects, object: Object) -> Result<(), StoreError> {
         let (head, commits) = Head::read(&object.text).map_err(|unreadable| match unreadable {
             Unreadable::Newer(found) => objects.newer(found),
-            Unreadable::Garbled(why) => {
-                objects.damaged(format!("{} is unreadable: {why}", self.head_path()))
-            }
+            Unreadable::Garbled(why) => objects.damaged(format!("{} is unreadable: {why}", self.head_path())),
         })?;
         let modified = Some(object.modified);
         self.known = Some(Known { head, commits, etag: Some(object.etag), modified });
@@ -151,7 +149,8 @@ impl ScopeState {
                 Tried::Stored(None) | Tried::Refused => {}
                 Tried::Unclear(cause) => unclear = Some(cause),
             }
-            match objects.get(&path, known.etag.as_deref()).await? {
+            let there = objects.get(&path, known.etag.as_deref()).await;
+            match there.map_err(|error| unanswered(error, unclear.is_some()))? {
                 Fetched::Object(object) => {
                     self.take(objects, object)?;
                     return self.found_out(objects, &write, unclear.is_some());
@@ -164,7 +163,7 @@ impl ScopeState {
             }
         }
         let cause = unclear.as_deref().unwrap_or("the server is busy with the object");
-        Err(objects.unavailable("write", &format!("{cause}; it may be written yet")))
+        Err(objects.unavailable("write", &format!("{cause}; it may be written all the same")))
     }
 
     /// What became of a write, by the head that is there now.
@@ -176,7 +175,8 @@ impl ScopeState {
             // Nothing but refusals came back, after a long sleep.
             None if !unclear => Ok(Written::Raced),
             None => {
-                let cause = "no answer came, and too many others have written since to tell whether it was written";
+                let cause =
+                    "no answer came, and too many others have written since to tell whether it was written";
                 Err(objects.unavailable("write", &cause))
             }
         }
@@ -275,5 +275,16 @@ impl ScopeState {
             return Ok(());
         }
         Err(objects.damaged(format!("{} is missing", self.piece(missing))))
+    }
+}
+
+/// What is told of a write when it cannot be found out what became of it.
+fn unanswered(error: StoreError, unclear: bool) -> StoreError {
+    match error {
+        StoreError::Unavailable { location, cause, .. } => {
+            let cause = if unclear { format!("{cause}; it may be written all the same") } else { cause };
+            StoreError::Unavailable { attempted: "write", location, cause }
+        }
+        error => error,
     }
 }

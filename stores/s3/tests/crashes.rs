@@ -72,9 +72,8 @@ async fn commits_made(store: &S3Store) -> u64 {
 async fn dies_at(request: u64, fate: Fate) -> bool {
     let clock = HandClock::new();
     let bucket: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    let mortal = Unreliable::new(bucket.clone(), move |number, _| {
-        if number == request { fate } else { Fate::Passes }
-    });
+    let mortal =
+        Unreliable::new(bucket.clone(), move |number, _| if number == request { fate } else { Fate::Passes });
     let mut acknowledged = 0;
     if let Ok(store) = shop::open_on(mortal.clone(), SMALL, &clock).await
         && let Ok(Acquired::Lease(lease)) = store.acquire(&scope(), &holder("run-1"), TERM).await

@@ -94,7 +94,9 @@ async fn a_head_that_is_missing_is_damage() {
     let first = shop::pieces(&*bucket).await.remove(0);
     assert_eq!(
         refusal(&bucket).await,
-        format!("{DAMAGED}{HEAD} is missing, but team/scopes/shop/prod/pieces/{first} is there; it was not touched")
+        format!(
+            "{DAMAGED}{HEAD} is missing, but team/scopes/shop/prod/pieces/{first} is there; it was not touched"
+        )
     );
 }
 
@@ -108,7 +110,10 @@ async fn a_piece_that_is_missing_or_changed_is_damage() {
     let whole = String::from_utf8(body.into()).unwrap();
     for tampered in [whole.replacen("/srv/", "/etc/", 1), whole[..10].to_owned(), String::new()] {
         put(&bucket, &path, tampered).await;
-        assert_eq!(refusal(&bucket).await, format!("{DAMAGED}{path} is not as it was written; it was not touched"));
+        assert_eq!(
+            refusal(&bucket).await,
+            format!("{DAMAGED}{path} is not as it was written; it was not touched")
+        );
     }
     bucket.delete(&path.clone().into()).await.unwrap();
     assert_eq!(refusal(&bucket).await, format!("{DAMAGED}{path} is missing; it was not touched"));
@@ -139,6 +144,14 @@ async fn a_store_is_made_by_writing_alone() {
     store.prune(&scope(), 0).await.unwrap();
     store.unlock(&scope(), "run-1").await.unwrap();
     assert_eq!(store.runs(&scope()).await, Ok(vec![]));
-    assert_eq!(commit(&store, &trueup_state::Lease { token: trueup_state::FencingToken(1), term: shop::TERM }, vec![]).await, Err(StoreError::Superseded));
+    assert_eq!(
+        commit(
+            &store,
+            &trueup_state::Lease { token: trueup_state::FencingToken(1), term: shop::TERM },
+            vec![]
+        )
+        .await,
+        Err(StoreError::Superseded)
+    );
     assert_eq!(everything(&bucket).await, []);
 }

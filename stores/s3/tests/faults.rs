@@ -140,7 +140,7 @@ async fn a_server_that_is_down_is_told_and_the_store_goes_on_when_it_is_back() {
         down.store(1, Ordering::SeqCst);
         let told = commit(&store, &lease, vec![adopted(1, 10)]).await.unwrap_err();
         assert!(matches!(told, StoreError::Unavailable { .. }), "{told}");
-        assert!(told.to_string().starts_with("cannot read the state at s3://states/team: "), "{told}");
+        assert!(told.to_string().starts_with("cannot write the state at s3://states/team: "), "{told}");
         down.store(0, Ordering::SeqCst);
         let happened = lost == Fate::AnswerLost;
         let expected: Vec<u64> = if happened { vec![0, 1] } else { vec![0] };

@@ -13,7 +13,8 @@ use shop::{SMALL, adopted, holder, id, line, object, scope};
 use trueup_core::value;
 use trueup_state::conformance::HandClock;
 use trueup_state::{
-    Acquired, Batch, Entry, FencingToken, MemoryStore, Record, RecordId, Step, Store, Version, Write, transition,
+    Acquired, Batch, Entry, FencingToken, MemoryStore, Record, RecordId, Step, Store, Version, Write,
+    transition,
 };
 use trueup_store_s3::Limits;
 
@@ -21,7 +22,12 @@ use trueup_store_s3::Limits;
 #[derive(Clone, Debug)]
 enum Deed {
     /// Each number comes, changes or goes; with so many bytes; so many lines of history; perhaps outputs.
-    Commit { touched: Vec<(u64, bool)>, bytes: usize, lines: u64, outputs: bool },
+    Commit {
+        touched: Vec<(u64, bool)>,
+        bytes: usize,
+        lines: u64,
+        outputs: bool,
+    },
     /// Another process goes on.
     Reopen,
     GiveBackAndTake,
@@ -30,9 +36,8 @@ enum Deed {
 
 fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     let touched = proptest::collection::vec((0u64..30, proptest::bool::weighted(0.3)), 0..6);
-    let commit = (touched, 0usize..2_000, 0u64..4, proptest::bool::weighted(0.2)).prop_map(
-        |(touched, bytes, lines, outputs)| Deed::Commit { touched, bytes, lines, outputs },
-    );
+    let commit = (touched, 0usize..2_000, 0u64..4, proptest::bool::weighted(0.2))
+        .prop_map(|(touched, bytes, lines, outputs)| Deed::Commit { touched, bytes, lines, outputs });
     let deed = prop_oneof![
         12 => commit,
         1 => Just(Deed::Reopen),
@@ -43,7 +48,11 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
 }
 
 /// The steps of a record that comes, changes or goes.
-fn writes(known: &BTreeMap<RecordId, (Arc<Record>, Version)>, touched: &[(u64, bool)], bytes: usize) -> Vec<Write> {
+fn writes(
+    known: &BTreeMap<RecordId, (Arc<Record>, Version)>,
+    touched: &[(u64, bool)],
+    bytes: usize,
+) -> Vec<Write> {
     let mut writes: Vec<Write> = Vec::new();
     for (number, goes) in touched {
         if writes.iter().any(|write| write.entry.id == id(*number)) {
@@ -101,7 +110,8 @@ async fn check(deeds: Vec<Deed>, limits: Limits) {
         match deed {
             Deed::Commit { touched, bytes, lines, outputs } => {
                 let known = model.load(&scope()).await.unwrap().records;
-                let known = known.into_iter().map(|(record, version)| (record.id, (record, version))).collect();
+                let known =
+                    known.into_iter().map(|(record, version)| (record.id, (record, version))).collect();
                 let batch = Batch {
                     writes: writes(&known, &touched, bytes),
                     history: (0..lines).map(|sequence| line(&format!("run-{run}"), sequence)).collect(),

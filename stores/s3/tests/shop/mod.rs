@@ -39,7 +39,8 @@ pub(crate) fn config(emulator: &RunningEmulator, bucket: &str, prefix: &str) -> 
 }
 
 /// Limits at which nearly everything that happens to large stores happens to small ones.
-pub(crate) const SMALL: Limits = Limits { head_bytes_max: 2_000, piece_bytes_max: 3_000, merge_bytes_max: 8_000 };
+pub(crate) const SMALL: Limits =
+    Limits { head_bytes_max: 2_000, piece_bytes_max: 3_000, merge_bytes_max: 8_000 };
 
 pub(crate) async fn open_on(
     bucket: Arc<dyn ObjectStore>,
@@ -95,7 +96,11 @@ pub(crate) fn line(run: &str, sequence: u64) -> HistoryLine {
     HistoryLine { run: run.to_owned(), sequence, at, event: format!("{{\"n\":{sequence}}}") }
 }
 
-pub(crate) async fn commit(store: &S3Store, lease: &Lease, writes: Vec<Write>) -> Result<Version, StoreError> {
+pub(crate) async fn commit(
+    store: &S3Store,
+    lease: &Lease,
+    writes: Vec<Write>,
+) -> Result<Version, StoreError> {
     store.commit(&scope(), lease.token, &Batch { writes, ..Batch::default() }).await
 }
 
@@ -119,9 +124,10 @@ pub(crate) async fn pieces(bucket: &dyn ObjectStore) -> Vec<String> {
 /// The names of all pieces that the head names, in order.
 pub(crate) async fn named_pieces(bucket: &dyn ObjectStore) -> Vec<String> {
     let head = head(bucket).await;
-    let mut names: Vec<String> = head.match_indices("\"name\":\"").map(|(at, found)| {
-        head[at + found.len()..].split('"').next().unwrap().to_owned()
-    }).collect();
+    let mut names: Vec<String> = head
+        .match_indices("\"name\":\"")
+        .map(|(at, found)| head[at + found.len()..].split('"').next().unwrap().to_owned())
+        .collect();
     names.sort();
     names
 }

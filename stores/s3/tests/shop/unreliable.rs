@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use futures_util::stream::{BoxStream, StreamExt};
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMode,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use trueup_provider::Clock;
 use trueup_state::conformance::HandClock;
@@ -151,11 +151,7 @@ impl ObjectStore for Unreliable {
         Self::answer(fate, answer)
     }
 
-    async fn put_multipart_opts(
-        &self,
-        _: &Path,
-        _: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(&self, _: &Path, _: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
         unreachable!("the store writes objects whole")
     }
 
@@ -170,10 +166,7 @@ impl ObjectStore for Unreliable {
         Self::answer(fate, answer)
     }
 
-    fn delete_stream(
-        &self,
-        locations: BoxStream<'static, Result<Path>>,
-    ) -> BoxStream<'static, Result<Path>> {
+    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
         match self.ask("delete", &Path::default()) {
             Ok(_) => self.inner.delete_stream(locations),
             Err(error) => futures_util::stream::once(async { Err(error) }).boxed(),
