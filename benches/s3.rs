@@ -15,14 +15,14 @@ use trueup_state::{
     Acquired, Batch, Entry, HistoryLine, Holder, Metadata, RecordId, Scope, Step, Store, Write, transition,
 };
 use trueup_store_s3::{S3Config, S3Store};
-use trueup_test_servers::{Emulator, RunningEmulator};
+use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
 /// How many commits of one record each are measured.
 const COMMITS: u64 = 500;
 
 fn main() {
     let largest = std::env::args().skip(1).find_map(|it| it.parse().ok()).unwrap_or(100_000);
-    let Some(emulator) = Emulator::Ministack.start_or_say("the cost of commits to S3") else { return };
+    let Some(emulator) = Emulator::Ministack.start() else { return };
     emulator.create_bucket("states");
     println!("commits of one step each, with a line of history, S3 store on an emulator");
     println!(

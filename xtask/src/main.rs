@@ -2,7 +2,7 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks.
+//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -18,6 +18,7 @@ mod repository;
 mod runner;
 mod spdx;
 mod spec_ids;
+mod tools;
 
 use std::process::ExitCode;
 

@@ -7,6 +7,8 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use trueup_state::StoreError;
 
+use crate::merging::Limits;
+
 /// How long one request may take; the largest object is a few megabytes.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
 
@@ -30,6 +32,8 @@ pub struct S3Config {
     /// `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` and so on. Others are left alone. Without credentials among them, the
     /// metadata service of the machine is asked.
     pub environment: Vec<(String, String)>,
+    /// How large things may grow.
+    pub limits: Limits,
 }
 
 impl S3Config {

@@ -84,7 +84,7 @@ impl S3Store {
     /// clock must only go forward; what time it shows does not matter.
     pub async fn open(config: &S3Config, clock: Arc<dyn Clock>) -> Result<S3Store, StoreError> {
         let bucket = config.connect()?;
-        S3Store::open_on(bucket, &config.prefix, config.location(), Limits::default(), clock).await
+        S3Store::open_on(bucket, &config.prefix, config.location(), config.limits, clock).await
     }
 
     /// Opens the store in a bucket that is reached in another way. Its service must keep to the conditions of writes.

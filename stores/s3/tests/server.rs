@@ -10,10 +10,10 @@ use shop::{TERM, adopted, commit, config, holder, lease, line, numbers, scope};
 use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Batch, Store, StoreError};
 use trueup_store_s3::{S3Config, S3Store};
-use trueup_test_servers::{Emulator, RunningEmulator};
+use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
-fn started(left_out: &str) -> Option<RunningEmulator> {
-    let emulator = Emulator::Ministack.start_or_say(left_out)?;
+fn started() -> Option<RunningEmulator> {
+    let emulator = Emulator::Ministack.start()?;
     emulator.create_bucket("states");
     Some(emulator)
 }
@@ -25,7 +25,7 @@ async fn open(config: &S3Config) -> Result<S3Store, StoreError> {
 /// STATE-3: every write happens once, though every third goes wrong in one way or another.
 #[tokio::test]
 async fn writes_over_a_bad_network_happen_once() {
-    let Some(emulator) = started("the S3 store over a bad network") else { return };
+    let Some(emulator) = started() else { return };
     for way in [Way::Throttled, Way::Fails, Way::AnswerLost, Way::FailsAfterwards, Way::Doubled] {
         let mut puts = 0;
         let port = proxy::start(emulator.port(), move |request| {
@@ -61,7 +61,7 @@ async fn writes_over_a_bad_network_happen_once() {
 /// CRASH-8: the server is killed in the middle of a run, and comes back.
 #[tokio::test]
 async fn a_run_ends_when_the_server_goes_and_another_goes_on_when_it_is_back() {
-    let Some(mut emulator) = started("the S3 store and a server that is killed") else { return };
+    let Some(mut emulator) = started() else { return };
     let config = config(&emulator, "states", "team");
     let store = open(&config).await.unwrap();
     let first = lease(&store, "run-1").await;
@@ -90,7 +90,7 @@ async fn a_run_ends_when_the_server_goes_and_another_goes_on_when_it_is_back() {
 
 #[tokio::test]
 async fn a_bucket_that_is_not_there_is_told() {
-    let Some(emulator) = started("a bucket that is not there") else { return };
+    let Some(emulator) = started() else { return };
     let told = open(&config(&emulator, "none", "team")).await.err().unwrap().to_string();
     let location = format!("s3://none/team at {}", emulator.endpoint());
     assert_eq!(
@@ -104,9 +104,7 @@ async fn a_bucket_that_is_not_there_is_told() {
 
 #[tokio::test]
 async fn credentials_that_are_wrong_are_told_and_not_shown() {
-    let Some(strict) = Emulator::Ministack.start(&[("AUTH", "true")]).ok() else {
-        return drop(started("credentials that are wrong"));
-    };
+    let Some(strict) = Emulator::Ministack.start_with(&[("AUTH", "true")]) else { return };
     let mut config = config(&strict, "states", "team");
     config.environment = vec![
         ("AWS_ACCESS_KEY_ID".to_owned(), "AKIAWRONG".to_owned()),
@@ -121,7 +119,7 @@ async fn credentials_that_are_wrong_are_told_and_not_shown() {
 /// STATE-1: a bucket holds several stores under prefixes of their own, and other things.
 #[tokio::test]
 async fn stores_under_different_prefixes_do_not_mix() {
-    let Some(emulator) = started("prefixes in a bucket") else { return };
+    let Some(emulator) = started() else { return };
     let prefixes = ["", "team", "team/a", "team/b", "/slashes/"];
     for (number, prefix) in prefixes.iter().enumerate() {
         let store = open(&config(&emulator, "states", prefix)).await.unwrap();

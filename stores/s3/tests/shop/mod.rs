@@ -18,7 +18,7 @@ use trueup_state::{
     Version, Write, transition,
 };
 use trueup_store_s3::{Limits, S3Config, S3Store};
-use trueup_test_servers::RunningEmulator;
+use trueup_test_servers::emulator::RunningEmulator;
 
 pub(crate) const TERM: Duration = Duration::from_secs(60);
 
