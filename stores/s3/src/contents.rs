@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use trueup_core::{JsonError, read_json};
+use trueup_state::rows::AddressPool;
 use trueup_state::{Record, RecordId, Snapshot, StoreError, Version, Write};
 
 use crate::head::{Change, CommitLine, Outputs, Run};
@@ -17,6 +18,7 @@ pub(crate) struct Contents {
     outputs: Option<Outputs>,
     /// The runs that were read, and what is in each.
     runs: Vec<(Run, Named)>,
+    addresses: AddressPool,
 }
 
 /// What a run of pieces says something of.
@@ -29,9 +31,9 @@ pub(crate) struct Named {
 /// A line in a piece of records.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Line {
+enum Line<R> {
     /// A record, and the version of the commit that left it so.
-    Record(u64, Arc<Record>),
+    Record(u64, R),
     /// A record that is gone.
     Gone(RecordId),
     Outputs(Outputs),
@@ -99,10 +101,11 @@ impl Contents {
     pub(crate) fn read(&mut self, run: &Run, texts: &[String]) -> Result<(), JsonError> {
         let mut named = Named::default();
         for line in texts.iter().flat_map(|text| text.lines()) {
-            match read_json(line)? {
-                Line::Record(version, record) => {
+            match read_json::<Line<Record>>(line)? {
+                Line::Record(version, mut record) => {
+                    self.addresses.share(&mut record);
                     named.ids.insert(record.id);
-                    self.records.insert(record.id, (record, Version(version)));
+                    self.records.insert(record.id, (Arc::new(record), Version(version)));
                 }
                 Line::Gone(id) => {
                     named.ids.insert(id);

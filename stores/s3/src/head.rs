@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use trueup_core::{Value, read_json};
+use trueup_state::rows::{from_nanoseconds, to_nanoseconds};
 use trueup_state::{Batch, Entry, HistoryLine, Holder, Record, RecordId};
 
 /// The newest format this program knows, which is the one it writes.
@@ -265,7 +266,7 @@ impl Commit {
 impl Told {
     fn of(line: &HistoryLine) -> Told {
         let HistoryLine { run, sequence, at, event } = line.clone();
-        Told { run, sequence, at: nanoseconds(at), event }
+        Told { run, sequence, at: to_nanoseconds(at), event }
     }
 
     pub(crate) fn line(self) -> HistoryLine {
@@ -274,24 +275,12 @@ impl Told {
     }
 }
 
+/// The time that was kept.
+pub(crate) fn time(nanoseconds: i64) -> SystemTime {
+    from_nanoseconds(nanoseconds).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
 /// The checksum of a text.
 pub(crate) fn sum(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
-}
-
-/// A time as it is kept: exact from 1678 to 2262 and held at those ends beyond them.
-pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
-    let nanoseconds = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
-    match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => nanoseconds(after),
-        Err(before) => -nanoseconds(before.duration()),
-    }
-}
-
-/// The time that was kept.
-pub(crate) fn time(nanoseconds: i64) -> SystemTime {
-    let duration = Duration::from_nanos(nanoseconds.unsigned_abs());
-    let epoch = SystemTime::UNIX_EPOCH;
-    let time = if nanoseconds < 0 { epoch.checked_sub(duration) } else { epoch.checked_add(duration) };
-    time.unwrap_or(epoch)
 }

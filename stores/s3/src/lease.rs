@@ -7,10 +7,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use trueup_state::rows::to_nanoseconds;
 use trueup_state::{Acquired, FencingToken, HeldLease, Holder, Lease, StoreError};
 
 use crate::flush;
-use crate::head::{Head, HeadLease, nanoseconds, time};
+use crate::head::{Head, HeadLease, time};
 use crate::objects::Objects;
 use crate::scope::{RACES_MAX, ScopeState, Seen, Written};
 
@@ -69,7 +70,7 @@ pub(crate) async fn acquire(
         let known = state.known(objects).await?;
         let (mut head, commits) = (known.head.clone(), known.commits.clone());
         head.token += 1;
-        let (holder, since, term_ms) = (holder.clone(), nanoseconds(now), milliseconds(term));
+        let (holder, since, term_ms) = (holder.clone(), to_nanoseconds(now), milliseconds(term));
         head.lease = Some(HeadLease { holder, since, term_ms, beat: 0 });
         let token = FencingToken(head.token);
         if state.write(objects, head, commits).await? == Written::Done {
