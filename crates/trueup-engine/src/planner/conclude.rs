@@ -37,6 +37,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
         moves: draft.relocation.moves.clone(),
         left_out,
         outputs,
+        recorded_outputs: draft.recorded_outputs.clone().unwrap_or_else(|| Value::object::<&str>([])),
         warnings: std::mem::take(&mut draft.warnings),
         read_set,
     })

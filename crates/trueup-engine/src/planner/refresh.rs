@@ -12,6 +12,7 @@ use super::node::Sight;
 use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
 use crate::retry::within;
+use crate::saved::Asked;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
 pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -115,12 +116,15 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let look = || sources.retrying(&context, || handler.read(request));
     let window = handler.traits().consistency_window;
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
-    Ok(match within(&*sources.clock, window, look, is_seen).await? {
-        Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
-        Observed::Present(observed) => Sight::Present(observed),
-        Observed::Absent => Sight::Gone,
-        Observed::Unreadable => Sight::Unreadable,
-    })
+    let seen = async {
+        Ok(match within(&*sources.clock, window, look, is_seen).await? {
+            Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
+            Observed::Present(observed) => Sight::Present(observed),
+            Observed::Absent => Sight::Gone,
+            Observed::Unreadable => Sight::Unreadable,
+        })
+    };
+    sources.observed(Asked::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
 }
 
 /// What the pass did, for a trace.

@@ -413,7 +413,7 @@ impl Bench {
         }
     }
 
-    fn reconciler(&self, sink: EventSink) -> Reconciler {
+    pub(crate) fn reconciler(&self, sink: EventSink) -> Reconciler {
         self.reconciler_on(Arc::new(self.store.clone()), sink)
     }
 
