@@ -39,8 +39,8 @@ impl PlanFile {
     }
 
     /// The plan that it holds.
-    pub(crate) fn open(&self) -> CommandResult<SavedPlan> {
-        read_plan(&self.bytes, None).map_err(|error| refused(&self.path, &error))
+    pub(crate) async fn open(&self) -> CommandResult<SavedPlan> {
+        read_plan(&self.bytes, None).await.map_err(|error| refused(&self.path, &error))
     }
 
     /// Refuses a plan for something else than this workplace (PLANFILE-4).
@@ -76,7 +76,7 @@ pub(crate) async fn save(
     let saving = reconciler.plan_to_save(program, &errand.options.plan, destroy, workplace.plan_time, all);
     let saved = saving.await.map_err(|error| CommandError::of_engine(error, program))?;
     let made_by = workplace.session.composition.version;
-    let bytes = write_plan(&saved, &workplace.location(), made_by, None);
+    let bytes = write_plan(&saved, &workplace.location(), made_by, None).await;
     let bytes = bytes.map_err(|error| {
         let summary = format!("the plan cannot be saved: {error}");
         CommandError::from(Diagnostic::error(summary))

@@ -40,6 +40,6 @@ pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
 pub use saved::{
     PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Premise, PremiseKind, Protection, SavedOptions,
-    SavedPlan, changed_premises, read_plan, read_plan_header, write_plan,
+    SavedPlan, changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
 };
 pub use stack::{Declared, Stack};

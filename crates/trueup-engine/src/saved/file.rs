@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use smol_str::SmolStr;
 use trueup_core::read_json;
+use trueup_provider::BoxFuture;
 use trueup_state::Scope;
 
 use super::SavedPlan;
@@ -57,12 +58,12 @@ pub enum Protection {
 
 /// What seals and opens plan files, with the key of a stage. The second argument is what is not sealed itself and must
 /// be the same when it is opened.
-pub trait PlanSeal {
+pub trait PlanSeal: Sync {
     /// Seals.
-    fn seal(&self, content: &[u8], beside: &[u8]) -> Result<Vec<u8>, String>;
+    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>>;
 
     /// Opens.
-    fn open(&self, sealed: &[u8], beside: &[u8]) -> Result<Vec<u8>, String>;
+    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>>;
 }
 
 /// Why a plan file is not what it should be (PLANFILE-4).
@@ -91,17 +92,21 @@ pub enum PlanFileError {
     Locked(String),
 }
 
+/// Whether a plan must be sealed: something in it is not for everyone.
+pub fn holds_secrets(saved: &SavedPlan) -> Result<bool, PlanFileError> {
+    let document = serde_json::to_value(Body::from(saved)).map_err(|error| damaged(&error))?;
+    Ok(saved.premises.iter().any(|premise| premise.secret) || is_secret(&document))
+}
+
 /// Writes a plan file. What it is protected by follows from what it holds, and from whether there is a key.
-pub fn write_plan(
+pub async fn write_plan(
     saved: &SavedPlan,
     store: &str,
     made_by: &str,
     key: Option<&dyn PlanSeal>,
 ) -> Result<Vec<u8>, PlanFileError> {
-    let document = serde_json::to_value(Body::from(saved)).map_err(|error| damaged(&error))?;
-    let body = serde_json::to_vec(&document).map_err(|error| damaged(&error))?;
-    let secret = saved.premises.iter().any(|premise| premise.secret) || holds_secrets(&document);
-    let protection = match (secret, key) {
+    let body = serde_json::to_vec(&Body::from(saved)).map_err(|error| damaged(&error))?;
+    let protection = match (holds_secrets(saved)?, key) {
         (true, None) => return Err(PlanFileError::NoKey),
         (true, Some(_)) => Protection::Sealed,
         (false, Some(_)) => Protection::Signed,
@@ -116,13 +121,13 @@ pub fn write_plan(
     let locked = PlanFileError::Locked;
     match (protection, key) {
         (Protection::Sealed, Some(key)) => {
-            let sealed = key.seal(&body, &bytes).map_err(locked)?;
+            let sealed = key.seal(&body, &bytes).await.map_err(locked)?;
             bytes.extend(sealed);
         }
         (Protection::Signed, Some(key)) => {
             let mut beside = bytes.clone();
             beside.extend(&body);
-            let signature = key.seal(&[], &beside).map_err(locked)?;
+            let signature = key.seal(&[], &beside).await.map_err(locked)?;
             bytes.extend((signature.len() as u32).to_be_bytes());
             bytes.extend(signature);
             bytes.extend(body);
@@ -141,7 +146,7 @@ pub fn read_plan_header(bytes: &[u8]) -> Result<PlanHeader, PlanFileError> {
 
 /// Reads a plan file. One that is signed is read without a key too: who wants to rely on it asks for
 /// [`PlanHeader::protection`] and brings the key.
-pub fn read_plan(bytes: &[u8], key: Option<&dyn PlanSeal>) -> Result<SavedPlan, PlanFileError> {
+pub async fn read_plan(bytes: &[u8], key: Option<&dyn PlanSeal>) -> Result<SavedPlan, PlanFileError> {
     let Parts { header, head, rest } = split(bytes)?;
     let locked = PlanFileError::Locked;
     let opened;
@@ -149,7 +154,7 @@ pub fn read_plan(bytes: &[u8], key: Option<&dyn PlanSeal>) -> Result<SavedPlan, 
         (Protection::Digest, _) => rest,
         (Protection::Sealed, None) => return Err(PlanFileError::NoKey),
         (Protection::Sealed, Some(key)) => {
-            opened = key.open(rest, head).map_err(locked)?;
+            opened = key.open(rest, head).await.map_err(locked)?;
             &opened
         }
         (Protection::Signed, key) => {
@@ -158,14 +163,19 @@ pub fn read_plan(bytes: &[u8], key: Option<&dyn PlanSeal>) -> Result<SavedPlan, 
             let (signature, body) = rest.split_at_checked(length).ok_or_else(truncated)?;
             if let Some(key) = key {
                 let beside = [head, body].concat();
-                key.open(signature, &beside).map_err(locked)?;
+                key.open(signature, &beside).await.map_err(locked)?;
             }
             body
         }
     };
+    read_body(body, Scope::new(header.stack, header.stage))
+}
+
+/// Reads a plan from the JSON that it is written as.
+fn read_body(body: &[u8], scope: Scope) -> Result<SavedPlan, PlanFileError> {
     let text = std::str::from_utf8(body).map_err(|error| damaged(&error))?;
     let body: Body = read_json(text).map_err(|error| damaged(&error))?;
-    body.into_saved(Scope::new(header.stack, header.stage)).map_err(PlanFileError::Damaged)
+    body.into_saved(scope).map_err(PlanFileError::Damaged)
 }
 
 struct Parts<'a> {
@@ -206,12 +216,14 @@ fn line(bytes: &[u8], bytes_max: usize) -> Result<(&str, &[u8]), PlanFileError> 
 }
 
 /// Whether a value or what a provider keeps for itself is in a document that not everyone may read.
-fn holds_secrets(document: &Json) -> bool {
+fn is_secret(document: &Json) -> bool {
     match document {
-        Json::Array(items) => items.iter().any(holds_secrets),
+        Json::Array(items) => items.iter().any(is_secret),
         Json::Object(entries) => {
+            // What will be a secret is none yet.
+            let secret = entries.contains_key("$secret") && !entries.contains_key("$unknown");
             let kept_for_provider = entries.contains_key("private") && entries.contains_key("schema_version");
-            entries.contains_key("$secret") || kept_for_provider || entries.values().any(holds_secrets)
+            secret || kept_for_provider || entries.values().any(is_secret)
         }
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
     }

@@ -25,8 +25,8 @@ use crate::plan::Plan;
 pub(crate) use carry_out::Following;
 pub(crate) use compare::differences;
 pub use file::{
-    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, read_plan, read_plan_header,
-    write_plan,
+    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, holds_secrets, read_plan,
+    read_plan_header, write_plan,
 };
 pub(crate) use observations::{Answered, Asked, ById, Observations, Sighted, Told};
 pub use premise::{Premise, PremiseKind, changed_premises};

@@ -1,12 +1,15 @@
 //! PLANFILE: plans that are saved and carried out later, exactly as they are or not at all.
 
+use futures_util::FutureExt;
 use trueup_core::{FailureClass, Value};
 use trueup_engine::{
     EngineError, EventSink, Outcome, Plan, PlanFileError, PlanSeal, Premise, PremiseKind, Protection,
-    RunReport, SavedPlan, changed_premises, read_plan, read_plan_header, write_plan,
+    RunReport, SavedPlan, changed_premises, read_plan_header,
 };
 use trueup_program::Program;
-use trueup_provider::{Context, Crud, Inputs, NativeProvider, NoConfig, Outputs, Prior, Registry, Result};
+use trueup_provider::{
+    BoxFuture, Context, Crud, Inputs, NativeProvider, NoConfig, Outputs, Prior, Registry, Result,
+};
 
 use crate::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
 
@@ -21,7 +24,7 @@ impl Bench {
         let now = self.now();
         let saving = reconciler.plan_to_save(program, &self.options.plan, destroy, now, Vec::new);
         let saved = self.run(saving).unwrap_or_else(|error| panic!("{error}"));
-        let bytes = write_plan(&saved, "memory", "test", Some(&Key("ours"))).expect("it can be written");
+        let bytes = write_plan(&saved, Some(&Key("ours"))).expect("it can be written");
         read_plan(&bytes, Some(&Key("ours"))).expect("it reads")
     }
 
@@ -56,17 +59,28 @@ impl Bench {
 struct Key(&'static str);
 
 impl PlanSeal for Key {
-    fn seal(&self, content: &[u8], beside: &[u8]) -> Result<Vec<u8>, String> {
+    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         let mut sealed = self.tag(content, beside).to_vec();
         sealed.extend(content.iter().map(|byte| byte ^ 0xff));
-        Ok(sealed)
+        Box::pin(async { Ok(sealed) })
     }
 
-    fn open(&self, sealed: &[u8], beside: &[u8]) -> Result<Vec<u8>, String> {
-        let (tag, content) = sealed.split_at_checked(32).ok_or("too short")?;
-        let content: Vec<u8> = content.iter().map(|byte| byte ^ 0xff).collect();
-        if self.tag(&content, beside) == tag { Ok(content) } else { Err("another key".to_owned()) }
+    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            let (tag, content) = sealed.split_at_checked(32).ok_or("too short")?;
+            let content: Vec<u8> = content.iter().map(|byte| byte ^ 0xff).collect();
+            if self.tag(&content, beside) == tag { Ok(content) } else { Err("another key".to_owned()) }
+        })
     }
+}
+
+/// Writing and reading wait for nothing but keys.
+fn write_plan(saved: &SavedPlan, key: Option<&dyn PlanSeal>) -> Result<Vec<u8>, PlanFileError> {
+    trueup_engine::write_plan(saved, "memory", "test", key).now_or_never().expect("nothing to wait for")
+}
+
+fn read_plan(bytes: &[u8], key: Option<&dyn PlanSeal>) -> Result<SavedPlan, PlanFileError> {
+    trueup_engine::read_plan(bytes, key).now_or_never().expect("nothing to wait for")
 }
 
 impl Key {
@@ -346,8 +360,8 @@ fn inputs_that_were_known_must_come_out_so() {
 fn damaged_foreign_and_other_plan_files_are_refused() {
     let bench = Bench::new();
     let saved = bench.saved(&program([thing("a", 1)]));
-    let signed = write_plan(&saved, "memory", "test", Some(&Key("ours"))).expect("it can be written");
-    let plain = write_plan(&saved, "memory", "test", None).expect("it holds no secrets");
+    let signed = write_plan(&saved, Some(&Key("ours"))).expect("it can be written");
+    let plain = write_plan(&saved, None).expect("it holds no secrets");
     assert_eq!(read_plan_header(&signed).map(|it| it.protection), Ok(Protection::Signed));
     assert_eq!(read_plan_header(&plain).map(|it| it.protection), Ok(Protection::Digest));
     assert!(read_plan(&signed, None).is_ok(), "what is no secret is read without a key");
@@ -383,8 +397,8 @@ fn plans_with_secrets_are_sealed() {
     let reconciler = bench.reconciler(EventSink::new()).recording();
     let saving = reconciler.plan_to_save(&wanted, &bench.options.plan, false, bench.now(), Vec::new);
     let saved = bench.run(saving).expect("it is sound");
-    assert_eq!(write_plan(&saved, "memory", "test", None).err(), Some(PlanFileError::NoKey));
-    let sealed = write_plan(&saved, "memory", "test", Some(&Key("ours"))).expect("there is a key");
+    assert_eq!(write_plan(&saved, None).err(), Some(PlanFileError::NoKey));
+    let sealed = write_plan(&saved, Some(&Key("ours"))).expect("there is a key");
     assert!(!String::from_utf8_lossy(&sealed).contains("canary"));
     assert_eq!(read_plan(&sealed, None).err(), Some(PlanFileError::NoKey));
     assert!(matches!(read_plan(&sealed, Some(&Key("theirs"))), Err(PlanFileError::Locked(_))));
@@ -421,4 +435,48 @@ fn changed_premises_are_named() {
             "new.tf is new since the plan was made",
         ]
     );
+}
+
+proptest::proptest! {
+    /// PLANFILE-4: whatever stands in a file, reading it says what is wrong, or gives a plan that can be told.
+    #[test]
+    fn no_bytes_make_reading_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
+        let _ = read_plan(&bytes, None);
+        let _ = read_plan(&[b"trueup-plan 1\n".as_slice(), &bytes].concat(), None);
+        let _ = read_plan(&digested([b"trueup-plan 1\n".as_slice(), &bytes].concat()), None);
+    }
+
+    #[test]
+    fn no_changed_plan_makes_reading_panic(edits in proptest::collection::vec((0.0..1.0, 0..5_u8, proptest::num::u8::ANY), 1..8)) {
+        thread_local! {
+            static PLAN: Vec<u8> = {
+                let bench = Bench::new();
+                bench.deployed(&program([thing("a", 1), thing_from("b", "a"), thing("gone", 1)]));
+                let wanted = with_output(program([thing("a", 2), thing_from("b", "a")]), "url", output("w_thing.a", "url"));
+                write_plan(&bench.saved(&wanted), None).expect("it holds no secrets")
+            };
+        }
+        let mut bytes = PLAN.with(|plan| plan[..plan.len() - 32].to_vec());
+        for (place, kind, byte) in edits {
+            let at = (place * bytes.len() as f64) as usize;
+            match kind {
+                0 => bytes[at] = byte,
+                1 => bytes.insert(at, byte),
+                2 => drop(bytes.remove(at)),
+                // What JSON is made of reaches further than any byte.
+                3 => bytes[at] = b"0123456789-[]{}\",:."[usize::from(byte) % 19],
+                _ => bytes.insert(at, b"0123456789-[]{}\",:."[usize::from(byte) % 19]),
+            }
+        }
+        if let Ok(saved) = read_plan(&digested(bytes), None) {
+            let _ = (saved.plan.to_string(), saved.plan.summary(), saved.plan.is_empty());
+        }
+    }
+}
+
+/// With the digest that a whole file ends with.
+fn digested(mut bytes: Vec<u8>) -> Vec<u8> {
+    let digest = blake3::hash(&bytes);
+    bytes.extend(digest.as_bytes());
+    bytes
 }

@@ -100,7 +100,7 @@ fn escaped(text: &str) -> String {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
-            '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '@' | '#' => {
+            '*' | '`' | '[' | ']' | '|' | '\\' | '@' | '#' => {
                 safe += &format!("&#{};", u32::from(char));
             }
             other => safe.push(other),
