@@ -106,6 +106,9 @@ pub(crate) async fn carry_out_changed(
         Course::Following(saved) => reconciler.following(saved),
     };
     let planner = following(workplace.reconciler(store.clone(), trueup_engine::EventSink::new()));
+    if let Course::Following(saved) = errand.course {
+        planner.check_saved(saved).await?;
+    }
     let Built { mut program, premises, .. } = {
         let building = workplace.program(errand.purpose, &planner, &errand.options.plan);
         uninterrupted(workplace, building).await??

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use trueup_core::{Diagnostic, Diagnostics};
 use trueup_program::Program;
-use trueup_state::Scope;
+use trueup_state::{Scope, Snapshot};
 
 use super::{
     About, Observations, PLAN_AGAIN, Premise, PremiseKind, Reach, SavedOptions, SavedPlan, changed_premises,
@@ -95,6 +95,22 @@ impl Reconciler {
         Ok(report)
     }
 
+    /// Refuses a saved plan that was begun already, or stands on what has changed. Takes no lease: it is for those who want
+    /// to know before they build the program, and done again when the plan is carried out.
+    pub async fn check_saved(&self, saved: &SavedPlan) -> Result<(), EngineError> {
+        self.checked(saved, &saved.plan.scope).await.map(|_| ())
+    }
+
+    async fn checked(&self, saved: &SavedPlan, scope: &Scope) -> Result<Snapshot, EngineError> {
+        if !self.store().history(scope, &saved.run).await?.is_empty() {
+            let summary = format!("this plan was carried out already, as run {}", saved.run);
+            return Err(Diagnostics::from(Diagnostic::error(summary).hint(PLAN_AGAIN)).into());
+        }
+        let snapshot = self.store().load(scope).await?;
+        refuse(saved.reach.changed(&snapshot))?;
+        Ok(snapshot)
+    }
+
     /// The plan made again under the lease, if it comes out like the saved one and was never begun.
     async fn planned_as_saved<'p>(
         &'p self,
@@ -103,12 +119,7 @@ impl Reconciler {
         options: &'p PlanOptions,
         scope: &Scope,
     ) -> Result<Planned<'p>, EngineError> {
-        if !self.store().history(scope, &saved.run).await?.is_empty() {
-            let summary = format!("this plan was carried out already, as run {}", saved.run);
-            return Err(Diagnostics::from(Diagnostic::error(summary).hint(PLAN_AGAIN)).into());
-        }
-        let snapshot = self.store().load(scope).await?;
-        refuse(saved.reach.changed(&snapshot))?;
+        let snapshot = self.checked(saved, scope).await?;
         let sources = self.sources(program, options, saved.destroy);
         let Planned { plan, draft } = planner::plan(&sources, snapshot, &mut Trace::default()).await?;
         refuse(differences(saved, &plan))?;

@@ -75,7 +75,7 @@ pub(super) fn read_bytes(call: &Call<'_>, at: usize) -> Result<Vec<u8>, Problem>
         return Err(Problem::at(at, format!("{shown} is larger than {limit} MiB")));
     }
     let content = std::fs::read(&located).map_err(|error| problem(&error))?;
-    call.surroundings().reads.note(shown, &content);
+    call.surroundings().reads.note(shown.trim_matches('"').to_owned(), &content);
     Ok(content)
 }
 

@@ -139,11 +139,13 @@ fn files_that_functions_read_are_noted() {
     let noted = |bench: &Bench| bench.build().expect("it is sound").reads.noted();
     let first = noted(&bench);
     let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
-    insta::assert_debug_snapshot!(names, @r#""#);
+    let expected =
+        ["a.txt", "b.txt", "t.tpl", "the files \"*.txt\" in \".\"", "whether \"none.txt\" is there"];
+    assert_eq!(names, expected);
     bench.write("a.txt", "changed");
     bench.write("c.txt", "new");
     let second = noted(&bench);
     let changed = first.iter().zip(&second).filter(|(before, after)| before != after);
     let changed: Vec<&str> = changed.map(|(before, _)| before.0.as_str()).collect();
-    insta::assert_debug_snapshot!(changed, @r#""#);
+    assert_eq!(changed, [expected[0], expected[3]]);
 }
