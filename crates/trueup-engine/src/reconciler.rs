@@ -58,7 +58,7 @@ fn told(diagnostics: &Diagnostics) -> String {
 #[derive(Debug)]
 pub enum Deployed {
     /// Only the plan was asked for, or it was not approved.
-    Planned(Plan),
+    Planned(Box<Plan>),
     /// The plan was carried out, as far as it went.
     Ran(Box<RunReport>),
 }
@@ -252,7 +252,7 @@ impl Reconciler {
                 other => other?,
             };
             if options.dry_run || !approve(&planned.plan) {
-                return Ok(Deployed::Planned(planned.plan));
+                return Ok(Deployed::Planned(Box::new(planned.plan)));
             }
             let lease = self.take_lease(&scope, options, &run, reason).await?;
             let outcome = match self.store.versions(&scope).await {

@@ -92,5 +92,6 @@ fn only_drift(plan: &Plan) -> Plan {
     let drifted =
         |action: &&PlannedAction| !action.drift.is_empty() || action.reasons.contains(&Reason::Gone);
     let actions = plan.actions.iter().filter(drifted).cloned().collect();
-    Plan { actions, moves: Vec::new(), left_out: Vec::new(), ..plan.clone() }
+    let outputs = plan.recorded_outputs.clone();
+    Plan { actions, moves: Vec::new(), left_out: Vec::new(), outputs, ..plan.clone() }
 }

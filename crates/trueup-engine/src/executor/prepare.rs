@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Change, Failure, FailureClass, Path, Step, Value, diff};
+use trueup_core::{Address, Change, Entries, Failure, FailureClass, Path, Step, Value, diff};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
     Binding, DataHandler, DataRequest, IdempotencyToken, InputValues, ResourceHandler, State,
@@ -173,7 +173,7 @@ fn broken_premises(node: &Node<'_>, planned: &InputValues, now: &InputValues) ->
         None => diff(&settled(&planned.effective, &now.effective), &now.effective),
     };
     // Of what was known in part, that part counts.
-    let fields = planned.effective.as_entries().into_iter().flat_map(|entries| entries.iter());
+    let fields = planned.effective.as_entries().into_iter().flat_map(Entries::iter);
     for (name, before) in fields.filter(|(_, value)| !value.is_wholly_known()) {
         let after = now.effective.get(name).cloned().unwrap_or_default();
         let known =

@@ -24,11 +24,11 @@ pub(crate) fn differences(saved: &SavedPlan, now: &Plan) -> Diagnostics {
             // Who merely depends on what goes may have changed, if there is still nothing to do about it.
             Some(action) if action.action == planned.action && !saved.reach.stands_on(address) => {}
             Some(action) => found.extend(of_action(planned, action)),
-            None => found.push(differs(address, "there is nothing to do about it any more".to_owned())),
+            None => found.push(differs(address, "there is nothing to do about it any more")),
         }
     }
     for (address, action) in after.iter().filter(|(address, _)| !before.contains_key(*address)) {
-        found.push(differs(address, format!("{} was not planned", action.action.name())));
+        found.push(differs(address, &format!("{} was not planned", action.action.name())));
     }
     if saved.plan.moves != now.moves {
         found.push(Diagnostic::error("other resources move than were planned to").hint(PLAN_AGAIN));
@@ -59,7 +59,7 @@ fn of_action(planned: &PlannedAction, now: &PlannedAction) -> Option<Diagnostic>
     let address = &planned.address;
     if planned.action != now.action {
         let what = format!("{} was planned, and it would be {}", planned.action.name(), now.action.name());
-        return Some(differs(address, what));
+        return Some(differs(address, &what));
     }
     let sides = [("", &planned.inputs, &now.inputs), ("outputs.", &planned.outputs, &now.outputs)];
     let changes = sides.iter().flat_map(|(of, before, after)| {
@@ -74,12 +74,10 @@ fn of_action(planned: &PlannedAction, now: &PlannedAction) -> Option<Diagnostic>
         fields.truncate(FIELDS_MAX);
         fields.push(format!("and {more} more"));
     }
-    let summary = match fields.is_empty() {
-        true => "it would be done otherwise than planned".to_owned(),
-        false => "it would not come out as planned".to_owned(),
-    };
-    let diagnostic = differs(address, summary);
-    Some(if fields.is_empty() { diagnostic } else { diagnostic.detail(fields.join("\n")) })
+    Some(match fields.is_empty() {
+        true => differs(address, "it would be done otherwise than planned"),
+        false => differs(address, "it would not come out as planned").detail(fields.join("\n")),
+    })
 }
 
 /// Origins do not count: they are places in texts, and those may be read from elsewhere.
@@ -88,6 +86,6 @@ fn is_written_alike(planned: &PlannedAction, now: &PlannedAction) -> bool {
     written(planned) == written(now)
 }
 
-fn differs(address: &Address, what: String) -> Diagnostic {
+fn differs(address: &Address, what: &str) -> Diagnostic {
     Diagnostic::error(format!("{address}: {what}")).about(address.to_string()).hint(PLAN_AGAIN)
 }

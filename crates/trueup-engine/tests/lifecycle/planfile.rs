@@ -3,8 +3,8 @@
 use futures_util::FutureExt;
 use trueup_core::{FailureClass, Value};
 use trueup_engine::{
-    EngineError, EventSink, Outcome, Plan, PlanFileError, PlanSeal, Premise, PremiseKind, Protection,
-    RunReport, SavedPlan, changed_premises, read_plan_header,
+    EngineError, EventSink, Outcome, PlanFileError, PlanSeal, Premise, PremiseKind, Protection, RunReport,
+    SavedPlan, changed_premises, read_plan_header,
 };
 use trueup_program::Program;
 use trueup_provider::{
@@ -20,20 +20,14 @@ impl Bench {
     }
 
     fn saved_for(&self, program: &Program, destroy: bool) -> SavedPlan {
-        let reconciler = self.reconciler(EventSink::new()).recording();
-        let now = self.now();
-        let saving = reconciler.plan_to_save(program, &self.options.plan, destroy, now, Vec::new);
-        let saved = self.run(saving).unwrap_or_else(|error| panic!("{error}"));
+        let saved = self.try_save(program, destroy).unwrap_or_else(|error| panic!("{error}"));
         let bytes = write_plan(&saved, Some(&Key("ours"))).expect("it can be written");
         read_plan(&bytes, Some(&Key("ours"))).expect("it reads")
     }
 
-    fn try_deploy_saved(&self, program: &Program, saved: &SavedPlan) -> Result<RunReport, String> {
-        let reconciler = self.reconciler(EventSink::new()).following(saved);
-        let mut begun = |_: &Plan| {};
-        let deploying =
-            reconciler.deploy_saved(program, saved, &self.options, &self.cancellation, &mut begun);
-        self.run(deploying).map_err(|error| match error {
+    /// Begins a saved plan, or tells why not.
+    fn begun_saved(&self, program: &Program, saved: &SavedPlan) -> Result<RunReport, String> {
+        self.try_deploy_saved(program, saved).map_err(|error| match error {
             EngineError::Unsound(wrong) => {
                 let told =
                     wrong.iter().map(|it| format!("{it}\n{}\n", it.detail.clone().unwrap_or_default()));
@@ -44,13 +38,13 @@ impl Bench {
     }
 
     fn deployed_saved(&self, program: &Program, saved: &SavedPlan) -> RunReport {
-        let report = self.try_deploy_saved(program, saved).unwrap_or_else(|refused| panic!("{refused}"));
+        let report = self.begun_saved(program, saved).unwrap_or_else(|refused| panic!("{refused}"));
         assert!(report.succeeded(), "{:#?}", report.outcomes);
         report
     }
 
     fn refused_saved(&self, program: &Program, saved: &SavedPlan) -> String {
-        let refused = self.try_deploy_saved(program, saved).err();
+        let refused = self.begun_saved(program, saved).err();
         refused.expect("the plan is refused")
     }
 }
@@ -114,7 +108,7 @@ fn a_plan_that_was_begun_is_not_begun_again() {
     let wanted = program([thing("a", 1), thing_from("b", "a")]);
     let saved = bench.saved(&wanted);
     bench.world.fail("create b", trueup_core::Failure::new(FailureClass::Denied, "no"));
-    let report = bench.try_deploy_saved(&wanted, &saved).expect("it begins");
+    let report = bench.begun_saved(&wanted, &saved).expect("it begins");
     assert!(!report.succeeded());
     assert!(bench.refused_saved(&wanted, &saved).contains("carried out already"));
     assert_eq!(bench.world.things(), ["a=1"]);
@@ -169,21 +163,16 @@ fn a_plan_is_refused_when_what_it_stands_on_changed() {
 /// PLANFILE-2: someone else deploys what the plan is not about, changed, new or removed.
 #[test]
 fn unrelated_changes_do_not_invalidate_a_plan() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
     bench.deployed(&program([thing("a", 1), thing("other", 1), thing("gone", 1)]));
     let wanted = with_output(
         program([thing("a", 2), thing("other", 1), thing("gone", 1), thing("later", 1)]),
         "other",
         output("w_thing.other", "size"),
     );
-    let saved = {
-        let mut bench_options = bench.options.clone();
-        bench_options.plan.excludes = vec!["w_thing.later".parse().expect("an address")];
-        let reconciler = bench.reconciler(EventSink::new()).recording();
-        bench
-            .run(reconciler.plan_to_save(&wanted, &bench_options.plan, false, bench.now(), Vec::new))
-            .unwrap_or_else(|error| panic!("{error}"))
-    };
+    bench.options.plan.excludes = vec!["w_thing.later".parse().expect("an address")];
+    let saved = bench.saved(&wanted);
+    bench.options.plan.excludes.clear();
     bench.deployed(&program([thing("a", 1), thing("other", 7), thing("mine", 1)]));
     bench.world.calls();
     bench.deployed_saved(&wanted, &saved);
@@ -348,7 +337,7 @@ fn inputs_that_were_known_must_come_out_so() {
     let a = resource("x_thing.a", [("size", lit(1_u64))]);
     let wanted = program([a, resource("w_thing.b", [("size", output("x_thing.a", "size"))])]);
     let saved = bench.saved(&wanted);
-    let report = bench.try_deploy_saved(&wanted, &saved).expect("it begins");
+    let report = bench.begun_saved(&wanted, &saved).expect("it begins");
     let Some(Outcome::Failed(failure)) = report.outcome("w_thing.b") else { panic!("{:?}", report.outcomes) };
     assert_eq!(failure.message, "its inputs are others than were planned: size: 1 -> 101");
     assert_eq!(failure.hints, ["plan again"]);
@@ -394,9 +383,7 @@ fn plans_with_secrets_are_sealed() {
     let bench = Bench::new();
     let secret = Value::from("canary-7f3a").into_secret();
     let wanted = program([resource("w_thing.a", [("from", secret.into())])]);
-    let reconciler = bench.reconciler(EventSink::new()).recording();
-    let saving = reconciler.plan_to_save(&wanted, &bench.options.plan, false, bench.now(), Vec::new);
-    let saved = bench.run(saving).expect("it is sound");
+    let saved = bench.try_save(&wanted, false).expect("it is sound");
     assert_eq!(write_plan(&saved, None).err(), Some(PlanFileError::NoKey));
     let sealed = write_plan(&saved, Some(&Key("ours"))).expect("there is a key");
     assert!(!String::from_utf8_lossy(&sealed).contains("canary"));
