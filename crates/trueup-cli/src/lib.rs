@@ -21,6 +21,7 @@ mod failure;
 pub mod front_end;
 mod graph;
 mod interrupt;
+mod keys;
 mod plan_files;
 mod progress;
 mod recorded_scope;

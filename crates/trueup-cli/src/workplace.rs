@@ -9,6 +9,7 @@ use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
 use trueup_engine::{EventSink, Looking, PlanOptions, Preview, Reconciler, SystemRandom};
 use trueup_program::Program;
 use trueup_provider::{BoxFuture, Registry};
+use trueup_state::sealing::KeySources;
 use trueup_state::{MemoryStore, Scope, Snapshot, Store, StoreError};
 
 use crate::composition::{OpenStore, StoreRequest};
@@ -49,7 +50,9 @@ pub(crate) struct Workplace<'a> {
 /// What a store is opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// To look: what is not there is not made.
+    /// To look at what is not secret: no key is needed, and secrets stay sealed. What is not there is not made.
+    Look,
+    /// To read: what is not there is not made.
     Read,
     /// To change.
     Write,
@@ -122,13 +125,31 @@ impl<'a> Workplace<'a> {
         }
     }
 
-    /// Opens the store. One that is not there yet is made when a lease is taken in it, and not before.
+    /// Opens the store, with secrets sealed on the way in and opened on the way out.
     pub(crate) async fn store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
+        let store = self.bare_store(access).await?;
+        match access {
+            Access::Look => Ok(store),
+            Access::Read | Access::Write => {
+                let writes = access == Access::Write;
+                self.session.sealed(store, &self.scope(), self.key_sources(), writes).await
+            }
+        }
+    }
+
+    /// Where keys are.
+    pub(crate) fn key_sources(&self) -> KeySources {
+        self.session.key_sources(&self.user, &self.state.value)
+    }
+
+    /// Opens what keeps the state, secrets sealed as they are. A store that is not there yet is made when a lease is taken
+    /// in it, and not before.
+    pub(crate) async fn bare_store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
         let Session { folder, clock, composition, .. } = self.session;
         let (state, open) = (self.state.value.clone(), composition.open_store.clone());
         let request = StoreRequest { folder: folder.clone(), state, clock: clock.clone() };
         if let Some(path) = self.unmade()? {
-            if access == Access::Read {
+            if access != Access::Write {
                 return Ok(Arc::new(MemoryStore::new(clock.clone())));
             }
             let own = path.starts_with(folder.join(settings::OWN_FOLDER)).then(|| folder.clone());
@@ -158,8 +179,8 @@ impl<'a> Workplace<'a> {
     }
 
     /// What is recorded.
-    pub(crate) async fn snapshot(&self) -> CommandResult<Snapshot> {
-        Ok(self.store(Access::Read).await?.load(&self.scope()).await?)
+    pub(crate) async fn snapshot(&self, access: Access) -> CommandResult<Snapshot> {
+        Ok(self.store(access).await?.load(&self.scope()).await?)
     }
 
     /// An engine on this store.

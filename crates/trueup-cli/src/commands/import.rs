@@ -12,7 +12,7 @@ use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::running::{Approval, Course, Errand, Unchanged, carry_out_changed};
 use crate::session::Session;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// Take an object that exists into state, by its id
 ///
@@ -38,7 +38,7 @@ pub(crate) struct ImportArgs {
 pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check()?;
-    let recorded = workplace.snapshot().await?;
+    let recorded = workplace.snapshot(Access::Look).await?;
     if recorded.records.iter().any(|(record, _)| record.address == args.address && record.current.is_some()) {
         let summary = format!("{} is recorded already", args.address);
         return Err(CommandError::new(

@@ -20,7 +20,7 @@ use crate::render::{
 };
 use crate::session::Session;
 use crate::ui::Meaning;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// Show what is recorded of a resource (inputs, outputs, what it depends on and what needs it), or a saved plan
 #[derive(Args, Debug)]
@@ -57,7 +57,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> CommandResult
         ));
     }
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let snapshot = workplace.snapshot().await?;
+    let snapshot = workplace.snapshot(Access::Look).await?;
     let records = covered(&snapshot, &address, session.name())?;
     if args.view.json {
         let records: Vec<_> = records.iter().map(|record| record_json(record)).collect();
