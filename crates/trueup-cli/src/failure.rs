@@ -165,7 +165,9 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
     match error {
         StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
         StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
-        StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
+        StoreError::Unavailable { .. } => {
+            diagnostic.hint("check that it exists and may be written, and that there is room; then run again")
+        }
         StoreError::Damaged { .. } => diagnostic.hint(
             "put a copy of it back; or move it away, and `trueup state import` an export, or `trueup deploy` \
              to find again what can be found",

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 
 use trueup_core::{Diagnostic, Diagnostics};
 use trueup_engine::{
-    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, Premise, PremiseKind, Reconciler, SavedPlan,
-    changed_premises, read_plan, read_plan_header, write_plan,
+    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Premise, PremiseKind, Protection, Reconciler,
+    SavedPlan, changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
 };
 use trueup_program::Program;
+use trueup_provider::BoxFuture;
+use trueup_state::Scope;
+use trueup_state::sealing::{Envelope, KeySources};
 
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{Premises, Purpose};
 use crate::running::Errand;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// A plan file that was read, and says whom it is for.
 pub(crate) struct PlanFile {
@@ -38,9 +41,40 @@ impl PlanFile {
         read.is_ok() && !matches!(read_plan_header(&start), Err(PlanFileError::Foreign))
     }
 
-    /// The plan that it holds.
-    pub(crate) async fn open(&self) -> CommandResult<SavedPlan> {
-        read_plan(&self.bytes, None).await.map_err(|error| refused(&self.path, &error))
+    /// The plan that it holds, to look at. One that holds no secrets needs no key for that.
+    pub(crate) async fn look(&self, workplace: &Workplace<'_>) -> CommandResult<SavedPlan> {
+        let sealed = self.header.protection == Protection::Sealed;
+        let key = if sealed { Some(self.key(workplace)?) } else { None };
+        self.read_with(key.as_ref()).await
+    }
+
+    /// The plan that it holds, to carry out. Where the stage has a key, only who has it could have made the file.
+    pub(crate) async fn open(&self, workplace: &Workplace<'_>) -> CommandResult<SavedPlan> {
+        let protection = self.header.protection;
+        if protection == Protection::Digest && has_keyring(workplace).await? {
+            let summary = format!(
+                "{} is not signed, and secrets of stage {} are sealed: anyone could have made it",
+                self.path.display(),
+                self.header.stage
+            );
+            return Err(CommandError::new(summary, "plan again"));
+        }
+        let key = if protection == Protection::Digest { None } else { Some(self.key(workplace)?) };
+        self.read_with(key.as_ref()).await
+    }
+
+    async fn read_with(&self, key: Option<&PlanKey>) -> CommandResult<SavedPlan> {
+        let read = read_plan(&self.bytes, key.map(|key| key as &dyn PlanSeal)).await;
+        read.map_err(|error| refused(&self.path, &error))
+    }
+
+    /// The key by which it is sealed or signed, with all asked that has to be.
+    fn key(&self, workplace: &Workplace<'_>) -> CommandResult<PlanKey> {
+        let PlanHeader { stack, stage, .. } = &self.header;
+        let mut key =
+            PlanKey { scope: Scope::new(stack.clone(), stage.clone()), sources: workplace.key_sources() };
+        workplace.session.ask_for_chosen(&mut key.sources)?;
+        Ok(key)
     }
 
     /// Refuses a plan for something else than this workplace (PLANFILE-4).
@@ -76,13 +110,58 @@ pub(crate) async fn save(
     let saving = reconciler.plan_to_save(program, &errand.options.plan, destroy, workplace.plan_time, all);
     let saved = saving.await.map_err(|error| CommandError::of_engine(error, program))?;
     let made_by = workplace.session.composition.version;
-    let bytes = write_plan(&saved, &workplace.location(), made_by, None).await;
-    let bytes = bytes.map_err(|error| {
-        let summary = format!("the plan cannot be saved: {error}");
-        CommandError::from(Diagnostic::error(summary))
-    })?;
+    // Nobody makes a key only to sign with it.
+    let needed = holds_secrets(&saved).unwrap_or(true) || has_keyring(workplace).await?;
+    let key = match needed {
+        true => {
+            let mut sources = workplace.key_sources();
+            workplace.session.ask_for_new(&mut sources)?;
+            Some(PlanKey { scope: workplace.scope(), sources })
+        }
+        false => None,
+    };
+    let key = key.as_ref().map(|key| key as &dyn PlanSeal);
+    let bytes = write_plan(&saved, &workplace.location(), made_by, key).await;
+    let bytes =
+        bytes.map_err(|error| CommandError::plain(format!("the plan cannot be saved: {}", told(&error))))?;
     write_private(path, &bytes).map_err(|error| CommandError::file("write", path, &error))?;
     Ok(saved)
+}
+
+/// Whether the stage has secrets that are sealed, and so a key.
+async fn has_keyring(workplace: &Workplace<'_>) -> CommandResult<bool> {
+    let store = workplace.bare_store(Access::Look).await?;
+    Ok(store.keyring(&workplace.scope()).await?.is_some())
+}
+
+/// The key of a stage, for plan files.
+struct PlanKey {
+    scope: Scope,
+    sources: KeySources,
+}
+
+impl PlanKey {
+    /// What else is authenticated is part of what it is sealed for.
+    fn purpose(beside: &[u8]) -> String {
+        format!("plan {}", Premise::of(PremiseKind::Source, "", beside).digest)
+    }
+}
+
+impl PlanSeal for PlanKey {
+    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            let envelope = Envelope { scope: &self.scope, purpose: &Self::purpose(beside) };
+            envelope.seal(content, &self.sources).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            let envelope = Envelope { scope: &self.scope, purpose: &Self::purpose(beside) };
+            let opened = envelope.open(sealed, &self.sources).await;
+            opened.map(|content| content.to_vec()).map_err(|error| error.to_string())
+        })
+    }
 }
 
 /// Refuses a plan whose program has another text, or is read by another version, before the program is built.
@@ -131,13 +210,21 @@ fn is_own(workplace: &Workplace<'_>, premise: &Premise) -> bool {
 }
 
 fn refused(path: &Path, error: &PlanFileError) -> CommandError {
-    let diagnostic = Diagnostic::error(format!("{}: {error}", path.display()));
+    let diagnostic = Diagnostic::error(format!("{}: {}", path.display(), told(error)));
     match error {
         PlanFileError::Foreign => diagnostic.hint("`trueup plan --out FILE` writes one"),
         PlanFileError::Damaged(_) | PlanFileError::TooLarge => diagnostic.hint("plan again"),
         PlanFileError::Format { .. } | PlanFileError::NoKey | PlanFileError::Locked(_) => diagnostic,
     }
     .into()
+}
+
+/// What is wrong, in the words of people who look for a key.
+fn told(error: &PlanFileError) -> String {
+    match error {
+        PlanFileError::Locked(why) => why.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// The bytes of a file, but never much more than any plan has.

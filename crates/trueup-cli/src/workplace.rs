@@ -261,8 +261,8 @@ fn made(
             settings::make_own_folder(&folder).map_err(|error| unavailable(error.to_string()))?;
         }
         open(request).await.map_err(|diagnostics| {
-            let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-            unavailable(told.join("; "))
+            let summaries: Vec<&str> = diagnostics.iter().map(|it| it.summary.as_str()).collect();
+            unavailable(summaries.join("; "))
         })
     })
 }

@@ -98,7 +98,16 @@ impl Store for SqliteStore {
 
     fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         let (scope, token, signs) = (scope.clone(), lease.token, self.signs.clone());
-        Box::pin(self.worker.write(move |transaction| lease::release(transaction, &scope, token, &signs)))
+        Box::pin(async move {
+            let release = {
+                let signs = signs.clone();
+                move |transaction: &Transaction<'_>| lease::release(transaction, &scope, token, &signs)
+            };
+            if let Some(number) = self.worker.write(release).await? {
+                signs.clear(number, token);
+            }
+            Ok(())
+        })
     }
 
     fn unlock<'a>(

@@ -226,3 +226,75 @@ fn a_plan_as_markdown_folds_its_fields_and_stays_small() {
     assert!(text.len() < 62_000, "{}", text.len());
     assert!(text.contains("more that do not fit here"));
 }
+
+const SECRET: &str = r#"
+stack {
+  name = "site"
+}
+
+variable "password" {
+  sensitive = true
+  default   = "canary-1d7"
+}
+
+resource "std_file" "a" {
+  path    = "a.txt"
+  content = var.password
+}
+"#;
+
+/// PLANFILE-4, SECRET-3: a plan with a secret is sealed, and opens by the key alone.
+#[test]
+fn a_plan_with_secrets_needs_the_key() {
+    let folder = stack(SECRET);
+    folder.done("plan --stage t --out s.plan");
+    let bytes = std::fs::read(folder.path().join("s.plan")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("canary"));
+    assert!(folder.done("show s.plan --full").out.contains("(secret)"));
+    let other = empty();
+    let environment = [("XDG_CONFIG_HOME", other.path().to_str().unwrap())];
+    for command in ["show s.plan", "deploy s.plan"] {
+        let told = folder.run_with(command, &environment);
+        assert!(told.code == 1 && told.err.contains("key"), "{command}: {told:?}");
+    }
+    assert!(!folder.has("a.txt"));
+    folder.done("deploy s.plan");
+    assert_eq!(folder.read("a.txt"), "canary-1d7");
+}
+
+/// PLANFILE-4: where a stage has a key, a plan without secrets is signed; a changed one, and one that is not, is refused.
+#[test]
+fn a_plan_of_a_stage_with_a_key_is_signed() {
+    let folder = stack(SECRET);
+    folder.done("deploy --stage t --yes");
+    let plain = r#"
+        stack { name = "site" }
+        resource "std_file" "b" {
+          path    = "b.txt"
+          content = "plain"
+        }
+    "#;
+    folder.write("main.tf", plain);
+    folder.done("plan --stage t --target std_file.b --out b.plan");
+    let path = folder.path().join("b.plan");
+    let signed = std::fs::read(&path).unwrap();
+    assert!(String::from_utf8_lossy(&signed).contains("\"signed\""));
+    // Whoever changes it can make the digest anew, but not the signature.
+    let at = signed.windows(5).position(|at| at == b"plain").unwrap();
+    let mut changed = signed[..signed.len() - 32].to_vec();
+    changed[at..at + 5].copy_from_slice(b"pluck");
+    let digest = blake3::hash(&changed);
+    changed.extend(digest.as_bytes());
+    std::fs::write(&path, changed).unwrap();
+    let told = folder.run("deploy b.plan");
+    assert!(told.code == 1 && told.err.contains("it was changed"), "{told:?}");
+    // Nor is one believed that says it needs none.
+    let unsigned = stack(plain);
+    unsigned.done("plan --stage t --target std_file.b --out b.plan");
+    std::fs::copy(unsigned.path().join("b.plan"), &path).unwrap();
+    let told = folder.run("deploy b.plan");
+    assert!(told.code == 1 && told.err.contains("is not signed"), "{told:?}");
+    std::fs::write(&path, signed).unwrap();
+    folder.done("deploy b.plan");
+    assert_eq!(folder.read("b.txt"), "plain");
+}

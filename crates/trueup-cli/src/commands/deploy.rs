@@ -87,7 +87,7 @@ async fn follow(session: &Session<'_>, args: &DeployArgs, path: &Path) -> Comman
     }
     let mut workplace = Workplace::load(session, Some(planned))?;
     file.check(&workplace)?;
-    let saved = file.open().await?;
+    let saved = file.open(&workplace).await?;
     workplace.plan_time = saved.made_at;
     if saved.destroy {
         refuse_protected(&workplace)?;

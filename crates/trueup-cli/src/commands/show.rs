@@ -79,7 +79,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> CommandResult
 async fn show_plan(session: &Session<'_>, args: &ShowArgs, path: &Path) -> CommandResult {
     let file = PlanFile::read(path)?;
     let workplace = Workplace::load(session, Some(&file.header.stage))?;
-    let SavedPlan { plan, made_at, .. } = file.open().await?;
+    let SavedPlan { plan, made_at, .. } = file.look(&workplace).await?;
     let defaults = Defaults::of_plan(&plan, &workplace.registry).await;
     if args.view.json {
         session.ui.data(&plan_json(&plan).to_string());

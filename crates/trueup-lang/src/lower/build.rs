@@ -67,8 +67,15 @@ impl Loaded {
         let types = find_types(&self.tree, request.registry, &mut diagnostics).await;
         let configs = find_configs(&self.tree.module, request.registry, &mut diagnostics).await;
         let (module, required) = (&self.tree.module, request.purpose == Purpose::Deploy);
-        let given =
-            root_values(module, &self.folder, request.variables, required, &mut sources, &mut diagnostics);
+        let given = root_values(
+            module,
+            &self.folder,
+            &request.stage,
+            request.variables,
+            required,
+            &mut sources,
+            &mut diagnostics,
+        );
         let reads = Reads::default();
         let outside = Outside {
             folder: self.folder.clone(),

@@ -132,7 +132,8 @@ impl Loaded {
     /// All files that belong to the program, also those that only may.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for folder in self.tree.folders() {
+        let stages = PathBuf::from(crate::variables::STAGES);
+        for folder in self.tree.folders().into_iter().chain([stages]) {
             let folder = self.folder.join(folder);
             let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

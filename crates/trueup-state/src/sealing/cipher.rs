@@ -56,7 +56,9 @@ impl std::str::FromStr for KeyId {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let mut id = [0; Self::LENGTH];
-        if text.len() != 2 * Self::LENGTH || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+        if text.len() != 2 * Self::LENGTH
+            || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        {
             return Err(());
         }
         for (byte, digits) in id.iter_mut().zip(text.as_bytes().chunks(2)) {
