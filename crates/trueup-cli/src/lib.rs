@@ -23,6 +23,7 @@ mod graph;
 mod interrupt;
 mod keys;
 mod plan_files;
+mod policies;
 mod progress;
 mod recorded_scope;
 mod reference;
