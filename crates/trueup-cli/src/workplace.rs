@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
@@ -41,6 +42,8 @@ pub(crate) struct Workplace<'a> {
     pub registry: Registry,
     /// How far plans have come.
     pub looking: Arc<Looking>,
+    /// When plans are made: now, or when the one was that is carried out.
+    pub plan_time: SystemTime,
     memory: FolderMemory,
 }
 
@@ -78,6 +81,7 @@ impl<'a> Workplace<'a> {
             stage,
             registry: session.registry(&state.value),
             looking: Arc::default(),
+            plan_time: session.clock.now(),
             state,
             loaded,
             user,
@@ -205,6 +209,7 @@ impl<'a> Workplace<'a> {
                 purpose,
                 registry: &self.registry,
                 variables: &variables,
+                plan_time: self.plan_time,
                 known: preview.as_ref().map(|preview| preview as _),
             };
             let mut built = self.loaded.source.build(request).await?;

@@ -11,6 +11,7 @@ mod drift;
 mod gate;
 mod large;
 mod mistakes;
+mod plan_files;
 mod plans;
 mod sealing;
 mod secrets;
