@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trueup_state::{Batch, FencingToken, StoreError, Version};
 
-use crate::flush::flush;
+use crate::flush::{Draft, flush};
 use crate::head::Commit;
 use crate::objects::Objects;
 use crate::scope::{RACES_MAX, ScopeState, Written};
@@ -76,7 +76,9 @@ async fn try_commit(
     let limits = objects.limits();
     let bytes: usize = commits.iter().map(|commit| commit.line.len()).sum();
     let written = if bytes > limits.head_bytes_max {
-        flush(state, objects, head, &commits, &mut contents, limits.merge_bytes_max).await?
+        let merge_bytes_max = limits.merge_bytes_max;
+        let draft = Draft { head, commits: &commits, contents: &mut contents, merge_bytes_max };
+        flush(state, objects, draft).await?
     } else {
         state.write(objects, head, commits).await?
     };

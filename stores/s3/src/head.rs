@@ -200,6 +200,11 @@ impl Head {
         self.records.iter().flatten().chain(&self.journal).chain(&self.history)
     }
 
+    /// How large the runs of records are.
+    pub(crate) fn run_sizes(&self) -> Vec<u64> {
+        self.records.iter().map(|run| run.iter().map(|piece| piece.bytes).sum()).collect()
+    }
+
     /// Notes who writes it.
     pub(crate) fn sign(&mut self, write: &LastWrite) {
         self.writers.retain(|last| last.writer != write.writer);

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use trueup_core::read_json;
 use trueup_state::{Entry, HistoryLine, RecordId, RunSummary, StoreError};
 
-use crate::flush::{Added, Rewrite, sweep, write_pieces};
+use crate::flush::{Added, Draft, Rewrite, sweep, write_pieces};
 use crate::head::{Piece, Told, time};
 use crate::objects::Objects;
 use crate::scope::{Known, RACES_MAX, ScopeState, Written};
@@ -117,8 +117,8 @@ pub(crate) async fn prune(
         let kept = history.into_iter().zip(&told).filter(|(_, told)| runs.contains(told.run.as_str()));
         let history = Rewrite { keep: 0, lines: kept.map(|(line, _)| line).collect() };
 
-        let logs = [journal, history];
-        let written = write_pieces(state, objects, head, &commits, &mut contents, u64::MAX, logs).await?;
+        let draft = Draft { head, commits: &commits, contents: &mut contents, merge_bytes_max: u64::MAX };
+        let written = write_pieces(state, objects, draft, [journal, history]).await?;
         if written == Written::Done {
             state.contents = Some(contents);
             state.catch_up();
