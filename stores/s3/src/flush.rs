@@ -56,8 +56,16 @@ pub(crate) struct Draft<'a> {
     pub(crate) commits: &'a [Arc<Commit>],
     /// What the head comes to with its commits.
     pub(crate) contents: &'a mut Contents,
-    /// How many bytes of records may be merged.
-    pub(crate) merge_bytes_max: u64,
+    pub(crate) merge: Merge,
+}
+
+/// Which runs of records are written anew.
+#[derive(Clone, Copy)]
+pub(crate) enum Merge {
+    /// Those for which it is due, as long as they have no more bytes than this.
+    UpTo(u64),
+    /// All that are there.
+    All,
 }
 
 /// Writes a head whose commits are all in pieces.
@@ -106,7 +114,7 @@ pub(crate) async fn write_pieces(
     draft: Draft<'_>,
     [journal, history]: [Rewrite; 2],
 ) -> Result<Written, StoreError> {
-    let Draft { mut head, commits, contents, merge_bytes_max } = draft;
+    let Draft { mut head, commits, contents, merge } = draft;
     let unwritable = |error: serde_json::Error| objects.unavailable("write", &error);
     let before: Vec<String> = head.pieces().map(|piece| piece.name.clone()).collect();
     let said = || commits.iter().map(|commit| &commit.said);
@@ -114,7 +122,10 @@ pub(crate) async fn write_pieces(
     let mut records = contents.lines(&named, head.records.is_empty()).map_err(unwritable)?;
     let sizes = head.run_sizes();
     let bytes: usize = records.iter().map(|line| line.len() + 1).sum();
-    let taken = taken_in(&sizes, bytes as u64, merge_bytes_max);
+    let taken = match merge {
+        Merge::UpTo(bytes_max) => taken_in(&sizes, bytes as u64, bytes_max),
+        Merge::All => sizes.len(),
+    };
     let kept = head.records.len() - taken;
     if taken > 0 {
         named = contents.named(taken, said());
@@ -170,7 +181,7 @@ pub(crate) async fn tidy(state: &mut ScopeState, objects: &Objects) {
         let (head, commits) = (known.head.clone(), known.commits.clone());
         if taken_in(&head.run_sizes(), 0, u64::MAX) > 0 {
             let contents = &mut contents;
-            let draft = Draft { head, commits: &commits, contents, merge_bytes_max: u64::MAX };
+            let draft = Draft { head, commits: &commits, contents, merge: Merge::UpTo(u64::MAX) };
             let flushed = flush(state, objects, draft).await;
             if !matches!(flushed, Ok(Written::Done)) {
                 return;
