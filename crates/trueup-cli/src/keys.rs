@@ -55,7 +55,20 @@ impl Session<'_> {
         sources: &mut KeySources,
     ) -> CommandResult<()> {
         let kind = keyring.and_then(|text| Keyring::parse(text).ok()).and_then(|keyring| keyring.kind());
-        if kind != Some(KeyKind::Passphrase) || sources.passphrase.is_some() || !self.ui.is_interactive() {
+        if kind == Some(KeyKind::Passphrase) { self.ask_for_passphrase(sources) } else { Ok(()) }
+    }
+
+    /// Asks for the passphrase of what was sealed by the chosen kind of key, if that takes one.
+    pub(crate) fn ask_for_chosen(&self, sources: &mut KeySources) -> CommandResult<()> {
+        match sources.chosen {
+            KeyKind::Passphrase => self.ask_for_passphrase(sources),
+            KeyKind::File | KeyKind::Env | KeyKind::Command => Ok(()),
+        }
+    }
+
+    /// Asks for a passphrase that there is already, if nobody said it yet.
+    fn ask_for_passphrase(&self, sources: &mut KeySources) -> CommandResult<()> {
+        if sources.passphrase.is_some() || !self.ui.is_interactive() {
             return Ok(());
         }
         let asked = self.ui.ask_hidden("Passphrase:", &|| self.interrupts.any());
