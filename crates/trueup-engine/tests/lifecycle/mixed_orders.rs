@@ -289,3 +289,22 @@ fn one_run_cleans_up_what_a_removed_resource_used_in_all_its_generations() {
         }
     }
 }
+
+/// CRASH-6, APPLY-1: each delete is finished in its place, and nothing waits for itself.
+#[test]
+fn deletes_that_were_refused_one_after_another_are_finished_together() {
+    let bench = Bench::new();
+    let all = |colour: &str| {
+        let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        program([first, thing_from("b", "a")])
+    };
+    let denied = || Failure::new(FailureClass::Denied, "not now");
+    bench.deployed(&all("red"));
+    bench.world.fail("delete a", denied());
+    assert!(!bench.deploy(&all("blue")).succeeded());
+    bench.world.fail("delete b", denied());
+    assert!(!bench.destroy().succeeded());
+    bench.deployed(&all("blue"));
+    assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+}
