@@ -2,6 +2,7 @@
 //! seeds, and the planted bugs. `cargo xtask sim --minutes M` goes on from there.
 //!
 //! Meant for the profile `sim` (`cargo xtask test` uses it); unoptimised it does a tenth.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "what it did is worth a line")]
 
 mod crash_table;
