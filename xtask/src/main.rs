@@ -2,7 +2,8 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`sim`] runs the simulator.
+//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start;
+//! [`sim`] runs the simulator, [`fuzz`] the fuzzer.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -10,6 +11,7 @@
 mod book;
 mod cargo;
 mod failure;
+mod fuzz;
 mod licences;
 mod links;
 mod phases;
@@ -19,6 +21,7 @@ mod runner;
 mod sim;
 mod spdx;
 mod spec_ids;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -57,6 +60,8 @@ fn main() -> ExitCode {
         ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
         ["reference"] => exit_code(reference::write(&repository)),
         ["sim", arguments @ ..] => exit_code(sim::run(&repository, arguments)),
+        ["fuzz", minutes] => fuzz(&repository, None, minutes),
+        ["fuzz", minutes, target] => fuzz(&repository, Some(target), minutes),
         [name] => match PHASES.iter().find(|phase| phase.name == *name) {
             Some(phase) => runner::run_one(phase, &repository),
             None => usage_error(&format!("there is no phase `{name}`")),
@@ -75,6 +80,13 @@ fn exit_code(outcome: Result<(), Failure>) -> ExitCode {
     }
 }
 
+fn fuzz(repository: &Repository, target: Option<&str>, minutes: &str) -> ExitCode {
+    match minutes.parse() {
+        Ok(minutes) => exit_code(fuzz::run(repository, target, minutes)),
+        Err(_) => usage_error(&format!("`{minutes}` is no number of minutes")),
+    }
+}
+
 fn usage_error(complaint: &str) -> ExitCode {
     eprint!("error: {complaint}\n\n{}", help());
     ExitCode::from(USAGE_ERROR)
@@ -86,6 +98,7 @@ fn help() -> String {
          cargo xtask <phase>             run one phase\n       \
          cargo xtask reference           write the generated pages of docs/reference\n       \
          cargo xtask sim --minutes M     simulate for so long (`cargo xtask sim --help` says what else)\n       \
+         cargo xtask fuzz M [target]     fuzz what reads bytes from outside, M minutes a target\n       \
          cargo xtask help                print this\n\nPhases:\n",
     );
     for phase in PHASES {

@@ -21,6 +21,8 @@ mod failure;
 pub mod front_end;
 mod graph;
 mod interrupt;
+mod keys;
+mod plan_files;
 mod progress;
 mod recorded_scope;
 mod reference;

@@ -2,16 +2,18 @@
 //! how it ended.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use trueup_core::Address;
-use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, RunReport};
+use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, Reconciler, RunReport, SavedPlan};
 use trueup_program::Program;
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
+use crate::front_end::{Built, Purpose};
+use crate::plan_files::{check_premises, save};
 use crate::progress::{Mode, Planning, Progress, Watcher};
 use crate::render::{
     Defaults, PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan,
@@ -34,6 +36,19 @@ pub(crate) struct Errand<'a> {
     pub unchanged: Unchanged,
     /// How it is approved.
     pub approval: Approval<'a>,
+    /// Where the plan comes from, and goes.
+    pub course: Course<'a>,
+}
+
+/// Where a plan comes from, and goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Course<'a> {
+    /// It is made, and carried out.
+    Anew,
+    /// It is made, and saved in this file.
+    Saved(&'a Path),
+    /// It was saved before, and is carried out now.
+    Following(&'a SavedPlan),
 }
 
 /// How it is told that there is nothing to do.
@@ -85,16 +100,41 @@ pub(crate) async fn carry_out_changed(
 ) -> CommandResult<(Exit, Ended)> {
     let session = workplace.session;
     let store = workplace.store(if errand.options.dry_run { Access::Read } else { Access::Write }).await?;
-    let planner = workplace.reconciler(store.clone(), trueup_engine::EventSink::new());
-    let mut program = {
+    let following = |reconciler: Reconciler| match errand.course {
+        Course::Anew => reconciler,
+        Course::Saved(_) => reconciler.recording(),
+        Course::Following(saved) => reconciler.following(saved),
+    };
+    let planner = following(workplace.reconciler(store.clone(), trueup_engine::EventSink::new()));
+    if let Course::Following(saved) = errand.course {
+        planner.check_saved(saved).await?;
+    }
+    let Built { mut program, premises, .. } = {
         let building = workplace.program(errand.purpose, &planner, &errand.options.plan);
-        uninterrupted(workplace, building).await??.program
+        uninterrupted(workplace, building).await??
     };
     change(&mut program);
+    match errand.course {
+        Course::Anew => {}
+        Course::Saved(path) => {
+            let begun = session.clock.now();
+            let defaults = Defaults::of(&program, &workplace.registry).await;
+            let saving = save(workplace, errand, &planner, &program, &premises, path);
+            let saved = uninterrupted(workplace, saving).await??;
+            show(workplace, errand, &saved.plan, &Showing { program: &program, defaults, begun });
+            let shown = path.strip_prefix(&session.folder).unwrap_or(path).display();
+            session.ui.note(&format!("\nSaved. To carry it out: {} deploy {shown}", session.name()));
+            return Ok((Exit::Done, Ended::Planned { changes: !saved.plan.is_empty() }));
+        }
+        Course::Following(saved) => {
+            check_premises(workplace, saved, &premises)?;
+            workplace.remember()?;
+        }
+    }
     let mode = mode(errand.json, &session.ui);
     let usual = errand.options.plan.retry.attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, usual, attempts(&program));
-    let reconciler = workplace.reconciler(store, progress.sink());
+    let reconciler = following(workplace.reconciler(store, progress.sink()));
     let cancellation = Cancellation::new();
     let watcher = progress.watcher();
     let handling = handle_interrupts(workplace, &cancellation, &watcher);
@@ -123,11 +163,19 @@ pub(crate) async fn carry_out_changed(
             matches!(answer, Asked::Approved)
         };
         let running = async {
-            match errand.purpose {
-                Purpose::Destroy => {
+            match (errand.purpose, errand.course) {
+                (_, Course::Following(saved)) => {
+                    let mut begun = |plan: &Plan| {
+                        approve(plan);
+                    };
+                    let deploying =
+                        reconciler.deploy_saved(&program, saved, &errand.options, &cancellation, &mut begun);
+                    deploying.await.map(|report| Deployed::Ran(Box::new(report)))
+                }
+                (Purpose::Destroy, _) => {
                     reconciler.destroy_approved(&program, &errand.options, &cancellation, &mut approve).await
                 }
-                Purpose::Deploy | Purpose::Validate => {
+                (Purpose::Deploy | Purpose::Validate, _) => {
                     reconciler.deploy_approved(&program, &errand.options, &cancellation, &mut approve).await
                 }
             }

@@ -287,6 +287,19 @@ impl Store for ProcessStore {
         self.disk.memory.unlock(scope, run)
     }
 
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        self.disk.memory.keyring(scope)
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.disk.memory.replace_keyring(scope, expected, keyring)
+    }
+
     fn commit<'a>(
         &'a self,
         scope: &'a Scope,

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::render::{Shown, clock};
-use crate::running::{Approval, Ended, Errand, Unchanged, carry_out};
+use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::ui::{Answer, Meaning};
 use crate::watch::Watch;
@@ -107,6 +107,7 @@ async fn round(
             json: false,
             unchanged: if first { Unchanged::Told } else { Unchanged::Noted },
             approval: Approval::Given,
+            course: Course::Anew,
         };
         carry_out(&workplace, &errand).await
     };

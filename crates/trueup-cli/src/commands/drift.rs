@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::render::{PlanView, plan_json, render_actions};
-use crate::running::{Approval, Errand, Unchanged, carry_out, header, uninterrupted};
+use crate::running::{Approval, Course, Errand, Unchanged, carry_out, header, uninterrupted};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -82,6 +82,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
         json: args.view.json,
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+        course: Course::Anew,
     };
     Ok(carry_out(&workplace, &errand).await?.0)
 }
@@ -91,5 +92,6 @@ fn only_drift(plan: &Plan) -> Plan {
     let drifted =
         |action: &&PlannedAction| !action.drift.is_empty() || action.reasons.contains(&Reason::Gone);
     let actions = plan.actions.iter().filter(drifted).cloned().collect();
-    Plan { actions, moves: Vec::new(), left_out: Vec::new(), ..plan.clone() }
+    let outputs = plan.recorded_outputs.clone();
+    Plan { actions, moves: Vec::new(), left_out: Vec::new(), outputs, ..plan.clone() }
 }

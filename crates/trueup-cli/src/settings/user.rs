@@ -1,8 +1,9 @@
 //! The user's configuration file: what holds wherever they work.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use trueup_state::sealing::KeyKind;
 
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -14,6 +15,21 @@ pub(crate) struct UserSettings {
     pub color: Option<bool>,
     /// Where state is kept if the stack does not say.
     pub state: Option<UserState>,
+    /// Where the key is that seals secrets.
+    pub key: Option<UserKey>,
+}
+
+/// Where the key is that seals secrets.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UserKey {
+    /// The kind that is taken where there is none yet.
+    pub kind: Option<KeyKind>,
+    /// The key file.
+    pub file: Option<PathBuf>,
+    /// The command that keeps keys: a program and its arguments.
+    #[serde(default)]
+    pub command: Vec<String>,
 }
 
 /// Where state is kept.

@@ -3,7 +3,7 @@
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -108,6 +108,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     };
     progress.relocate(&draft).await;
     let tasks = main_tasks(&draft);
+    draft.provisional = provisional(&draft);
     for (_, target) in draft.loose.clone() {
         // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
         if let Some(object) = draft.nodes[target].object() {
@@ -117,6 +118,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     }
     progress.run_tasks(&mut draft, &tasks).await;
     progress.converge(&mut draft).await;
+    progress.hold_provisional_premises(&draft);
     let going = progress.going(&draft);
     let clean_up = clean_up_tasks(&draft, |at| going[at] && !progress.stopping());
     progress.run_tasks(&mut draft, &clean_up).await;
@@ -174,6 +176,18 @@ impl Progress<'_> {
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
             self.failed = true;
             self.outcomes[at] = Some(Outcome::Failed(failure));
+        }
+    }
+
+    /// What was applied with values that stood in for others is held to the plan when those are settled (PLANFILE-3).
+    fn hold_provisional_premises(&mut self, draft: &Draft<'_>) {
+        for &at in draft.provisional.iter().filter(|_| self.run.bound) {
+            let done = matches!(self.outcomes[at], Some(Outcome::Done(_)));
+            let Some(inputs) = prepare::resolved_inputs(draft, at).filter(|_| done) else { continue };
+            if let Err(failure) = prepare::hold_premise(&draft.nodes[at], &inputs) {
+                self.failed = true;
+                self.outcomes[at] = Some(Outcome::Failed(failure));
+            }
         }
     }
 
@@ -444,6 +458,18 @@ impl Progress<'_> {
         }
         report
     }
+}
+
+/// The nodes that are in a cycle which was opened, or depend on one.
+fn provisional(draft: &Draft<'_>) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut reached: Vec<usize> = draft.loose.iter().map(|(from, _)| *from).collect();
+    while let Some(at) = reached.pop() {
+        if found.insert(at) {
+            reached.extend(draft.graph.dependents(at));
+        }
+    }
+    found
 }
 
 /// The steps by which a record comes to hold objects of the current schema versions.
