@@ -91,11 +91,12 @@ impl Applying<'_> {
     async fn adopt(&self, object: State, number: u64, slot: u64) -> Result<State, Trouble> {
         let (address, origin) = (self.address.clone(), self.held.origin().clone());
         let meta = self.resource.meta.clone();
-        let unknown_inputs = object.inputs.is_none();
+        let interrupted = self.current().is_some_and(|current| current.attempt().is_some());
+        let unknown_inputs = object.inputs.is_none() || interrupted;
         let mut steps =
             vec![Step::Adopted { address, origin, meta: meta.clone(), number, slot, object: object.clone() }];
-        // An object whose inputs nobody knows is brought to these at once. Whoever has to delete it before that must at
-        // least know which.
+        // An object whose inputs nobody knows, or which may have changed since it was made with those of the attempt, is
+        // brought to these at once. Whoever has to delete it before that must at least know which.
         steps.extend(unknown_inputs.then(|| Step::UpdateBegun { meta, attempt: self.attempt() }));
         self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);

@@ -330,9 +330,11 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
-                // Which older generation uses which is recorded for the resource as a whole: where something is in use, what
-                // waits for it may be what uses it.
-                let in_use = matches!(task, Task::CleanUp(_)) && failure.class == FailureClass::Conflict;
+                // Which older generation uses which is recorded for the resource as a whole. Where one that an earlier run has
+                // left is in use, what waits for it may be what uses it.
+                let was_left = draft.nodes[at].record.as_ref().is_some_and(|(it, _)| !it.deposed.is_empty());
+                let cleans_up = matches!(task, Task::CleanUp(_));
+                let in_use = cleans_up && was_left && failure.class == FailureClass::Conflict;
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(Outcome::Failed(failure)),
