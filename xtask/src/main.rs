@@ -2,7 +2,8 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`fuzz`] is for evenings.
+//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start,
+//! [`fuzz`] is for evenings.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -19,6 +20,7 @@ mod repository;
 mod runner;
 mod spdx;
 mod spec_ids;
+mod tools;
 
 use std::process::ExitCode;
 
