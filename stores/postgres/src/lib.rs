@@ -21,7 +21,6 @@ mod link;
 mod listener;
 mod schema;
 mod session;
-mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -46,7 +46,7 @@ impl Session {
         config: &PostgresConfig,
         mut hear: impl FnMut(AsyncMessage) + Send + 'static,
     ) -> Result<Session, Fault> {
-        let (client, mut connection) = config.client.connect(config.tls.clone()).await?;
+        let (client, mut connection) = config.server.connect().await?;
         // Ends when the client is dropped or the connection lost; whoever waits for an answer is told by the client.
         tokio::spawn(async move {
             while let Some(Ok(message)) = poll_fn(|task| connection.poll_message(task)).await {
