@@ -73,7 +73,7 @@ pub(crate) async fn find<O: Catalogued>(
     Ok(named.filter(|seen| seen.comment().is_ours(context)))
 }
 
-/// The object to delete, or that it is gone.
+/// The object to delete, or that it is gone. One that another stack has taken over since is not deleted (DELETE-9).
 pub(crate) async fn find_to_delete<O: Catalogued>(
     session: &Session,
     context: &CallContext,
@@ -82,6 +82,10 @@ pub(crate) async fn find_to_delete<O: Catalogued>(
 ) -> Result<O> {
     let found = find(session, context, Some(prior), name).await?;
     let found = found.ok_or_else(|| Error::not_found(format!("the {} `{name}` is gone", O::WHAT)))?;
+    if found.comment().is_of_another(context) {
+        let message = format!("the {} `{name}` belongs to another stack now, as its comment says", O::WHAT);
+        return Err(Error::conflict(message).hint("forget it here: `trueup state rm`"));
+    }
     Ok(found.output)
 }
 
@@ -95,7 +99,11 @@ pub(crate) async fn made<O: Catalogued>(session: &Session, name: &str, prior: Op
 pub(crate) async fn imported<O: Catalogued>(session: &Session, name: &str) -> Result<O> {
     let seen = O::observe(session, Key::Name(name), None).await?;
     let missing = || {
-        Error::not_found(format!("there is no {} `{name}` seen from the database `{}`", O::WHAT, session.database()))
+        Error::not_found(format!(
+            "there is no {} `{name}` seen from the database `{}`",
+            O::WHAT,
+            session.database()
+        ))
     };
     Ok(seen.ok_or_else(missing)?.output)
 }

@@ -4,8 +4,8 @@
 //! this resource has, marked, and given its own name in one step: whatever is cut off, it is known whose it is.
 
 use trueup_provider::{
-    CallContext, Context, Converge, Current, Diff, Error, Inputs, NameRules, Outputs, PlanHook, Planned, Result,
-    Sightings, Traits,
+    CallContext, Context, Converge, Current, Diff, Error, Inputs, NameRules, Outputs, PlanHook, Planned,
+    Result, Sightings, Traits,
 };
 
 use crate::catalogued::{Catalogued, Key, Seen, find, find_to_delete, imported, made};
@@ -24,7 +24,8 @@ const PLAIN_TEMPLATE: &str = "template0";
 ///
 /// # What a change does
 /// Encoding and locale are chosen when a database is made: another choice **replaces the database, with all that is in
-/// it**. All else is changed in place.
+/// it**. All else is changed in place. Resources in a database that is replaced are gone with it. Let them be made again in
+/// the same deploy by `replace_triggered_by = [pg_database.NAME.oid]` in their `lifecycle`.
 ///
 /// # Deleting
 /// A database to which someone is connected cannot be dropped, unless `force` ends their connections.
@@ -149,7 +150,9 @@ impl Database {
     /// Makes the database: it has its name and its mark from one moment to the next.
     async fn make(&self, session: &Session, context: &CallContext) -> Result<Seen<DatabaseOutput>> {
         if DatabaseOutput::observe(session, Key::Name(&self.name), None).await?.is_some() {
-            return Err(Error::already_exists(format!("there is a database `{}` already", self.name)).at("name"));
+            return Err(
+                Error::already_exists(format!("there is a database `{}` already", self.name)).at("name")
+            );
         }
         let under_way = name_under_way(context);
         // What an earlier attempt left may be a copy of something else.
@@ -239,7 +242,7 @@ impl Converge for Database {
     ) -> Result<DatabaseOutput> {
         check_name(&self.name, "name")?;
         let session = context.config().main().await?;
-        session.lock_catalogue().await?;
+        session.lock_catalogue(context).await?;
         let found = find(&session, context, current.output.as_ref(), &self.name).await?;
         let seen = match found {
             Some(seen) if seen.output.name != name_under_way(context) => seen,
@@ -270,7 +273,7 @@ impl Converge for Database {
 
     async fn delete(&self, context: &Context<Connections>, output: &DatabaseOutput) -> Result<()> {
         let session = context.config().main().await?;
-        session.lock_catalogue().await?;
+        session.lock_catalogue(context).await?;
         let seen = find_to_delete(&session, context, output, &output.name).await?;
         context.config().leave(&seen.name);
         let name = identifier(&seen.name);

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, FieldType, Inputs, Outputs, Ownership, PlanHook, Result, Sightings,
+    Context, Converge, Current, Diff, Error, FieldType, Inputs, Outputs, Ownership, PlanHook, Result,
+    Sightings,
 };
 
 use crate::connections::Connections;
@@ -130,7 +131,7 @@ impl DefaultPrivileges {
                                           AND defaclobjtype = '{noted}') AS acl, given.* FROM given)
              SELECT acl IS NOT NULL AS touched, {} FROM noted",
             held_columns(
-                &format!("coalesce(acl, CASE WHEN schema = 0 THEN acldefault('{default}', owner) ELSE '{{}}' END)"),
+                &format!("coalesce(acl, CASE WHEN schema = 0 THEN acldefault('{default}', owner) END)"),
                 "noted.grantee"
             )
         );
@@ -189,7 +190,9 @@ impl Converge for DefaultPrivileges {
         let config = context.config();
         let database = prior.map_or(database_of(self.database.as_ref(), config), |prior| &prior.database);
         let session = config.to_read(database).await?;
-        let Ok(Noted { held, touched }) = self.observe(&session).await? else { return Ok(Sightings::absent()) };
+        let Ok(Noted { held, touched }) = self.observe(&session).await? else {
+            return Ok(Sightings::absent());
+        };
         if held.privileges.is_empty() || (prior.is_none() && !touched) {
             return Ok(Sightings::absent());
         }

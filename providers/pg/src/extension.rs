@@ -62,7 +62,8 @@ impl Catalogued for ExtensionOutput {
     }
 
     async fn observe(session: &Session, key: Key<'_>, _: Option<&Self>) -> Result<Option<Seen<Self>>> {
-        let query = "SELECT e.oid, extname::text AS name, extversion, nspname::text AS schema, extrelocatable,
+        let query =
+            "SELECT e.oid, extname::text AS name, extversion, nspname::text AS schema, extrelocatable,
                             obj_description(e.oid, 'pg_extension') AS comment
                      FROM pg_extension e JOIN pg_namespace n ON n.oid = extnamespace
                      WHERE e.oid = $1 OR extname = $2";

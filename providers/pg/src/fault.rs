@@ -3,8 +3,8 @@
 use std::error::Error as _;
 
 use tokio_postgres::error::{DbError, ErrorPosition};
-use trueup_core::FailureClass::{self, AlreadyExists, Conflict, Denied, Fatal, Invalid, Retryable};
 use trueup_core::Failure;
+use trueup_core::FailureClass::{self, AlreadyExists, Conflict, Denied, Fatal, Invalid, Retryable};
 use trueup_provider::Error;
 
 /// What was under way when something went wrong, which decides what a lost connection means.
@@ -26,12 +26,16 @@ const MEANINGS: &[(&str, FailureClass, &str)] = &[
     ("53200", Retryable, "make room on the server"),
     ("57P03", Retryable, "the server is starting or stopping"),
     // Not allowed to.
-    ("28", Denied, "check the user and the password, in the provider's configuration or in PGUSER and PGPASSWORD"),
+    (
+        "28",
+        Denied,
+        "check the user and the password, in the provider's configuration or in PGUSER and PGPASSWORD",
+    ),
     ("42501", Denied, "grant it to the provider's user, or connect as another"),
     ("25006", Denied, "this server or user may only read: connect to the primary, as a user that may write"),
     // In use, or needed by others.
-    ("55006", Conflict, "disconnect whoever uses it, or let it be ended by force where the type can"),
-    ("2BP01", Conflict, "delete what depends on it first, or set what the type offers for that"),
+    ("55006", Conflict, "disconnect whoever uses it"),
+    ("2BP01", Conflict, "delete what depends on it first"),
     ("55", Conflict, ""),
     ("57014", Conflict, "it took longer than the server allows"),
     // Of that name there is one.
@@ -96,7 +100,8 @@ fn refused(refusal: &DbError, doing: Doing) -> Error {
     let collided = code == "XX000" && refusal.message().starts_with("tuple concurrently");
     let class = if collided { Retryable } else { class };
     let mut failure = Failure::new(class, told(refusal));
-    failure.hints.extend(refusal.hint().map(str::to_owned));
+    // Of dependents the server would say CASCADE, which no program can write.
+    failure.hints.extend(refusal.hint().filter(|_| code != "2BP01").map(str::to_owned));
     failure.hints.extend(Some(advice.to_owned()).filter(|advice| !advice.is_empty()));
     failure.into()
 }

@@ -39,6 +39,11 @@ impl<'a> Comment<'a> {
         self.ownership(context) != Ownership::Unowned
     }
 
+    /// Whether it says that the object is someone else's, rather than nothing.
+    pub(crate) fn is_of_another(&self, context: &CallContext) -> bool {
+        !self.tags.is_empty() && !self.is_ours(context)
+    }
+
     /// The comment that says whose the object is, if this one does not say it yet.
     pub(crate) fn marked(&self, context: &CallContext) -> Option<String> {
         let tags = context.tags();
@@ -75,7 +80,7 @@ mod tests {
         let again = Comment::parse(Some(&marked));
         assert!(again.is_ours(&context) && again.marked(&context).is_none());
         let other = CallContext::new("site", "dev", "pg_role.app".parse().unwrap());
-        assert!(!again.is_ours(&other));
+        assert!(!again.is_ours(&other) && again.is_of_another(&other) && !again.is_of_another(&context));
         assert_eq!(again.marked(&other).unwrap(), marked.replace("prod", "dev"));
         assert!(!Comment::parse(None).is_ours(&context));
         assert!(!Comment::parse(Some("trueup: {nonsense")).is_ours(&context));

@@ -125,11 +125,7 @@ impl Wanted<'_> {
         let steps = [
             Step { verb: "REVOKE", privileges: less(&held.privileges, self.privileges), option: false },
             Step { verb: "REVOKE GRANT OPTION FOR", privileges: options, option: false },
-            Step {
-                verb: "GRANT",
-                privileges: less(self.privileges, has),
-                option: self.with_grant_option,
-            },
+            Step { verb: "GRANT", privileges: less(self.privileges, has), option: self.with_grant_option },
         ];
         steps.into_iter().filter(|step| !step.privileges.is_empty()).collect()
     }
@@ -178,7 +174,13 @@ mod tests {
     use super::*;
     use Privilege::{Insert, Select, Update};
 
-    fn check(wanted: &[Privilege], option: bool, held: &[Privilege], grantable: &[Privilege], steps: &[&str]) {
+    fn check(
+        wanted: &[Privilege],
+        option: bool,
+        held: &[Privilege],
+        grantable: &[Privilege],
+        steps: &[&str],
+    ) {
         let set = |of: &[Privilege]| of.iter().copied().collect::<BTreeSet<_>>();
         let held = Held { privileges: set(held), grantable: set(grantable) };
         let privileges = set(wanted);
@@ -197,7 +199,10 @@ mod tests {
             false,
             &[Select, Update],
             &[Select, Update],
-            &[r#"REVOKE UPDATE ON TABLE "t" FROM "a""#, r#"REVOKE GRANT OPTION FOR SELECT ON TABLE "t" FROM "a""#],
+            &[
+                r#"REVOKE UPDATE ON TABLE "t" FROM "a""#,
+                r#"REVOKE GRANT OPTION FOR SELECT ON TABLE "t" FROM "a""#,
+            ],
         );
         check(&[Select], true, &[Select], &[], &[r#"GRANT SELECT ON TABLE "t" TO "a" WITH GRANT OPTION"#]);
     }

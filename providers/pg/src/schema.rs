@@ -132,7 +132,9 @@ impl Converge for Schema {
         let how = if self.drop_cascade { "CASCADE" } else { "RESTRICT" };
         let drop = format!("DROP SCHEMA {} {how}", identifier(&seen.name));
         session.run(&drop).await.map_err(|error| match error.class() {
-            trueup_core::FailureClass::Conflict => error.hint("or set `drop_cascade`, and deploy that first"),
+            trueup_core::FailureClass::Conflict => {
+                error.hint("next time set `drop_cascade` before it is deleted")
+            }
             _ => error,
         })?;
         session.commit().await

@@ -1,11 +1,12 @@
 //! A connection that one call has for itself, and its transactions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use tokio_postgres::{Client, Row};
-use trueup_provider::{Error, Result};
+use trueup_provider::{CallContext, Error, Result};
 
 use crate::connections::Connections;
 use crate::fault::{self, Doing};
@@ -13,6 +14,11 @@ use crate::fault::{self, Doing};
 /// The lock under which this provider changes a database's catalogue. PostgreSQL itself lets two that change the same row
 /// there fail; and whoever waits for it knows that a call which was cut off is over.
 const CATALOGUE_LOCK: i64 = 0x0074_7275_6575_7000;
+
+/// How long to wait before a lock is asked for again, doubled each time, and for how long in all.
+const LOCK_PAUSE_MIN: Duration = Duration::from_millis(5);
+const LOCK_PAUSE_MAX: Duration = Duration::from_secs(1);
+const LOCK_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A parameter of a statement.
 pub(crate) type Parameter<'a> = &'a (dyn ToSql + Sync);
@@ -68,7 +74,8 @@ impl Session {
     /// The rows of a query whose parameters are texts, whatever they become in it.
     pub(crate) async fn rows_of_texts(&self, query: &str, texts: &[String]) -> Result<Vec<Row>> {
         let client = self.begun()?;
-        let with: Vec<(Parameter<'_>, Type)> = texts.iter().map(|it| (it as Parameter<'_>, Type::TEXT)).collect();
+        let with: Vec<(Parameter<'_>, Type)> =
+            texts.iter().map(|it| (it as Parameter<'_>, Type::TEXT)).collect();
         self.ended(client.query_typed(query, &with).await, Doing::Harmless)
     }
 
@@ -111,8 +118,8 @@ impl Session {
     }
 
     /// Waits until nobody else changes the catalogue, for statements that no transaction can hold.
-    pub(crate) async fn lock_catalogue(&self) -> Result<()> {
-        self.lock(CATALOGUE_LOCK).await
+    pub(crate) async fn lock_catalogue(&self, context: &CallContext) -> Result<()> {
+        self.lock(CATALOGUE_LOCK, context).await
     }
 
     pub(crate) async fn unlock_catalogue(&self) -> Result<()> {
@@ -123,9 +130,25 @@ impl Session {
 
     /// Takes a lock that lasts until it is given back, or until the server is done with what a lost session left it. A
     /// session that still has it is not kept.
-    pub(crate) async fn lock(&self, key: i64) -> Result<()> {
+    ///
+    /// It asks again and again rather than letting the server wait: a statement that waits holds a snapshot, for whose
+    /// end others wait in turn, such as `CREATE INDEX CONCURRENTLY`.
+    pub(crate) async fn lock(&self, key: i64, context: &CallContext) -> Result<()> {
         self.locked.store(true, Ordering::Relaxed);
-        self.rows("SELECT pg_advisory_lock($1)", &[&key]).await.map(|_| ())
+        let begun = context.clock.now();
+        let mut pause = LOCK_PAUSE_MIN;
+        loop {
+            let row = self.row("SELECT pg_try_advisory_lock($1) AS taken", &[&key]).await?;
+            if row.map_or(Ok(false), |row| column(&row, "taken"))? {
+                return Ok(());
+            }
+            if context.clock.now().duration_since(begun).unwrap_or_default() > LOCK_PATIENCE {
+                return Err(Error::retryable("another session is still at work on it")
+                    .hint("an earlier run may have left it: see pg_stat_activity"));
+            }
+            context.clock.sleep(pause).await;
+            pause = (pause * 2).min(LOCK_PAUSE_MAX);
+        }
     }
 
     fn begun(&self) -> Result<&Client> {

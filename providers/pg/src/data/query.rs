@@ -64,8 +64,9 @@ impl DataSource for Query {
         let secret = self.secret || self.parameters.iter().any(Marked::is_secret);
         let value = |row: &tokio_postgres::Row| -> Result<Value> {
             let text: String = column(row, "row")?;
-            let value = Value::from_plain_json(&text)
-                .map_err(|error| Error::invalid(format!("a row cannot become a value: {error}")).at("query"))?;
+            let value = Value::from_plain_json(&text).map_err(|error| {
+                Error::invalid(format!("a row cannot become a value: {error}")).at("query")
+            })?;
             Ok(value)
         };
         let values = rows.iter().map(value).collect::<Result<Vec<Value>>>()?;

@@ -95,7 +95,8 @@ impl Grant {
             objects.iter().flat_map(|object| set(&object.held).clone()).collect::<BTreeSet<_>>()
         };
         let (privileges, grantable) = (all(|held| &held.privileges), all(|held| &held.grantable));
-        let partial = &(&any(|held| &held.privileges) - &privileges) | &(&any(|held| &held.grantable) - &grantable);
+        let partial =
+            &(&any(|held| &held.privileges) - &privileges) | &(&any(|held| &held.grantable) - &grantable);
         GrantOutput { role: self.role.clone(), database: database.to_owned(), privileges, grantable, partial }
     }
 
@@ -105,6 +106,11 @@ impl Grant {
         let grantable = if self.with_grant_option { privileges.clone() } else { BTreeSet::new() };
         let (role, database) = (self.role.clone(), database.to_owned());
         GrantOutput { role, database, privileges, grantable, partial: BTreeSet::new() }
+    }
+
+    async fn has_schema(&self, session: &Session) -> Result<bool> {
+        let row = session.row("SELECT 1 FROM pg_namespace WHERE nspname = $1", &[&self.schema]).await?;
+        Ok(row.is_some())
     }
 
     /// The objects, and what the role holds on them. `None`: there is no such role.
@@ -133,11 +139,7 @@ impl Converge for Grant {
     type Output = GrantOutput;
     type Config = Connections;
 
-    async fn reconcile(
-        &self,
-        context: &Context<Connections>,
-        _: &Current<Self>,
-    ) -> Result<GrantOutput> {
+    async fn reconcile(&self, context: &Context<Connections>, _: &Current<Self>) -> Result<GrantOutput> {
         self.check()?;
         let config = context.config();
         let database = database_of(self.database.as_ref(), config);
@@ -164,10 +166,11 @@ impl Converge for Grant {
         }
         let objects = self.observe(&session).await?.ok_or_else(no_role)?;
         if let Some(other) = objects.iter().find(|object| !self.wanted().is_met_by(&object.held)) {
-            let message = format!("`{}` still has {} on {}", self.role, listed(&other.held.privileges), other.on);
-            return Err(Error::denied(message)
-                .at("privileges")
-                .hint("the provider's user may not grant this, or someone else granted it and has to revoke it"));
+            let message =
+                format!("`{}` still has {} on {}", self.role, listed(&other.held.privileges), other.on);
+            return Err(Error::denied(message).at("privileges").hint(
+                "the provider's user may not grant this, or someone else granted it and has to revoke it",
+            ));
         }
         session.commit().await?;
         Ok(if objects.is_empty() { self.vacuous(database) } else { self.output(database, &objects) })
@@ -183,7 +186,7 @@ impl Converge for Grant {
         let session = config.to_read(self.place(database, config)).await?;
         let Some(objects) = self.observe(&session).await? else { return Ok(Sightings::absent()) };
         if objects.is_empty() {
-            let holds = prior.is_some() && self.on.is_all();
+            let holds = prior.is_some() && self.on.is_all() && self.has_schema(&session).await?;
             return Ok(if holds { Sightings::owned(self.vacuous(database)) } else { Sightings::absent() });
         }
         let output = self.output(database, &objects);
@@ -194,10 +197,13 @@ impl Converge for Grant {
             return Ok(Sightings::absent());
         }
         let says_this = objects.iter().all(|object| self.wanted().is_met_by(&object.held));
-        Ok(Sightings::recognised(output, match says_this {
-            true => Ownership::Owned { generation: None },
-            false => Ownership::Unowned,
-        }))
+        Ok(Sightings::recognised(
+            output,
+            match says_this {
+                true => Ownership::Owned { generation: None },
+                false => Ownership::Unowned,
+            },
+        ))
     }
 
     async fn delete(&self, context: &Context<Connections>, output: &GrantOutput) -> Result<()> {

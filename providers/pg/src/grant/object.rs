@@ -58,23 +58,28 @@ const SEQUENCES: &str = "pg_class o JOIN pg_namespace n ON n.oid = o.relnamespac
     WHERE o.relkind = 'S' AND n.nspname = given.schema";
 const SEQUENCE: &str = "pg_class o JOIN pg_namespace n ON n.oid = o.relnamespace
     WHERE o.relkind = 'S' AND n.nspname = given.schema AND o.relname = given.name";
-const FUNCTIONS: &str = "pg_proc o JOIN pg_namespace n ON n.oid = o.pronamespace WHERE n.nspname = given.schema";
+const FUNCTIONS: &str =
+    "pg_proc o JOIN pg_namespace n ON n.oid = o.pronamespace WHERE n.nspname = given.schema";
 const FUNCTION: &str = "pg_proc o JOIN pg_namespace n ON n.oid = o.pronamespace
     WHERE n.nspname = given.schema AND o.proname = given.name AND (given.arguments IS NULL OR o.oid = to_regprocedure(
         format('%I.%I(%s)', given.schema, given.name, array_to_string(given.arguments, ', '))))";
-const FUNCTION_TARGET: &str = "format('%I.%I(%s)', n.nspname, o.proname, pg_get_function_identity_arguments(o.oid))";
+const FUNCTION_TARGET: &str =
+    "format('%I.%I(%s)', n.nspname, o.proname, pg_get_function_identity_arguments(o.oid))";
 
 impl ObjectKind {
     fn place(self) -> Place {
         let named = "format('%I.%I', n.nspname, o.relname)";
-        let place = |keyword, from, target, acl, owner, default| Place { keyword, from, target, acl, owner, default };
+        let place =
+            |keyword, from, target, acl, owner, default| Place { keyword, from, target, acl, owner, default };
         match self {
             ObjectKind::Table => place("TABLE", TABLE, named, "relacl", "relowner", "r"),
             ObjectKind::AllTables => place("TABLE", TABLES, named, "relacl", "relowner", "r"),
             ObjectKind::Sequence => place("SEQUENCE", SEQUENCE, named, "relacl", "relowner", "s"),
             ObjectKind::AllSequences => place("SEQUENCE", SEQUENCES, named, "relacl", "relowner", "s"),
             ObjectKind::Function => place("ROUTINE", FUNCTION, FUNCTION_TARGET, "proacl", "proowner", "f"),
-            ObjectKind::AllFunctions => place("ROUTINE", FUNCTIONS, FUNCTION_TARGET, "proacl", "proowner", "f"),
+            ObjectKind::AllFunctions => {
+                place("ROUTINE", FUNCTIONS, FUNCTION_TARGET, "proacl", "proowner", "f")
+            }
             ObjectKind::Database => place(
                 "DATABASE",
                 "pg_database o WHERE o.datname = given.name",
@@ -164,7 +169,8 @@ pub(super) struct Object {
 /// The objects that a grant is about.
 pub(super) async fn objects(session: &Session, grant: &Grant, grantee: u32) -> Result<Vec<Object>> {
     let Place { keyword, from, target, acl, owner, default } = grant.on.place();
-    let held = held_columns(&format!("coalesce(o.{acl}, acldefault('{default}', o.{owner}))"), "given.grantee");
+    let held =
+        held_columns(&format!("coalesce(o.{acl}, acldefault('{default}', o.{owner}))"), "given.grantee");
     let query = format!(
         "WITH given AS (SELECT $1::oid AS grantee, $2::text AS schema, $3::text AS name, $4::text[] AS arguments)
          SELECT {target}::text AS target, o.{acl} IS NOT NULL AS touched, {held} FROM given, {from}
@@ -173,11 +179,17 @@ pub(super) async fn objects(session: &Session, grant: &Grant, grantee: u32) -> R
     let rows = session.rows(&query, &[&grantee, &grant.schema, &grant.name, &grant.arguments]).await?;
     if !grant.on.is_all() && rows.len() > 1 {
         let message = format!("there are {} functions of this name", rows.len());
-        return Err(Error::invalid(message).at("arguments").hint("say which by the types of its `arguments`"));
+        return Err(Error::invalid(message)
+            .at("arguments")
+            .hint("say which by the types of its `arguments`"));
     }
     let object = |row: &tokio_postgres::Row| {
         let target: String = column(row, "target")?;
-        Ok(Object { on: format!("{keyword} {target}"), held: Held::of(row)?, touched: column(row, "touched")? })
+        Ok(Object {
+            on: format!("{keyword} {target}"),
+            held: Held::of(row)?,
+            touched: column(row, "touched")?,
+        })
     };
     rows.iter().map(object).collect()
 }

@@ -113,15 +113,25 @@ pub struct RoleOutput {
 }
 
 impl Role {
-    /// The verifier to send, if the password is to change: none for no password.
-    fn new_verifier(&self, seen: &RoleOutput) -> Result<Option<Option<Secret<String>>>> {
-        Ok(match (&self.password, &seen.password_verifier) {
-            (None, Some(_)) => Some(None),
-            (Some(password), known) if !known.as_ref().is_some_and(|it| verifies(it, password)) => {
-                Some(Some(Secret::new(scram::verifier(password.expose())?)))
-            }
-            _ => None,
-        })
+    /// The verifier to send, if the password is to change: none for no password. The one that is recorded is sent again if
+    /// it still fits.
+    fn new_verifier(
+        &self,
+        seen: &RoleOutput,
+        recorded: Option<&RoleOutput>,
+    ) -> Result<Option<Option<Secret<String>>>> {
+        let Some(password) = &self.password else {
+            return Ok(seen.password_verifier.as_ref().map(|_| None));
+        };
+        let fits = |verifier: &&Secret<String>| verifies(verifier, password);
+        if seen.password_verifier.as_ref().is_some_and(|verifier| fits(&verifier)) {
+            return Ok(None);
+        }
+        let recorded = recorded.and_then(|recorded| recorded.password_verifier.as_ref()).filter(fits);
+        Ok(Some(Some(match recorded {
+            Some(recorded) => recorded.clone(),
+            None => Secret::new(scram::verifier(password.expose())?),
+        })))
     }
 
     /// The statements that bring a role from what it is to these inputs.
@@ -194,11 +204,7 @@ impl Converge for Role {
     type Output = RoleOutput;
     type Config = Connections;
 
-    async fn reconcile(
-        &self,
-        context: &Context<Connections>,
-        current: &Current<Self>,
-    ) -> Result<RoleOutput> {
+    async fn reconcile(&self, context: &Context<Connections>, current: &Current<Self>) -> Result<RoleOutput> {
         check_name(&self.name, "name")?;
         let session = context.config().main().await?;
         session.begin().await?;
@@ -210,7 +216,7 @@ impl Converge for Role {
                 made(&session, &self.name, None).await?
             }
         };
-        let verifier = self.new_verifier(&seen.output)?;
+        let verifier = self.new_verifier(&seen.output, current.output.as_ref())?;
         let mut statements = self.changes(&seen.output, &valid_until, verifier.as_ref());
         if let Some(comment) = seen.comment().marked(context) {
             statements.push(format!("COMMENT ON ROLE {} IS {}", identifier(&self.name), literal(&comment)));
@@ -253,16 +259,17 @@ impl Converge for Role {
             check_name(name, "name")?;
         }
         let Some(prior) = &request.prior else { return Ok(()) };
-        let seen = prior.observed.as_ref().unwrap_or(&prior.outputs);
-        match (&request.current.password, &seen.password_verifier) {
-            (Planned::Known(None), Some(_)) => {
-                plan.set_output("password_verifier", &None::<Secret<String>>)?;
+        let observed = prior.observed.as_ref().map(|seen| &seen.password_verifier);
+        let known = [observed.and_then(Option::as_ref), prior.outputs.password_verifier.as_ref()];
+        match &request.current.password {
+            Planned::Known(None) => plan.set_output("password_verifier", &None::<Secret<String>>)?,
+            Planned::Known(Some(password)) => {
+                match known.into_iter().flatten().find(|verifier| verifies(verifier, password)) {
+                    Some(verifier) => plan.set_output("password_verifier", &Some(verifier.clone()))?,
+                    None => plan.mark_output_unknown("password_verifier"),
+                }
             }
-            (Planned::Known(Some(password)), Some(verifier)) if verifies(verifier, password) => {
-                plan.set_output("password_verifier", &seen.password_verifier)?;
-            }
-            (Planned::Known(None), None) => {}
-            (Planned::Known(Some(_)) | Planned::Unknown, _) => plan.mark_output_unknown("password_verifier"),
+            Planned::Unknown => plan.mark_output_unknown("password_verifier"),
         }
         Ok(())
     }

@@ -43,7 +43,10 @@ pub(super) async fn remove(role: &Role, context: &Context<Connections>, output: 
     let session = context.config().main().await?;
     session.begin().await?;
     session.run(&format!("DROP ROLE IF EXISTS {name}")).await.map_err(|error| match error.class() {
-        FailureClass::Conflict => error.hint("set `reassign_owned_to` or `drop_owned`, and deploy that first"),
+        FailureClass::Conflict => error.hint(
+            "settle what it owns with REASSIGN OWNED or DROP OWNED; next time set `reassign_owned_to` or `drop_owned` \
+             before it is deleted",
+        ),
         _ => error,
     })?;
     session.commit().await

@@ -38,7 +38,11 @@ impl Ledger {
     }
 
     /// Reads the notes, and tells whose they are; `None` if there are none.
-    pub(super) async fn look(&mut self, session: &Session, context: &CallContext) -> Result<Option<Ownership>> {
+    pub(super) async fn look(
+        &mut self,
+        session: &Session,
+        context: &CallContext,
+    ) -> Result<Option<Ownership>> {
         let query = "SELECT obj_description(t.oid, 'pg_type') AS comment FROM pg_type t
                      JOIN pg_namespace n ON n.oid = t.typnamespace WHERE n.nspname = $1 AND t.typname = $2";
         let row = session.row(query, &[&self.schema, &self.type_name]).await?;
@@ -47,7 +51,10 @@ impl Ledger {
         let comment = Comment::parse(text.as_deref());
         let applied = comment.human().strip_prefix(BEGINNING).unwrap_or("[]");
         self.applied = serde_json::from_str(applied).map_err(|error| {
-            Error::conflict(format!("the comment on the type `{}` is not as it was written: {error}", self.type_name))
+            Error::conflict(format!(
+                "the comment on the type `{}` is not as it was written: {error}",
+                self.type_name
+            ))
         })?;
         self.mark = new_mark(context);
         Ok(Some(comment.ownership(context)))

@@ -89,7 +89,7 @@ impl Converge for Sql {
         let session = config.to_change(database).await?;
         let mut ledger = self.ledger();
         // Kept until the session ends: statements may leave settings behind, so no other call gets it.
-        session.lock(ledger.lock()).await?;
+        session.lock(ledger.lock(), context).await?;
         ledger.open(&session, context, current.output.is_some()).await?;
         let olds = current.olds.as_ref().map_or(&[][..], |olds| &olds.statements);
         let ran = series::run(&self.statements, olds, &mut ledger, &session, context).await;
@@ -114,7 +114,7 @@ impl Converge for Sql {
     async fn delete(&self, context: &Context<Connections>, output: &SqlOutput) -> Result<()> {
         let session = context.config().to_read(&output.database).await?;
         let mut ledger = self.ledger();
-        session.lock(ledger.lock()).await?;
+        session.lock(ledger.lock(), context).await?;
         if ledger.look(&session, context).await?.is_none() {
             return Err(Error::not_found(format!("the notes of `{}` are gone", self.name)));
         }
@@ -128,7 +128,8 @@ impl Converge for Sql {
         let recorded = request.prior.as_ref().map(|prior| prior.outputs.database.as_str());
         plan_database(&news.database, request.config, recorded, plan)?;
         let Planned::Known(statements) = &news.statements else { return Ok(()) };
-        if let Some(prior) = &request.prior {
+        let same = |prior: &SqlOutput| news.name == prior.name && news.schema == prior.schema;
+        if let Some(prior) = request.prior.as_ref().filter(|prior| same(&prior.outputs)) {
             let applied = &prior.observed.as_ref().unwrap_or(&prior.outputs).applied;
             let olds = prior.inputs.as_ref().map_or(&[][..], |inputs| &inputs.statements);
             series::steps(statements, olds, applied)?;

@@ -66,7 +66,11 @@ pub(super) async fn run(
         context.report_progress(&format!("running {} of {}", told(at, statement), news.len()));
         let mut applied = ledger.applied().to_vec();
         applied.push(digest(&statement.up));
-        let change = Change { text: &statement.up, then: ledger.note(&applied), in_transaction: statement.transaction };
+        let change = Change {
+            text: &statement.up,
+            then: ledger.note(&applied),
+            in_transaction: statement.transaction,
+        };
         change.run(session).await.map_err(|error| explained(error, &told(at, statement)))?;
         ledger.noted(applied);
     }
@@ -93,14 +97,22 @@ pub(super) async fn undo_all(
 }
 
 /// Undoes the last statement that was run.
-async fn undo(statement: &Statement, ledger: &mut Ledger, session: &Session, context: &CallContext) -> Result<()> {
+async fn undo(
+    statement: &Statement,
+    ledger: &mut Ledger,
+    session: &Session,
+    context: &CallContext,
+) -> Result<()> {
     continues(context)?;
     let at = ledger.applied().len().saturating_sub(1);
     context.report_progress(&format!("undoing {}", told(at, statement)));
     let applied = ledger.applied()[..at].to_vec();
     let text = statement.down.as_deref().unwrap_or_default();
     let change = Change { text, then: ledger.note(&applied), in_transaction: statement.transaction };
-    change.run(session).await.map_err(|error| explained(error, &format!("undoing {}", told(at, statement))))?;
+    change
+        .run(session)
+        .await
+        .map_err(|error| explained(error, &format!("undoing {}", told(at, statement))))?;
     ledger.noted(applied);
     Ok(())
 }
@@ -139,7 +151,9 @@ async fn transaction_id(session: &Session) -> Result<i64> {
 /// Stops between two statements if the run is to end.
 fn continues(context: &CallContext) -> Result<()> {
     match context.cancellation.is_cancelled() {
-        true => Err(Error::retryable("the run is to end: what was run is noted, and the next deploy goes on")),
+        true => {
+            Err(Error::retryable("the run is to end: what was run is noted, and the next deploy goes on"))
+        }
         false => Ok(()),
     }
 }
@@ -177,8 +191,11 @@ mod tests {
         assert_eq!(back, Steps { kept: 0, undone: vec![&all[1], &all[0]] });
         let lf = [all[0].clone(), all[1].clone(), statement("c\nd\n", None)];
         assert!(steps(&lf, &all, &digests).is_ok());
-        let refused = |news: &[Statement], olds: &[Statement]| steps(news, olds, &digests).unwrap_err().to_string();
-        assert!(refused(&all[..2], &all).contains("statement 3 was run, and nothing is known that undoes it"));
+        let refused =
+            |news: &[Statement], olds: &[Statement]| steps(news, olds, &digests).unwrap_err().to_string();
+        assert!(
+            refused(&all[..2], &all).contains("statement 3 was run, and nothing is known that undoes it")
+        );
         assert!(refused(&all[..2], &[]).contains("nothing is known"));
         let changed = [all[0].clone(), statement("B", None), all[2].clone()];
         assert!(refused(&changed, &all).contains("statement 2 was run already"));
