@@ -3,12 +3,14 @@
 
 mod access;
 mod bench;
+mod data;
 mod database;
 mod default_privileges;
 mod extension;
 mod grant;
 mod kit;
 mod lifecycle;
+mod reference;
 mod role;
 mod schema;
 mod sql;

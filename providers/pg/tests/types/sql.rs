@@ -1,8 +1,12 @@
 //! `pg_sql`
 
-use trueup_core::value;
+use trueup_core::{Value, value};
+use trueup_program::Program;
 use trueup_test_servers::postgres::Postgres;
 
+use trueup_workbench::{program, resource};
+
+use crate::bench::bench;
 use crate::kit::Subject;
 
 /// CRUD-2, DRIFT-2, DRIFT-3, ADOPT-1, ADOPT-2, CRASH-1, CRASH-3, CRASH-7, REPLACE-1: none is run twice, since each would
@@ -43,4 +47,61 @@ fn statements_keep_the_contract() {
         database: database.to_owned(),
     };
     subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);
+}
+
+fn series(statements: Value) -> Program {
+    program([resource("pg_sql.a", value!({ name: "rules", statements: (statements) }))])
+}
+
+/// What was run stays as it was run: a plan says what to do instead. What is taken away is undone, the last first.
+#[test]
+fn what_was_run_must_not_change_and_is_undone_when_it_goes() {
+    let Some(server) = Postgres::own() else { return };
+    let bench = bench(&server);
+    let first = value!({ up: "CREATE TABLE a ()", down: "DROP TABLE a" });
+    let second = value!({ name: "second", up: "CREATE TABLE b ()", down: "DROP TABLE b" });
+    let last = value!({ up: "CREATE TABLE c ()" });
+    let all = Value::list([first.clone(), second.clone(), last.clone()]);
+    bench.deployed(&series(all.clone()));
+    let changed = value!({ name: "second", up: "CREATE TABLE b (x int)" });
+    let refused = bench.refused(&series(Value::list([first.clone(), changed])));
+    assert!(
+        refused.contains("statement 2 (`second`) was run already, and is no longer what was run"),
+        "{refused}"
+    );
+    assert!(refused.contains("add a statement at the end"), "{refused}");
+    let refused = bench.refused(&series(Value::list([first.clone(), second.clone()])));
+    assert!(refused.contains("statement 3 was run, and nothing is known that undoes it"), "{refused}");
+    let with_down = last.with_entry("down", value!("DROP TABLE c"));
+    bench.deployed(&series(Value::list([first.clone(), second, with_down])));
+    bench.deployed(&series(Value::list([first])));
+    let tables =
+        "SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_class WHERE relname IN ('a', 'b', 'c')";
+    assert_eq!(server.sql("postgres", tables).unwrap(), "a\n");
+    bench.destroyed();
+    assert_eq!(server.sql("postgres", tables).unwrap(), "\n");
+}
+
+/// RETRY-1, CRASH-2: the statements before the one that failed are noted, and not run again.
+#[test]
+fn a_statement_that_fails_is_named_and_those_before_it_stay() {
+    let Some(server) = Postgres::own() else { return };
+    let bench = bench(&server);
+    let of = |second: &str| {
+        let second = value!({ name: "second", up: second });
+        series(Value::list([value!({ up: "CREATE TABLE a ()", down: "DROP TABLE a" }), second]))
+    };
+    let failed = bench.failed(&of("CREATE TABLE b (); SELEC 1"));
+    assert!(
+        failed
+            .contains("invalid: statement 2 (`second`): syntax error at or near \"SELEC\", at character 20"),
+        "{failed}"
+    );
+    let failed = bench.failed(&of("CREATE TABLE a ()"));
+    assert!(failed.contains("conflict: statement 2 (`second`): relation \"a\" already exists"), "{failed}");
+    let failed = bench.failed(&of("CREATE TABLE b (); COMMIT; BEGIN; SELECT 1"));
+    assert!(failed.contains("it ends the transaction it is run in"), "{failed}");
+    server.sql("postgres", "DROP TABLE b").unwrap();
+    bench.deployed(&of("CREATE TABLE b ()"));
+    assert!(bench.plan(&of("CREATE TABLE b ()")).ends_with("No changes"));
 }
