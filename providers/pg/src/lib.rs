@@ -5,7 +5,7 @@
 //! use trueup_provider::Registry;
 //! use trueup_provider_pg::pg_provider;
 //!
-//! let registry = Registry::new().with(pg_provider(|name| std::env::var(name).ok()));
+//! let registry = Registry::new().with(pg_provider(|name| std::env::var_os(name)?.into_string().ok()));
 //! # let _ = registry;
 //! ```
 //!

@@ -32,6 +32,7 @@ fn databases_keep_the_contract() {
             "SELECT count(*) FROM pg_database WHERE datname LIKE 'kit\\_songs%' OR datname LIKE 'trueup-%'"
                 .to_owned(),
         secret: None,
+        id: Some("kit_songs".to_owned()),
     };
     subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);
 }

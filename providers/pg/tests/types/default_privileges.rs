@@ -31,7 +31,11 @@ fn default_privileges_keep_the_contract() {
         count: "SELECT count(*) FROM pg_default_acl JOIN pg_roles r ON r.oid = defaclrole WHERE rolname = 'kit_maker'"
             .to_owned(),
         secret: None,
+        id: None,
         database: database.to_owned(),
     };
-    subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);
+    subject.keeps_the_contract(
+        server,
+        &["an_object_is_imported_by_its_id", "secrets_are_marked_and_never_told"],
+    );
 }

@@ -21,6 +21,7 @@ fn extensions_keep_the_contract() {
         take: "CREATE EXTENSION hstore",
         count: "SELECT count(*) FROM pg_extension WHERE extname = 'hstore'".to_owned(),
         secret: None,
+        id: Some(format!("{database}/hstore")),
         database,
     };
     subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);

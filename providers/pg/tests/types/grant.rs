@@ -35,9 +35,13 @@ fn grants_on_a_table_keep_the_contract() {
         take: "GRANT DELETE ON \"So ngs\" TO kit_reader",
         count: format!("SELECT count(DISTINCT c.oid) {HELD} WHERE rolname = 'kit_reader'"),
         secret: None,
+        id: None,
         database: database.clone(),
     };
-    subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);
+    subject.keeps_the_contract(
+        server,
+        &["an_object_is_imported_by_its_id", "secrets_are_marked_and_never_told"],
+    );
 }
 
 /// The same for all tables of a schema.
@@ -61,9 +65,13 @@ fn grants_on_all_tables_keep_the_contract() {
         take: "GRANT DELETE ON songs TO kit_all",
         count: format!("SELECT count(DISTINCT c.relnamespace) {HELD} WHERE rolname = 'kit_all'"),
         secret: None,
+        id: None,
         database: database.to_owned(),
     };
-    subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);
+    subject.keeps_the_contract(
+        server,
+        &["an_object_is_imported_by_its_id", "secrets_are_marked_and_never_told"],
+    );
 }
 
 /// Every kind of object: granted, seen, revoked.

@@ -22,6 +22,8 @@ pub(crate) struct Subject {
     /// Counts.
     pub(crate) count: String,
     pub(crate) secret: Option<&'static str>,
+    /// The id of the object of the first inputs, if it can be imported.
+    pub(crate) id: Option<String>,
 }
 
 impl Subject {
@@ -40,6 +42,7 @@ impl Subject {
             (self.database.clone(), self.database.clone(), self.database.clone());
         let kit = kit
             .updated(self.updated)
+            .marked()
             .tampered_by(move |_| {
                 let database = tampered.clone();
                 async move { drop(server.sql(&database, self.tamper).unwrap()) }
@@ -60,6 +63,10 @@ impl Subject {
             });
         let kit = match self.replaced {
             Some(replaced) => kit.replaced(replaced),
+            None => kit,
+        };
+        let kit = match self.id {
+            Some(id) => kit.imported_as(move |_| id.clone()),
             None => kit,
         };
         match self.secret {

@@ -31,6 +31,7 @@ fn roles_keep_the_contract() {
         take: "CREATE ROLE kit_app",
         count: "SELECT count(*) FROM pg_roles WHERE rolname LIKE 'kit\\_%app%'".to_owned(),
         secret: Some("-canary"),
+        id: Some("kit_app".to_owned()),
     };
     subject.keeps_the_contract(server, &["a_replacement_makes_another_object"]);
 }

@@ -21,6 +21,7 @@ fn schemas_keep_the_contract() {
         take: "CREATE SCHEMA kit",
         count: "SELECT count(*) FROM pg_namespace WHERE nspname IN ('kit', 'k\"it', 'other')".to_owned(),
         secret: None,
+        id: Some(format!("{database}/kit")),
         database,
     };
     subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);

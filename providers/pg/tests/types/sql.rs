@@ -44,9 +44,13 @@ fn statements_keep_the_contract() {
         take: "CREATE TYPE trueup_sql_songs AS ()",
         count: "SELECT count(*) FROM pg_type WHERE typname LIKE 'trueup_sql_%' AND typtype = 'c'".to_owned(),
         secret: None,
+        id: None,
         database: database.to_owned(),
     };
-    subject.keeps_the_contract(server, &["secrets_are_marked_and_never_told"]);
+    subject.keeps_the_contract(
+        server,
+        &["an_object_is_imported_by_its_id", "secrets_are_marked_and_never_told"],
+    );
 }
 
 fn series(statements: Value) -> Program {
