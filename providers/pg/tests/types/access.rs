@@ -162,17 +162,14 @@ fn a_server_that_goes_down_in_the_middle_loses_and_repeats_nothing() {
     let count = |server: &Postgres, query: &str| {
         server.sql("postgres", query).unwrap().trim().parse::<u64>().unwrap()
     };
-    while count(
-        &server,
-        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = 1",
-    ) == 0
-    {}
+    let locks = |which: &str| {
+        format!("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND {which}")
+    };
+    while count(&server, &locks("granted")) == 0 {}
     let killer = std::thread::spawn({
         let server = server.clone();
         move || {
-            while count(&server, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-                == 0
-            {}
+            while count(&server, &locks("NOT granted")) == 0 {}
             server.kill().unwrap();
         }
     });

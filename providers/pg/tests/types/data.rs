@@ -71,7 +71,7 @@ fn a_role_is_found_by_its_name() {
     let given = read(server, "pg_role", &value!({ name: "data_reader" })).unwrap();
     assert_eq!(given.get("login"), Some(&value!(true)));
     assert_eq!(given.get("valid_until"), Some(&value!("2040-01-01T00:00:00.000000Z")));
-    assert_eq!(given.get("member_of").unwrap().to_string(), r#"["pg_monitor"]"#);
+    assert_eq!(given.get("member_of").unwrap().to_string(), r#"set["pg_monitor"]"#);
     let missing = read(server, "pg_role", &value!({ name: "data_nobody" })).unwrap_err();
     assert!(missing.contains("there is no role `data_nobody`"), "{missing}");
 }

@@ -18,7 +18,7 @@ fn extensions_keep_the_contract() {
         replaced: Some(value!({ name: "hstore", database: (other) })),
         tamper: "ALTER EXTENSION hstore SET SCHEMA kit",
         remove: &["DROP EXTENSION IF EXISTS hstore"],
-        take: "CREATE EXTENSION hstore",
+        take: "CREATE EXTENSION hstore VERSION '1.7' SCHEMA kit",
         count: "SELECT count(*) FROM pg_extension WHERE extname = 'hstore'".to_owned(),
         secret: None,
         id: Some(format!("{database}/hstore")),
