@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use trueup_test_servers::emulator::Emulator;
 use trueup_test_servers::{LEFT_OUT, postgres};
 
 use crate::cargo;
@@ -18,12 +19,26 @@ struct Tool {
     install: fn() -> Result<(), String>,
 }
 
-const TOOLS: &[Tool] = &[Tool {
-    name: postgres::NAME,
-    title: "PostgreSQL",
-    found: || postgres::Installation::find().is_some(),
-    install: || install_package("postgresql"),
-}];
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: postgres::NAME,
+        title: "PostgreSQL",
+        found: || postgres::Installation::find().is_some(),
+        install: || install_package("postgresql"),
+    },
+    Tool {
+        name: "ministack",
+        title: "the S3 server ministack",
+        found: || Emulator::Ministack.install().is_ok(),
+        install: || install_emulator(Emulator::Ministack),
+    },
+    Tool {
+        name: "moto",
+        title: "the S3 server moto",
+        found: || Emulator::Moto.install().is_ok(),
+        install: || install_emulator(Emulator::Moto),
+    },
+];
 
 /// Finds or installs all tools, and tells a command that runs tests what to leave out.
 pub(crate) fn ensure(tests: &mut Command) {
@@ -62,4 +77,13 @@ fn install_package(package: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("`apt-get install {package}` fails, perhaps because it needs root"))
+}
+
+/// Emulators come from PyPI; what may be missing is the means to get them.
+fn install_emulator(emulator: Emulator) -> Result<(), String> {
+    let python = install_package("python3-venv");
+    emulator.install().map_err(|none| match python {
+        Ok(()) => none.to_string(),
+        Err(why) => format!("{none}; {why}"),
+    })
 }

@@ -118,6 +118,14 @@ impl Store for UnmadeStore {
         self.now().journal(scope, id)
     }
 
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.now().forget_before_resealing(scope, token)
+    }
+
     fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {
         self.now().runs(scope)
     }

@@ -109,7 +109,16 @@ impl Reconciler {
     ) -> Result<Vec<HandStep>, EngineError> {
         let (registry, clock) = (self.registry(), self.clock().clone());
         let options = &PlanOptions { drift: true, ..options.clone() };
-        let sources = Sources { program, registry, options, clock, destroy: false, looking: self.looking() };
+        let sources = Sources {
+            program,
+            registry,
+            options,
+            clock,
+            destroy: false,
+            looking: self.looking(),
+            observations: None,
+            about: None,
+        };
         Ok(planner::observe(&sources, snapshot).await?)
     }
 

@@ -11,7 +11,7 @@ use crate::server::Server;
 use crate::tls::{self, TlsMode};
 
 /// How long connecting may take, per address.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// After how long without an answer a silent connection is asked whether it is alive, and how often.
 const KEEPALIVE: Duration = Duration::from_secs(10);

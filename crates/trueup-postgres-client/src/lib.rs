@@ -9,4 +9,4 @@ mod server;
 mod tls;
 
 pub use address::{Address, AddressError};
-pub use server::{Server, ServerConnection};
+pub use server::{ConnectError, Server, ServerConnection};

@@ -1,14 +1,28 @@
 //! A server that can be connected to.
 
 use std::fmt;
+use std::time::Duration;
 
 use tokio_postgres::config::Host;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::address::CONNECT_TIMEOUT;
+
 /// The half of a connection that someone has to drive for as long as its client is used.
 pub type ServerConnection = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
+/// Why nobody could connect. Never says a password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The server was reached, and said nothing.
+    #[error("the server does not answer")]
+    NoAnswer,
+    /// It was not reached, or refused.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
 
 /// Where a server is, and how to connect to it.
 #[derive(Clone)]
@@ -19,8 +33,17 @@ pub struct Server {
 
 impl Server {
     /// Connects.
-    pub async fn connect(&self) -> Result<(Client, ServerConnection), Error> {
-        self.client.connect(self.tls.clone()).await
+    pub async fn connect(&self) -> Result<(Client, ServerConnection), ConnectError> {
+        // The client's own limit is for reaching the server, which may then still not answer.
+        let connecting = tokio::time::timeout(self.answer_timeout(), self.client.connect(self.tls.clone()));
+        Ok(connecting.await.map_err(|_| ConnectError::NoAnswer)??)
+    }
+
+    /// How long to wait until one of the hosts has let us in.
+    fn answer_timeout(&self) -> Duration {
+        let each = self.client.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+        let hosts = self.client.get_hosts().len().max(self.client.get_hostaddrs().len());
+        each.saturating_mul(u32::try_from(hosts).unwrap_or(1).saturating_mul(2))
     }
 
     /// The database, if one is named.

@@ -16,6 +16,7 @@ use trueup_provider::BoxFuture;
 use crate::entry::Entry;
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 use crate::record::{Record, RecordId};
+use crate::sealing::KeyError;
 
 /// Which records: those of one stage of one stack. Names that are prefixes of one another never mix (STATE-1).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -183,6 +184,16 @@ pub trait Store: Send + Sync {
     /// Forgets all but the newest runs, and the journal entries of records that no longer exist.
     fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// Forgets, under a lease, what the journal says of each record from before it was last resealed, and of records that
+    /// no longer exist: nothing is then left of what older keys sealed. `false` if the store keeps its journal as it is.
+    fn forget_before_resealing<'a>(
+        &'a self,
+        _scope: &'a Scope,
+        _token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async { Ok(false) })
+    }
+
     /// All scopes that hold records, outputs, journal or history, in order. A lease or a keyring
     /// alone is nothing held.
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>>;
@@ -225,6 +236,16 @@ pub enum StoreError {
         location: String,
         /// What and where.
         what: String,
+    },
+    /// The secrets of a scope can be neither opened nor sealed.
+    #[error("the secrets of {stack} ({stage}) cannot be opened or sealed: {error}; nothing was touched")]
+    Key {
+        /// The stack.
+        stack: String,
+        /// The stage.
+        stage: String,
+        /// Where the key was looked for, and what is wrong.
+        error: KeyError,
     },
     /// What is stored is of another format version.
     #[error(

@@ -9,7 +9,7 @@
 //! A store's test has two functions, of which the first is what contestants run: the referee starts the test program
 //! again for each of them.
 //!
-//! ```ignore
+//! ```text
 //! #[tokio::test]
 //! async fn contestant() {
 //!     if let Some(place) = trueup_store_contest::place() {

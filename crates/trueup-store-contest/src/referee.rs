@@ -21,7 +21,7 @@ use crate::verdict::Account;
 const STOPPED_MAX: Duration = TERM.saturating_mul(6);
 
 /// How long nobody may make progress.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// A contest for the store at a place.
 pub struct Contest {
@@ -96,13 +96,11 @@ impl Referee {
     fn watch(&mut self, reports: &Receiver<(String, Report)>) {
         let mut last_progress = now();
         while !self.is_over() {
+            self.let_go(|stopped| stopped.since.elapsed() > STOPPED_MAX);
+            assert!(last_progress.elapsed() < SILENCE_MAX, "nobody makes progress: {}", self.account);
             let (name, report) = match reports.recv_timeout(TERM) {
                 Ok(heard) => heard,
-                Err(RecvTimeoutError::Timeout) => {
-                    self.let_go(|stopped| stopped.since.elapsed() > STOPPED_MAX);
-                    assert!(last_progress.elapsed() < SILENCE_MAX, "nobody makes progress: {}", self.account);
-                    continue;
-                }
+                Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => panic!("all contestants are gone"),
             };
             self.account.note(&name, report.clone());
@@ -121,7 +119,6 @@ impl Referee {
                 Report::Superseded { .. } | Report::Trouble(_) => {}
                 Report::Broken(what) => panic!("{name}: {what}"),
             }
-            self.let_go(|stopped| stopped.since.elapsed() > STOPPED_MAX);
         }
     }
 

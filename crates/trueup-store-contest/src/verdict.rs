@@ -19,6 +19,8 @@ pub struct Account {
     pub superseded: usize,
     /// How often the store was out of reach.
     pub trouble: usize,
+    /// What it said the last time.
+    last_trouble: String,
     /// The commits that were acknowledged, by scope.
     committed: [Vec<Count>; 2],
 }
@@ -31,7 +33,10 @@ impl Account {
                 self.committed[scope].push(Count { number, token, contestant });
             }
             Report::Superseded { .. } => self.superseded += 1,
-            Report::Trouble(_) => self.trouble += 1,
+            Report::Trouble(what) => {
+                self.trouble += 1;
+                self.last_trouble = what;
+            }
             Report::Took { .. } | Report::Broken(_) => {}
         }
     }
@@ -87,11 +92,11 @@ fn check_counts(counts: &[Count], committed: &[Count]) {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Account { kills, takeovers, superseded, trouble, .. } = self;
+        let Account { kills, takeovers, superseded, trouble, last_trouble, .. } = self;
         write!(
             f,
             "{} commits acknowledged, {kills} contestants killed, {takeovers} stopped until another took over, \
-             {superseded} commits refused, {trouble} times out of reach",
+             {superseded} commits refused, {trouble} times out of reach ({last_trouble})",
             self.acknowledged()
         )
     }

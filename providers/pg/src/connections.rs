@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use tokio_postgres::Client;
 use trueup_core::FailureClass;
-use trueup_postgres_client::Server;
+use trueup_postgres_client::{ConnectError, Server};
 use trueup_provider::{Error, Result};
 
 use crate::fault;
@@ -107,11 +107,11 @@ impl Connections {
 
     async fn connected(&self, database: &str) -> Result<Client> {
         let server = self.0.server.clone().with_database(database);
-        let failed = |error: tokio_postgres::Error| fault::connecting(&error, &server.location());
+        let failed = |error: ConnectError| fault::connecting(&error, &server.location());
         let (client, connection) = server.connect().await.map_err(failed)?;
         // Ends when the client is dropped or the connection lost; whoever waits for an answer is told by the client.
         tokio::spawn(connection);
-        client.batch_execute(SETTINGS).await.map_err(failed)?;
+        client.batch_execute(SETTINGS).await.map_err(|error| failed(error.into()))?;
         Ok(client)
     }
 

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use tokio_postgres::error::{DbError, ErrorPosition};
 use trueup_core::Failure;
 use trueup_core::FailureClass::{self, AlreadyExists, Conflict, Denied, Fatal, Invalid, Retryable};
+use trueup_postgres_client::ConnectError;
 use trueup_provider::Error;
 
 /// What was under way when something went wrong, which decides what a lost connection means.
@@ -72,11 +73,15 @@ pub(crate) fn error(error: &tokio_postgres::Error, doing: Doing) -> Error {
 }
 
 /// What a failed attempt to connect means: nothing was done.
-pub(crate) fn connecting(error: &tokio_postgres::Error, location: &str) -> Error {
-    let Some(refusal) = error.as_db_error() else {
+pub(crate) fn connecting(error: &ConnectError, location: &str) -> Error {
+    let (class, cause, refusal) = match error {
+        ConnectError::NoAnswer => (Retryable, error.to_string(), None),
         // Who cannot be reached may be reachable soon; a certificate that does not fit never will.
-        let class = if is_lost(error) { Retryable } else { Denied };
-        let failure = Failure::new(class, format!("cannot connect to {location}: {}", chain(error)));
+        ConnectError::Failed(error) if is_lost(error) => (Retryable, chain(error), None),
+        ConnectError::Failed(error) => (Denied, chain(error), error.as_db_error()),
+    };
+    let Some(refusal) = refusal else {
+        let failure = Failure::new(class, format!("cannot connect to {location}: {cause}"));
         return failure.hint("check the address, that the server runs, and who may connect to it").into();
     };
     let (failure, _) = refused(refusal, Doing::Harmless).into_parts();

@@ -5,7 +5,7 @@
 //! superseded touches nothing. The name also tells what became of a commit when the connection was lost during it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
@@ -14,7 +14,6 @@ use trueup_state::rows::{BatchRows, RecordChange, RecordRow, to_nanoseconds};
 use trueup_state::{FencingToken, HistoryLine, Scope, StoreError, Version};
 
 use crate::fault::Fault;
-use crate::link::Try;
 use crate::session::{Parameter, Session, pipelined};
 
 const FENCE: &str = "
@@ -46,8 +45,8 @@ const ABSENT_RECORDS: &str = "
         (SELECT 1 FROM records WHERE records.scope = scopes.id AND records.id = new.id)";
 
 const JOURNAL: &str = "
-    INSERT INTO journal (scope, id, version, body)
-    SELECT scopes.id, new.id, scopes.version, new.body
+    INSERT INTO journal (scope, id, version, token, body)
+    SELECT scopes.id, new.id, scopes.version, scopes.token, new.body
     FROM scopes, unnest($4::text[], $5::text[]) WITH ORDINALITY AS new (id, body, ordinal)
     WHERE stack = $1 AND stage = $2 AND last_commit = $3 ORDER BY ordinal";
 
@@ -75,8 +74,11 @@ const STORED: &str = "
 
 /// Waits for whoever holds the row, which may be this very commit on the lost connection.
 const LOOK: &str = "
-    SELECT token, version, last_commit, version_before, last_commit_before FROM scopes
-    WHERE stack = $1 AND stage = $2 FOR UPDATE";
+    SELECT token, version, last_commit FROM scopes WHERE stack = $1 AND stage = $2 FOR UPDATE";
+
+const JOURNALLED: &str = "
+    SELECT 1 FROM scopes JOIN journal ON journal.scope = scopes.id
+    WHERE stack = $1 AND stage = $2 AND journal.id = $3 AND journal.version = $4 AND journal.token = $5";
 
 /// A commit that is wanted.
 pub(crate) struct Commit<'a> {
@@ -87,8 +89,8 @@ pub(crate) struct Commit<'a> {
     name: String,
     records: &'a BTreeMap<String, RecordChange>,
     statements: Vec<Write<'a>>,
-    /// Whether the server was told to commit and has not answered.
-    unanswered: AtomicBool,
+    /// The version with which the server was told to commit and has not answered; 0 if there is none.
+    unanswered: AtomicU64,
 }
 
 /// A statement that writes.
@@ -124,36 +126,43 @@ impl<'a> Commit<'a> {
             statements.push(Write { text: OUTPUTS, columns: vec![Box::new(outputs)], expected: None });
         }
         statements.extend(history.chunk_by(|left, right| left.run == right.run).map(history_write));
-        let unanswered = AtomicBool::default();
+        let unanswered = AtomicU64::default();
         let (stack, stage) = (scope.stack.as_str(), scope.stage.as_str());
         Commit { stack, stage, token, name, records: &rows.records, statements, unanswered }
     }
 
-    pub(crate) async fn run(&self, session: &Session, attempt: Try) -> Result<Version, Fault> {
-        if attempt == Try::Again
-            && let Some(version) = self.landed(session).await?
+    pub(crate) async fn run(&self, session: &Session) -> Result<Version, Fault> {
+        // What the server was not told to commit did not take place.
+        if let version @ 1.. = self.unanswered.load(Ordering::Relaxed)
+            && let Some(version) = self.landed(session, Version(version)).await?
         {
             return Ok(version);
         }
-        self.unanswered.store(false, Ordering::Relaxed);
-        let Some(version) = self.write(session).await? else {
-            session.client.batch_execute("ROLLBACK").await?;
-            return Err(StoreError::Superseded.into());
+        self.unanswered.store(0, Ordering::Relaxed);
+        let version = match self.write(session).await? {
+            Written::All(version) => version,
+            Written::NotHeld => {
+                session.client.batch_execute("ROLLBACK").await?;
+                return Err(StoreError::Superseded.into());
+            }
+            Written::NotAsExpected => {
+                session.client.batch_execute("ROLLBACK").await?;
+                return Err(self.conflict(session).await?.into());
+            }
         };
-        let Some(version) = version else {
-            session.client.batch_execute("ROLLBACK").await?;
-            return Err(self.conflict(session).await?.into());
-        };
-        self.unanswered.store(true, Ordering::Relaxed);
-        session.client.batch_execute("COMMIT").await?;
-        Ok(version)
+        self.unanswered.store(version.0, Ordering::Relaxed);
+        let answer = session.client.batch_execute("COMMIT").await.map_err(Fault::from);
+        if !matches!(answer, Err(Fault::Lost(_))) {
+            self.unanswered.store(0, Ordering::Relaxed);
+        }
+        answer.map(|()| version)
     }
 
     /// Says in an error what is not known any more.
     pub(crate) fn explained(&self, error: StoreError) -> StoreError {
         match error {
             StoreError::Unavailable { attempted, location, cause }
-                if self.unanswered.load(Ordering::Relaxed) =>
+                if self.unanswered.load(Ordering::Relaxed) > 0 =>
             {
                 let unknown = "the connection was lost during a commit, and whether it took place could not be found out";
                 StoreError::Unavailable { attempted, location, cause: format!("{unknown}: {cause}") }
@@ -162,9 +171,8 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Begins a transaction and writes everything. `None` if the lease is no longer ours; within it `None` if a record
-    /// is not what it was expected to be.
-    async fn write(&self, session: &Session) -> Result<Option<Option<Version>>, Fault> {
+    /// Begins a transaction and writes everything.
+    async fn write(&self, session: &Session) -> Result<Written, Fault> {
         let fence = session.statement(FENCE).await?;
         let mut prepared = Vec::with_capacity(self.statements.len());
         for write in &self.statements {
@@ -183,13 +191,13 @@ impl<'a> Commit<'a> {
         }
         // The first error is the cause of all others.
         let answers: Vec<Answer> = pipelined(requests).await.into_iter().collect::<Result<_, _>>()?;
-        let Some(Answer::Fenced(Some(fenced))) = answers.get(1) else { return Ok(None) };
+        let Some(Answer::Fenced(Some(fenced))) = answers.get(1) else { return Ok(Written::NotHeld) };
         let version: i64 = fenced.try_get("version")?;
         let as_expected = answers[2..].iter().zip(&self.statements).all(|(answer, write)| match answer {
             Answer::Wrote(rows) => write.expected.is_none_or(|expected| *rows == expected as u64),
             Answer::Begun | Answer::Fenced(_) => false,
         });
-        Ok(Some(as_expected.then_some(Version(version.cast_unsigned()))))
+        Ok(if as_expected { Written::All(Version(version.cast_unsigned())) } else { Written::NotAsExpected })
     }
 
     /// The scope, the name of this commit, and what else a statement is given.
@@ -199,23 +207,25 @@ impl<'a> Commit<'a> {
     }
 
     /// What became of this commit, when the connection was lost during it: its version if it took place.
-    async fn landed(&self, session: &Session) -> Result<Option<Version>, Fault> {
+    async fn landed(&self, session: &Session, version: Version) -> Result<Option<Version>, Fault> {
         let found = session.query(LOOK, &[&self.stack, &self.stage]).await?;
         let Some(row) = found.first() else { return Ok(None) };
-        let version = |column: &str| row.try_get(column).map(|it: i64| Some(Version(it.cast_unsigned())));
         if row.try_get::<_, &str>("last_commit")? == self.name {
-            return Ok(version("version")?);
+            return Ok(Some(version));
         }
-        if row.try_get::<_, &str>("last_commit_before")? == self.name {
-            return Ok(version("version_before")?);
-        }
-        // Nobody else commits with our token, and the next one noted what it found.
-        let token: i64 = row.try_get("token")?;
-        if token.cast_unsigned() <= self.token.0 + 1 {
+        let token = self.token.0.cast_signed();
+        if row.try_get::<_, i64>("token")? == token {
+            // Nobody else commits with our token.
             return Ok(None);
         }
-        let cause = "several other runs have written since then";
-        Err(Fault::Unusable(cause.to_owned()))
+        // Others have written since then. The journal remembers; a batch that leaves nothing there is not worth more.
+        let Some(id) = self.records.keys().next() else {
+            return Err(Fault::Unusable("other runs have written since then".to_owned()));
+        };
+        let version_number = version.0.cast_signed();
+        let parameters: [Parameter<'_>; 5] = [&self.stack, &self.stage, id, &version_number, &token];
+        let journalled = !session.query(JOURNALLED, &parameters).await?.is_empty();
+        Ok(journalled.then_some(version))
     }
 
     /// Which record was not what it was expected to be.
@@ -238,6 +248,17 @@ impl<'a> Commit<'a> {
     }
 }
 
+/// What a transaction came to, before it is committed.
+enum Written {
+    /// All of it, as this version.
+    All(Version),
+    /// The lease is no longer ours.
+    NotHeld,
+    /// A record is not what it was expected to be.
+    NotAsExpected,
+}
+
+/// What the server answers to one of the statements.
 enum Answer {
     Begun,
     Fenced(Option<Row>),

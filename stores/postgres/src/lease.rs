@@ -16,8 +16,7 @@ pub(crate) const CHANNEL: &str = "trueup_lease_freed";
 
 const TAKE: &str = "
     UPDATE scopes SET
-        token = token + 1, held = true, run = $3, holder = $4, since = now.at, expires = now.at + $5, claim = $6,
-        version_before = version, last_commit_before = last_commit
+        token = token + 1, held = true, run = $3, holder = $4, since = now.at, expires = now.at + $5, claim = $6
     FROM (SELECT store_clock() AS at) AS now
     WHERE stack = $1 AND stage = $2 AND (NOT held OR expires <= now.at)
     RETURNING token";
@@ -116,7 +115,7 @@ pub(crate) async fn unlock(
 pub(crate) async fn is_held(session: &Session, scope: &Scope) -> Result<Option<(String, bool)>, Fault> {
     let (stack, stage) = (scope.stack.as_str(), scope.stage.as_str());
     let found = session.query(IS_HELD, &[&stack, &stage]).await?;
-    Ok(found.first().map(|row| Ok::<_, Fault>((row.try_get(0)?, row.try_get(1)?))).transpose()?)
+    found.first().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }
 
 fn held(row: &Row) -> Result<HeldLease, Fault> {

@@ -2,7 +2,7 @@
 //!
 //! [`PostgresStore`] makes each call on one connection (`link`), which is made anew when it was lost: as one statement
 //! (`lease`, `keyring`, `contents`) or as one transaction (`commit`). A second connection hears when leases are given
-//! back (`listener`). `config` and `tls` say how to connect, `session` sets the connection up, `schema` says what is in
+//! back (`listener`). `config` says where to connect to, `session` sets the connection up, `schema` says what is in
 //! the database, and `fault` what callers are told when something is wrong with it.
 //!
 //! **Guarantees**: what [`Store`] promises, by the server's clock and disk alone. A commit whose answer was lost with the
@@ -154,7 +154,7 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let rows = BatchRows::of(batch).map_err(|error| self.failed("write", error))?;
             let commit = &Commit::new(scope, token, &rows, &batch.history, self.fresh_name()?);
-            let run = |session: Arc<Session>, attempt| async move { commit.run(&session, attempt).await };
+            let run = |session: Arc<Session>, _| async move { commit.run(&session).await };
             self.link.call("write", run).await.map_err(|error| commit.explained(error))
         })
     }

@@ -32,9 +32,6 @@ pub(crate) const MIGRATIONS: &[&str] = &[r#"
         since bigint NOT NULL DEFAULT 0,
         expires bigint NOT NULL DEFAULT 0,
         claim text NOT NULL DEFAULT '',
-        -- What the scope was when the lease was taken.
-        version_before bigint NOT NULL DEFAULT 0,
-        last_commit_before text NOT NULL DEFAULT '',
         UNIQUE (stack, stage)
     ) WITH (fillfactor = 50);
     CREATE TABLE records (
@@ -50,6 +47,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[r#"
         id text COLLATE "C" NOT NULL,
         position bigint GENERATED ALWAYS AS IDENTITY,
         version bigint NOT NULL,
+        token bigint NOT NULL,
         body text NOT NULL,
         PRIMARY KEY (scope, id, position)
     );
@@ -128,7 +126,9 @@ async fn format(session: &Session, schema: &str, migrations: &[&str]) -> Result<
     if ours == 0 {
         return Err(foreign());
     }
-    let found = session.client.query_opt("SELECT format FROM meta", &[]).await;
+    // By its full name: who may not look into the schema is then told so.
+    let meta = format!("SELECT format FROM {}.meta", quoted(schema));
+    let found = session.client.query_opt(&meta, &[]).await;
     let found = match found {
         Err(error) if error.code() == Some(&tokio_postgres::error::SqlState::UNDEFINED_COLUMN) => {
             return Err(foreign());

@@ -104,6 +104,10 @@ async fn a_user_that_may_not_make_the_schema_is_told() {
     let store = open(&url).await.unwrap();
     let lease = lease(&store).await;
     commit(&store, &lease, vec![adopted(1)]).await.unwrap();
+    // That there is a schema does not mean that one may look into it.
+    server.sql(&database, &format!("CREATE ROLE stranger LOGIN PASSWORD '{PASSWORD}'")).unwrap();
+    let refused = refusal(&server.url_of(&format!("stranger:{PASSWORD}"), &database)).await;
+    assert!(refused.contains("permission denied for schema trueup; the user may not do that"), "{refused}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_provider::RuntimeClock;
-use trueup_state::{Acquired, Lease, Store, StoreError, Version};
+use trueup_state::{Acquired, Batch, Lease, Store, StoreError, Version};
 use trueup_store_postgres::PostgresStore;
 use trueup_test_servers::postgres::Postgres;
 use wire::{Cut, Wire, adopted, commit, config, holder, id, lease, open, scope};
@@ -64,61 +64,76 @@ async fn a_commit_that_the_server_never_heard_of_is_made_again() {
     }
 }
 
-/// STATE-3: the answer stays right when another takes the lease over before the connection is back.
-#[tokio::test]
-async fn a_commit_is_resolved_after_a_take_over_too() {
-    for (cut, successors, expected) in [
-        (Cut::BeforeTheClientHears, 1, Ok(Version(2))),
-        (Cut::BeforeTheServerHears, 1, Err(StoreError::Superseded)),
-    ] {
-        let Some((wire, store, other)) = stores().await else { return };
-        let lease = lease(&store).await;
-        commit(&store, &lease, vec![adopted(1)]).await.unwrap();
-        wire.cut("COMMIT", cut);
-        wire.let_in(false);
-        let succeed = async {
-            while !wire.was_cut() {
-                tokio::task::yield_now().await;
-            }
-            for number in 0..successors {
-                other.unlock(&scope(), "run-1").await.unwrap().unwrap();
-                let next = take(&other, "run-1", TERM).await.unwrap();
-                commit(&other, &next, vec![adopted(10 + number)]).await.unwrap();
-            }
-            wire.let_in(true);
-        };
-        let (committed, ()) = tokio::join!(commit(&store, &lease, vec![adopted(2)]), succeed);
-        assert_eq!(committed, expected);
-    }
-}
-
-/// STATE-3: after two successors it can no longer be told, and that is what is said.
-#[tokio::test]
-async fn what_cannot_be_found_out_is_said() {
-    let Some((wire, store, other)) = stores().await else { return };
+/// Lets so many others take the lease over and commit between the moment when the wire is cut and the next connection.
+async fn commit_across_take_overs(
+    cut: Cut,
+    successors: u64,
+    batch: Batch,
+) -> Option<Result<Version, StoreError>> {
+    let (wire, store, other) = stores().await?;
     let lease = lease(&store).await;
-    wire.cut("COMMIT", Cut::BeforeTheClientHears);
+    commit(&store, &lease, vec![adopted(1)]).await.unwrap();
+    wire.cut("COMMIT", cut);
     wire.let_in(false);
     let succeed = async {
         while !wire.was_cut() {
             tokio::task::yield_now().await;
         }
-        for number in 0..2 {
+        for number in 0..successors {
             other.unlock(&scope(), "run-1").await.unwrap().unwrap();
             let next = take(&other, "run-1", TERM).await.unwrap();
             commit(&other, &next, vec![adopted(10 + number)]).await.unwrap();
         }
         wire.let_in(true);
     };
-    let (committed, ()) = tokio::join!(commit(&store, &lease, vec![adopted(2)]), succeed);
-    let said = committed.unwrap_err().to_string();
+    let scope = scope();
+    let (committed, ()) = tokio::join!(store.commit(&scope, lease.token, &batch), succeed);
+    Some(committed)
+}
+
+/// STATE-3: the answer stays right when others take the lease over before the connection is back.
+#[tokio::test]
+async fn a_commit_is_resolved_after_take_overs_too() {
+    for successors in [1, 2] {
+        let batch = || Batch { writes: vec![adopted(2)], ..Batch::default() };
+        let heard = commit_across_take_overs(Cut::BeforeTheClientHears, successors, batch()).await;
+        assert!(matches!(heard, None | Some(Ok(Version(2)))), "{heard:?}");
+        let unheard = commit_across_take_overs(Cut::BeforeTheServerHears, successors, batch()).await;
+        assert!(matches!(unheard, None | Some(Err(StoreError::Superseded))), "{unheard:?}");
+    }
+}
+
+/// STATE-3: a batch that changes no record leaves no trace that outlasts the next commit.
+#[tokio::test]
+async fn what_cannot_be_found_out_is_said() {
+    let batch = Batch { outputs: Some(true.into()), ..Batch::default() };
+    let Some(outcome) = commit_across_take_overs(Cut::BeforeTheClientHears, 1, batch).await else { return };
+    let said = outcome.unwrap_err().to_string();
+    let expected = "the connection was lost during a commit, and whether it took place could not be found out: other \
+                    runs have written since then";
+    assert!(said.ends_with(expected), "{said}");
+}
+
+/// STATE-3: as long as the server stays away nobody knows.
+#[tokio::test]
+async fn a_server_that_stays_away_after_a_commit_leaves_it_open() {
+    let Some(server) = Postgres::shared() else { return };
+    let database = server.new_database().unwrap();
+    let wire = Wire::to(server.port()).await;
+    // Its clock moves by itself: no time passes before it gives up.
+    let store = open(&wire.url(&database)).await.unwrap();
+    let lease = lease(&store).await;
+    wire.cut("COMMIT", Cut::BeforeTheClientHears);
+    wire.let_in(false);
+    let said = commit(&store, &lease, vec![adopted(1)]).await.unwrap_err().to_string();
+    assert!(said.starts_with("cannot write the state at postgres://postgres@127.0.0.1:"), "{said}");
     assert!(
-        said.ends_with(
-            "the connection was lost during a commit, and whether it took place could not be found out: several other \
-             runs have written since then"
-        ),
+        said.contains("the connection was lost during a commit, and whether it took place could not be"),
         "{said}"
     );
+    // Who loads again sees.
+    wire.let_in(true);
+    assert_eq!(store.load(&scope()).await.unwrap().records.len(), 1);
 }
 
 /// STATE-3.

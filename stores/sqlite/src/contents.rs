@@ -5,11 +5,13 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Transaction, params};
 use trueup_core::{Value, read_json};
 use trueup_state::rows::AddressPool;
-use trueup_state::{Entry, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, Version};
+use trueup_state::{
+    Entry, FencingToken, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, Version,
+};
 
 use crate::columns::{Count, Time};
 use crate::fault::Fault;
-use crate::scope;
+use crate::{lease, scope};
 
 pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snapshot, Fault> {
     let Some(scope) = scope::number(transaction, scope)? else { return Ok(Snapshot::default()) };
@@ -111,6 +113,27 @@ pub(crate) fn prune(transaction: &Transaction<'_>, scope: &Scope, keep_runs: usi
              (SELECT position FROM runs WHERE scope = ?1 ORDER BY position DESC LIMIT -1 OFFSET ?2)",
         params![scope, keep],
     )?;
+    forget_gone(transaction, scope)
+}
+
+pub(crate) fn forget_before_resealing(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    token: FencingToken,
+) -> Result<(), Fault> {
+    let scope = lease::check_held(transaction, scope, token)?;
+    transaction.execute(
+        "DELETE FROM journal WHERE scope = ?1 AND position < (
+             SELECT MAX(later.position) FROM journal AS later
+             WHERE later.scope = journal.scope AND later.id = journal.id
+                 AND json_extract(later.body, '$.step.step') = 'resealed')",
+        [scope],
+    )?;
+    forget_gone(transaction, scope)
+}
+
+/// Forgets the journal of records that no longer exist.
+fn forget_gone(transaction: &Transaction<'_>, scope: i64) -> Result<(), Fault> {
     transaction.execute(
         "DELETE FROM journal WHERE scope = ?1 AND NOT EXISTS
              (SELECT 1 FROM records WHERE records.scope = journal.scope AND records.id = journal.id)",

@@ -3,7 +3,8 @@
 //! [`SqliteStore`] sends each call to a thread that owns the connection (`worker`), which runs it as one transaction
 //! (`commit`, `lease`, `contents`, `keyring`, `scope`; `life` tells runs that were killed from those at work). `file`
 //! makes and opens the file, `schema` says what is in it, and `fault` what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
-//! records follow from their entries, and it does not seal secrets, so the file is for its owner alone.
+//! records follow from their entries, and it does not seal secrets (a store that does stands around it); the file is for
+//! its owner alone all the same.
 
 mod columns;
 mod commit;
@@ -157,6 +158,22 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         let scope = scope.clone();
         Box::pin(self.worker.read(move |transaction| contents::journal(transaction, &scope, id)))
+    }
+
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let scope = scope.clone();
+        let forget = move |transaction: &Transaction<'_>| {
+            contents::forget_before_resealing(transaction, &scope, token)
+        };
+        Box::pin(async move {
+            self.worker.write(forget).await?;
+            self.worker.leave_no_trace().await?;
+            Ok(true)
+        })
     }
 
     fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {

@@ -74,6 +74,7 @@ pub async fn check(stores: &impl StoreUnderTest) {
     keyrings::keyrings_belong_to_their_scopes_and_outlast_restarts(stores).await;
 
     histories::the_journal_replays_to_the_record(stores).await;
+    histories::what_precedes_a_resealing_is_forgotten_where_that_can_be(stores).await;
     histories::history_lines_come_in_order(stores).await;
     histories::runs_come_newest_first(stores).await;
     histories::pruning_keeps_the_newest_runs_and_the_journal_of_what_exists(stores).await;

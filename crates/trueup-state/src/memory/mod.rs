@@ -117,6 +117,16 @@ impl Store for MemoryStore {
         Box::pin(async move { Ok(self.read(scope, |contents| contents.journal(id))) })
     }
 
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            self.write(scope, |contents, _| contents.forget_before_resealing(token)).map(|()| true)
+        })
+    }
+
     fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {
         Box::pin(async move { Ok(self.read(scope, Contents::runs)) })
     }
