@@ -17,6 +17,7 @@ mod graph;
 mod hand;
 mod lease;
 mod looking;
+mod mutations;
 mod options;
 mod plan;
 mod planner;
@@ -32,6 +33,8 @@ pub use events::{
 pub use executor::{Cancellation, Outcome, RunReport};
 pub use hand::{HandChange, HandStep};
 pub use looking::Looking;
+#[cfg(feature = "mutations")]
+pub use mutations::{Mutation, plant};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 pub use planner::PassDump;

@@ -13,6 +13,7 @@ use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
 use crate::lease::RunLease;
 use crate::looking::Looking;
+use crate::mutations::planted;
 use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
@@ -256,7 +257,9 @@ impl Reconciler {
             }
             let lease = self.take_lease(&scope, options, &run, reason).await?;
             let outcome = match self.store.versions(&scope).await {
-                Ok(recorded) if !planned.plan.follows_from(&recorded) => Ok(None),
+                Ok(recorded) if !planned.plan.follows_from(&recorded) && !planted!(ApplyStalePlan) => {
+                    Ok(None)
+                }
                 Ok(_) => {
                     let executing =
                         self.execute(&lease, program, options, cancellation, &run, reason, false, planned);

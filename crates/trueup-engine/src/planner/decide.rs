@@ -17,6 +17,7 @@ use super::ignore::with_ignored;
 use super::node::{Attributes, Decision, NodeKind, Sight, Start};
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
+use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 use crate::retry::within;
 use crate::saved::{Asked, ById, Sighted, Told};
@@ -277,12 +278,18 @@ impl Case<'_> {
             // It may be there and not be visible yet: its absence must outlast the type's window.
             Recovery::Lookup => match self.look(attempted, self.handler.traits().consistency_window).await? {
                 Looked::Found(sighting, number, slot) => {
-                    self.decide_found(sighting.state, number, slot, Reason::Recovered).await
+                    // It was made with the inputs of the attempt, even if reading does not tell.
+                    let inputs = sighting.state.inputs.or_else(|| Some(attempted.clone()));
+                    let state = State { inputs, ..sighting.state };
+                    self.decide_found(state, number, slot, Reason::Recovered).await
                 }
                 Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
                 Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,
             },
             Recovery::Token => self.decide_repeated(current).await,
+            Recovery::Blind if planted!(RepeatBlindCreate) => {
+                self.create(Start::Record, vec![Reason::Recovered]).await
+            }
             Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
         }
     }
@@ -520,7 +527,7 @@ pub(crate) fn chosen(
     }
     let found = sightings.into_iter().max_by_key(|sighting| generation(sighting));
     match found {
-        Some(sighting) if sighting.ownership == Ownership::Unowned && !adopt => {
+        Some(sighting) if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) => {
             let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
             let message = format!(
                 "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"

@@ -148,6 +148,15 @@ impl<'p> Node<'p> {
         self.record.as_ref()?.0.current.as_ref()?.object.as_ref()
     }
 
+    /// Whether something that is there, or may be, is deleted before it is made anew.
+    pub(crate) fn is_deleted_first(&self) -> bool {
+        let Decision { action, order, .. } = &self.decision;
+        let current = self.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+        *action == Action::Replace
+            && *order == Some(ReplaceOrder::DeleteFirst)
+            && current.is_some_and(|it| it.object.is_some() || it.attempt().is_some())
+    }
+
     /// The object as it was seen, if it was looked at and is there.
     pub(crate) fn seen(&self) -> Option<&State> {
         match &self.sight {

@@ -11,6 +11,7 @@ use trueup_state::Status;
 use super::node::Sight;
 use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
+use crate::mutations::planted;
 use crate::retry::within;
 use crate::saved::Asked;
 
@@ -117,7 +118,9 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let window = handler.traits().consistency_window;
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
     let seen = async {
-        Ok(match within(&*sources.clock, window, look, is_seen).await? {
+        let looked = within(&*sources.clock, window, look, is_seen).await;
+        planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
+        Ok(match looked? {
             Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
             Observed::Present(observed) => Sight::Present(observed),
             Observed::Absent => Sight::Gone,
@@ -125,6 +128,11 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
         })
     };
     sources.observed(Asked::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
+}
+
+#[cfg(feature = "mutations")]
+fn is_denied(failure: &trueup_core::Failure) -> bool {
+    failure.class == trueup_core::FailureClass::Denied
 }
 
 /// What the pass did, for a trace.

@@ -256,6 +256,9 @@ thing_type!(BlindThing, Recovery::Blind, takes over &[]);
 #[derive(Inputs)]
 pub(crate) struct Jar {
     partner: Option<String>,
+    /// Another that it stands on, for good.
+    #[trueup(replace)]
+    host: Option<String>,
     #[trueup(inject)]
     world: World,
 }
