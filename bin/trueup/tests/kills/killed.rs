@@ -32,7 +32,7 @@ fn a_killed_run_loses_nothing_and_doubles_nothing() {
     std::thread::scope(|scope| {
         for part in 0..2 {
             scope.spawn(move || {
-                campaign(&Place::new(Vec::new()), seed() * 2 + part, wanted(KILLS).div_ceil(2))
+                campaign(&Place::new(Vec::new()), seed() * 2 + part, wanted(KILLS).div_ceil(2));
             });
         }
     });
