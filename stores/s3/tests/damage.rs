@@ -6,7 +6,7 @@ mod shop;
 use std::sync::Arc;
 
 use object_store::memory::InMemory;
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{ObjectStoreExt, PutPayload};
 use shop::{HEAD, SMALL, adopted, commit, head, holder, lease, scope};
 use trueup_state::conformance::HandClock;
 use trueup_state::{Store, StoreError};
