@@ -20,10 +20,14 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
     let surroundings = Surroundings::new(&request.folder).with_environment(environment);
     let own = request.clone();
     let outputs = StackOutputs::from_function(move |wanted| outputs_of(own.clone(), wanted));
-    Registry::new()
+    let registry = Registry::new()
         .with(std_provider(surroundings))
         .with(terraform_provider(Randomness::default()))
-        .with(stack_provider(outputs))
+        .with(stack_provider(outputs));
+    #[cfg(feature = "pg")]
+    let registry =
+        registry.with(trueup_provider_pg::pg_provider(|name| std::env::var_os(name)?.into_string().ok()));
+    registry
 }
 
 /// What another stack gives: from this stack's store, or from the one in another stack's folder.

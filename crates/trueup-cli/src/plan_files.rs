@@ -97,21 +97,24 @@ impl PlanFile {
 }
 
 /// Makes a plan and writes it to a file.
-pub(crate) async fn save(
+pub(crate) async fn plan_to_save(
     workplace: &Workplace<'_>,
     errand: &Errand<'_>,
     reconciler: &Reconciler,
     program: &Program,
     premises: &Premises,
-    path: &Path,
 ) -> CommandResult<SavedPlan> {
     let destroy = errand.purpose == Purpose::Destroy;
     let all = || own_premises(workplace).into_iter().chain(premises()).collect();
     let saving = reconciler.plan_to_save(program, &errand.options.plan, destroy, workplace.plan_time, all);
-    let saved = saving.await.map_err(|error| CommandError::of_engine(error, program))?;
+    saving.await.map_err(|error| CommandError::of_engine(error, program))
+}
+
+/// Writes a plan to a file.
+pub(crate) async fn save(workplace: &Workplace<'_>, saved: &SavedPlan, path: &Path) -> CommandResult<()> {
     let made_by = workplace.session.composition.version;
     // Nobody makes a key only to sign with it.
-    let needed = holds_secrets(&saved).unwrap_or(true) || has_keyring(workplace).await?;
+    let needed = holds_secrets(saved).unwrap_or(true) || has_keyring(workplace).await?;
     let key = match needed {
         true => {
             let mut sources = workplace.key_sources();
@@ -121,11 +124,10 @@ pub(crate) async fn save(
         false => None,
     };
     let key = key.as_ref().map(|key| key as &dyn PlanSeal);
-    let bytes = write_plan(&saved, &workplace.location(), made_by, key).await;
+    let bytes = write_plan(saved, &workplace.location(), made_by, key).await;
     let bytes =
         bytes.map_err(|error| CommandError::plain(format!("the plan cannot be saved: {}", told(&error))))?;
-    write_private(path, &bytes).map_err(|error| CommandError::file("write", path, &error))?;
-    Ok(saved)
+    write_private(path, &bytes).map_err(|error| CommandError::file("write", path, &error))
 }
 
 /// Whether the stage has secrets that are sealed, and so a key.

@@ -60,7 +60,7 @@ pub fn composition(
 ) -> Composition {
     let settings = StackSettings { name: settings.name.or(Some(name.into())), ..settings };
     let front_end = RustFrontEnd { settings, declare: Arc::new(declare) };
-    let open_store = Arc::new(crate::stores::open_sqlite);
+    let open_store = Arc::new(crate::stores::open_store);
     let registry = Box::new(move |_: &RegistryRequest| registry.clone());
     Composition { name, version, front_end: Box::new(front_end), registry, open_store }
 }

@@ -18,7 +18,7 @@ use crate::front_end::{BuildRequest, Built, Loaded, Purpose, StateSettings};
 use crate::render::render_diagnostics;
 use crate::session::{Session, login};
 use crate::settings::{self, FolderMemory, Resolved, UserSettings};
-use crate::stores::sqlite_path;
+use crate::stores::{self, sqlite_path};
 use crate::unmade_store::UnmadeStore;
 
 /// A program that is not known as a whole by then never will be.
@@ -119,10 +119,7 @@ impl<'a> Workplace<'a> {
 
     /// Where the store is, for people.
     pub(crate) fn location(&self) -> String {
-        match sqlite_path(&self.state.value) {
-            Ok(path) if self.state.value.kind == "sqlite" => path.display().to_string(),
-            _ => self.state.value.kind.to_string(),
-        }
+        stores::location(&self.state.value)
     }
 
     /// Opens the store, with secrets sealed on the way in and opened on the way out.
@@ -261,8 +258,10 @@ fn made(
             settings::make_own_folder(&folder).map_err(|error| unavailable(error.to_string()))?;
         }
         open(request).await.map_err(|diagnostics| {
-            let summaries: Vec<&str> = diagnostics.iter().map(|it| it.summary.as_str()).collect();
-            unavailable(summaries.join("; "))
+            // It says itself what it could not open.
+            let own = format!("cannot open the state at {}: ", path.display());
+            let summaries = diagnostics.iter().map(|it| it.summary.strip_prefix(&own).unwrap_or(&it.summary));
+            unavailable(summaries.collect::<Vec<_>>().join("; "))
         })
     })
 }

@@ -1,25 +1,12 @@
-//! Where the database is and how to connect to it: an address, completed by the variables that PostgreSQL's own
-//! programs know. The password is in here and nowhere else: neither `Debug` nor [`PostgresConfig::location`] show it.
+//! Where the database is, in which schema of it the store is, and how long a server may be out of reach.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres_rustls::MakeRustlsConnect;
-
-use crate::tls::{self, TlsMode};
+use trueup_postgres_client::{Address, AddressError, Server};
 
 /// The schema that the tables are in unless another is named.
 const SCHEMA: &str = "trueup";
-
-/// How long connecting may take, per address.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// After how long without an answer a silent connection is asked whether it is alive, and how often.
-const KEEPALIVE: Duration = Duration::from_secs(10);
-const KEEPALIVE_RETRIES: u32 = 3;
 
 /// How long a server may be out of reach in the middle of a run.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -27,53 +14,35 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Where the database is and how to connect to it.
 #[derive(Clone)]
 pub struct PostgresConfig {
-    pub(crate) client: Config,
-    pub(crate) tls: MakeRustlsConnect,
+    pub(crate) server: Server,
     pub(crate) schema: String,
     pub(crate) patience: Duration,
 }
 
 /// Why an address cannot be used. Never says a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(String);
+pub enum ConfigError {
+    /// The address itself.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// No schema can have this name.
+    #[error("`{0}` cannot be the name of a schema")]
+    Schema(String),
+}
 
 impl PostgresConfig {
-    /// Reads an address such as `postgres://ada:secret@db.example.org:5432/infra?sslmode=verify-full`.
-    ///
-    /// It takes what tokio-postgres takes, and besides `schema`, `sslrootcert` and the modes `verify-ca` and
-    /// `verify-full` of `sslmode`. What it does not say is taken from these variables, for which `variable` is asked:
-    /// `PGHOST`, `PGPORT` (both if it names no host), `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE`,
-    /// `PGSSLROOTCERT`, `PGOPTIONS`, `PGAPPNAME`, `PGCONNECT_TIMEOUT`.
+    /// Reads an address such as `postgres://ada:secret@db.example.org:5432/infra?sslmode=verify-full`: see [`Address`]
+    /// for what it takes and which variables complete it, for which `variable` is asked. `schema` names the schema.
     pub fn parse(
         address: &str,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<PostgresConfig, ConfigError> {
-        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let (address, own) = split(address)?;
-        let mut client: Config = address.parse().map_err(|error: tokio_postgres::Error| {
-            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-            ConfigError(format!("the address of the database cannot be read{}", cause.unwrap_or_default()))
-        })?;
-        complete(&mut client, variable)?;
-        let mode = own.sslmode.or_else(|| variable("PGSSLMODE"));
-        let root = own.sslrootcert.or_else(|| variable("PGSSLROOTCERT")).map(PathBuf::from);
-        let mode = mode.as_deref().map_or(Ok(TlsMode::Prefer), TlsMode::parse).map_err(ConfigError)?;
-        // As with PostgreSQL's own programs, who names a root wants it to count.
-        let mode = if mode == TlsMode::Require && root.is_some() { TlsMode::VerifyCa } else { mode };
-        let by_socket_only = client.get_hosts().iter().all(|host| !matches!(host, Host::Tcp(_)));
-        client.ssl_mode(match mode {
-            _ if by_socket_only => SslMode::Disable,
-            TlsMode::Disable => SslMode::Disable,
-            TlsMode::Prefer => SslMode::Prefer,
-            TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull => SslMode::Require,
-        });
-        let tls = tls::connector(mode, root.as_deref()).map_err(ConfigError)?;
-        let schema = own.schema.unwrap_or_else(|| SCHEMA.to_owned());
+        let address = Address::parse(address, &["schema"])?;
+        let schema = address.own("schema").unwrap_or(SCHEMA).to_owned();
         if schema.is_empty() || schema.len() > 63 || schema.contains('\0') || schema.starts_with("pg_") {
-            return Err(ConfigError(format!("`{schema}` cannot be the name of a schema")));
+            return Err(ConfigError::Schema(schema));
         }
-        Ok(PostgresConfig { client, tls, schema, patience: PATIENCE })
+        Ok(PostgresConfig { server: address.complete(variable)?, schema, patience: PATIENCE })
     }
 
     /// How long a server may be out of reach in the middle of a run before a call fails.
@@ -83,29 +52,10 @@ impl PostgresConfig {
         self
     }
 
-    /// How long to wait until one of the hosts has let us in.
-    pub(crate) fn answer_timeout(&self) -> Duration {
-        let each = self.client.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
-        let hosts = self.client.get_hosts().len().max(self.client.get_hostaddrs().len());
-        each.saturating_mul(u32::try_from(hosts).unwrap_or(1).saturating_mul(2))
-    }
-
     /// Where the database is, for people, without the password.
     pub fn location(&self) -> String {
-        let user = self.client.get_user().map(|user| format!("{user}@")).unwrap_or_default();
-        let ports = self.client.get_ports();
-        let hosts = self.client.get_hosts().iter().enumerate().map(|(at, host)| {
-            let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
-            match host {
-                Host::Tcp(name) if name.contains(':') => format!("[{name}]:{port}"),
-                Host::Tcp(name) => format!("{name}:{port}"),
-                Host::Unix(folder) => format!("{}:{port}", folder.display()),
-            }
-        });
-        let hosts = hosts.collect::<Vec<_>>().join(",");
-        let database = self.client.get_dbname().map(|name| format!("/{name}")).unwrap_or_default();
         let schema = if self.schema == SCHEMA { String::new() } else { format!("?schema={}", self.schema) };
-        format!("postgres://{user}{hosts}{database}{schema}")
+        format!("{}{schema}", self.server.location())
     }
 }
 
@@ -115,209 +65,16 @@ impl fmt::Debug for PostgresConfig {
     }
 }
 
-/// What the address says that tokio-postgres does not know.
-#[derive(Default)]
-struct Own {
-    schema: Option<String>,
-    sslmode: Option<String>,
-    sslrootcert: Option<String>,
-}
-
-/// The address without what is ours in it, and that.
-fn split(address: &str) -> Result<(String, Own), ConfigError> {
-    let error = |text: &str| Err(ConfigError(text.to_owned()));
-    let Some(rest) = ["postgres://", "postgresql://"].iter().find_map(|it| address.strip_prefix(it)) else {
-        return error("the address of the database must begin with `postgres://`");
-    };
-    if rest.split(['?']).next().is_some_and(|before| before.matches('@').count() > 1) {
-        // What follows the first would be taken for the host, and be shown.
-        return error(
-            "the address of the database has several `@`: write those in user and password as `%40`",
-        );
-    }
-    let Some((base, query)) = address.split_once('?') else {
-        return Ok((address.to_owned(), Own::default()));
-    };
-    let (mut own, mut others) = (Own::default(), Vec::new());
-    for parameter in query.split('&').filter(|it| !it.is_empty()) {
-        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        let place = match name {
-            "schema" => &mut own.schema,
-            "sslmode" => &mut own.sslmode,
-            "sslrootcert" => &mut own.sslrootcert,
-            _ => {
-                others.push(parameter);
-                continue;
-            }
-        };
-        *place = Some(unescaped(value)?);
-    }
-    Ok((format!("{base}?{}", others.join("&")), own))
-}
-
-/// A value in which `%41` stands for `A`.
-fn unescaped(value: &str) -> Result<String, ConfigError> {
-    let wrong =
-        || ConfigError(format!("`{value}` in the address of the database is not escaped as it should be"));
-    let (mut bytes, mut rest) = (Vec::new(), value.as_bytes());
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(wrong)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| wrong())?);
-        rest = &rest[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| wrong())
-}
-
-/// Fills in what the address does not say.
-fn complete(client: &mut Config, variable: impl Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-    let number = |name: &str| match variable(name).map(|value| value.trim().parse::<u16>()) {
-        None => Ok(None),
-        Some(Ok(number)) => Ok(Some(number)),
-        Some(Err(_)) => Err(ConfigError(format!("{name} is not a number that it can be"))),
-    };
-    if client.get_hosts().is_empty() && client.get_hostaddrs().is_empty() {
-        match variable("PGHOST") {
-            Some(hosts) => {
-                for host in hosts.split(',') {
-                    client.host(host);
-                }
-            }
-            None => {
-                // Where the distributions put the socket, then the machine itself.
-                #[cfg(unix)]
-                client.host_path("/var/run/postgresql");
-                client.host("localhost");
-            }
-        }
-        if client.get_ports().is_empty()
-            && let Some(port) = number("PGPORT")?
-        {
-            client.port(port);
-        }
-    }
-    if client.get_user().is_none()
-        && let Some(user) = variable("PGUSER")
-    {
-        client.user(user);
-    }
-    if client.get_password().is_none()
-        && let Some(password) = variable("PGPASSWORD")
-    {
-        client.password(password);
-    }
-    if client.get_dbname().is_none()
-        && let Some(name) = variable("PGDATABASE")
-    {
-        client.dbname(name);
-    }
-    if client.get_options().is_none()
-        && let Some(options) = variable("PGOPTIONS")
-    {
-        client.options(options);
-    }
-    if client.get_application_name().is_none() {
-        client.application_name(variable("PGAPPNAME").unwrap_or_else(|| "trueup".to_owned()));
-    }
-    if client.get_connect_timeout().is_none() {
-        let seconds = number("PGCONNECT_TIMEOUT")?.filter(|seconds| *seconds > 0);
-        client
-            .connect_timeout(seconds.map_or(CONNECT_TIMEOUT, |seconds| Duration::from_secs(seconds.into())));
-    }
-    // A connection that has silently gone must be noticed before the lease is over.
-    if client.get_keepalives_interval().is_none() {
-        client
-            .keepalives_idle(KEEPALIVE)
-            .keepalives_interval(KEEPALIVE)
-            .keepalives_retries(KEEPALIVE_RETRIES);
-    }
-    if client.get_tcp_user_timeout().is_none() {
-        client.tcp_user_timeout(KEEPALIVE * KEEPALIVE_RETRIES);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(address: &str, variables: &[(&str, &str)]) -> Result<PostgresConfig, ConfigError> {
-        let value = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
-        PostgresConfig::parse(address, value)
-    }
-
-    fn location(address: &str, variables: &[(&str, &str)]) -> String {
-        read(address, variables).unwrap().location()
-    }
-
     #[test]
-    fn addresses_are_shown_without_their_password() {
-        let shown = location("postgres://ada:hunter2@db:5433/infra?sslmode=require&schema=iac", &[]);
-        assert_eq!(shown, "postgres://ada@db:5433/infra?schema=iac");
-        assert_eq!(location("postgresql://[::1]/infra?password=hunter2", &[]), "postgres://[::1]:5432/infra");
-        let config = read("postgres://ada:hunter2@db/infra", &[("PGPASSWORD", "hunter2")]).unwrap();
-        assert_eq!(format!("{config:?}"), "PostgresConfig(postgres://ada@db:5432/infra)");
-    }
-
-    #[test]
-    fn what_the_address_does_not_say_is_taken_from_variables() {
-        let variables = [
-            ("PGHOST", "elsewhere"),
-            ("PGPORT", "6000"),
-            ("PGUSER", "eve"),
-            ("PGPASSWORD", "hunter2"),
-            ("PGDATABASE", "theirs"),
-            ("PGSSLMODE", "disable"),
-        ];
-        assert_eq!(location("postgres://", &variables), "postgres://eve@elsewhere:6000/theirs");
-        assert_eq!(location("postgres://ada@db/infra", &variables), "postgres://ada@db:5432/infra");
-        let config = read("postgres://", &variables).unwrap();
-        assert_eq!(config.client.get_password(), Some("hunter2".as_bytes()));
-        assert_eq!(config.client.get_ssl_mode(), SslMode::Disable);
-        assert_eq!(
-            location("postgres:///infra", &[]),
-            "postgres:///var/run/postgresql:5432,localhost:5432/infra"
-        );
-        assert_eq!(location("postgres:///i?host=/run/pg", &[("PGHOST", "")]), "postgres:///run/pg:5432/i");
-    }
-
-    #[test]
-    fn what_cannot_be_meant_is_refused_without_a_word_of_the_password() {
-        for (address, variables, said) in [
-            ("mysql://db", [("", "")], "the address of the database must begin with `postgres://`"),
-            (
-                "postgres://ada:hunter2@x@db/infra",
-                [("", "")],
-                "the address of the database has several `@`: write those in user and password as `%40`",
-            ),
-            (
-                "postgres://ada:hunter2",
-                [("", "")],
-                "the address of the database cannot be read: invalid value for option `port`",
-            ),
-            (
-                "postgres://ada:hunter2@db/infra?sslmode=sometimes",
-                [("", "")],
-                "`sometimes` is no mode of TLS: there are disable, prefer, require, verify-ca and verify-full",
-            ),
-            (
-                "postgres://ada:hunter2@db/infra?colour=red",
-                [("", "")],
-                "the address of the database cannot be read: unknown option `colour`",
-            ),
-            ("postgres://", [("PGPORT", "many")], "PGPORT is not a number that it can be"),
-            ("postgres://?schema=", [("", "")], "`` cannot be the name of a schema"),
-            (
-                "postgres://db?sslmode=verify-full&sslrootcert=/nowhere%2Fca.pem",
-                [("", "")],
-                "the root certificate /nowhere/ca.pem cannot be read: No such file or directory (os error 2)",
-            ),
-        ] {
-            assert_eq!(read(address, &variables).unwrap_err().to_string(), said);
-        }
+    fn the_schema_is_part_of_the_location_and_must_be_a_name() {
+        let read = |address: &str| PostgresConfig::parse(address, |_| None);
+        let config = read("postgres://ada:hunter2@db/infra?schema=iac&sslmode=require").unwrap();
+        assert_eq!(format!("{config:?}"), "PostgresConfig(postgres://ada@db:5432/infra?schema=iac)");
+        let refused = read("postgres://?schema=").unwrap_err().to_string();
+        assert_eq!(refused, "`` cannot be the name of a schema");
     }
 }

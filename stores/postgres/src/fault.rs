@@ -5,6 +5,7 @@ use std::error::Error as _;
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 use trueup_core::JsonError;
+use trueup_postgres_client::ConnectError;
 use trueup_state::StoreError;
 
 use crate::schema;
@@ -65,6 +66,15 @@ impl From<Error> for Fault {
                 Fault::Garbled(format!("{said}: its tables are not those of its format"))
             }
             _ => Fault::Unusable(said),
+        }
+    }
+}
+
+impl From<ConnectError> for Fault {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::NoAnswer => Fault::Lost(error.to_string()),
+            ConnectError::Failed(error) => error.into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`PostgresStore`] makes each call on one connection (`link`), which is made anew when it was lost: as one statement
 //! (`lease`, `keyring`, `contents`) or as one transaction (`commit`). A second connection hears when leases are given
-//! back (`listener`). `config` and `tls` say how to connect, `session` sets the connection up, `schema` says what is in
+//! back (`listener`). `config` says where to connect to, `session` sets the connection up, `schema` says what is in
 //! the database, and `fault` what callers are told when something is wrong with it.
 //!
 //! **Guarantees**: what [`Store`] promises, by the server's clock and disk alone. A commit whose answer was lost with the
@@ -21,7 +21,6 @@ mod link;
 mod listener;
 mod schema;
 mod session;
-mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;

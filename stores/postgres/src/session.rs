@@ -46,11 +46,7 @@ impl Session {
         config: &PostgresConfig,
         mut hear: impl FnMut(AsyncMessage) + Send + 'static,
     ) -> Result<Session, Fault> {
-        // The client's own limit is for reaching the server, which may then still not answer.
-        let connecting =
-            tokio::time::timeout(config.answer_timeout(), config.client.connect(config.tls.clone()));
-        let connected = connecting.await.map_err(|_| Fault::Lost("the server does not answer".to_owned()))?;
-        let (client, mut connection) = connected?;
+        let (client, mut connection) = config.server.connect().await?;
         // Ends when the client is dropped or the connection lost; whoever waits for an answer is told by the client.
         tokio::spawn(async move {
             while let Some(Ok(message)) = poll_fn(|task| connection.poll_message(task)).await {

@@ -13,6 +13,7 @@ mod large;
 mod mistakes;
 mod plan_files;
 mod plans;
+mod policies;
 mod sealing;
 mod secrets;
 mod settings;

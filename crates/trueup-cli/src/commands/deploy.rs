@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::plan_files::{PlanFile, check_texts};
+use crate::policies;
 use crate::refreshing::{RefreshView, refresh};
 use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
@@ -71,6 +72,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DeployArgs) -> CommandResu
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
         course: Course::Anew,
+        policies: policies::gather(&workplace, &args.plan.policy)?,
     };
     let (exit, ended) = carry_out(&workplace, &errand).await?;
     let changes = matches!(ended, Ended::Planned { changes: true });
@@ -106,6 +108,7 @@ async fn follow(session: &Session<'_>, args: &DeployArgs, path: &Path) -> Comman
         unchanged: Unchanged::Told,
         approval: Approval::Given,
         course: Course::Following(&saved),
+        policies: policies::gather(&workplace, &args.plan.policy)?,
     };
     Ok(carry_out(&workplace, &errand).await?.0)
 }

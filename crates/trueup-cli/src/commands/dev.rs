@@ -7,6 +7,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
+use crate::policies;
 use crate::render::{Shown, clock};
 use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
@@ -108,6 +109,7 @@ async fn round(
             unchanged: if first { Unchanged::Told } else { Unchanged::Noted },
             approval: Approval::Given,
             course: Course::Anew,
+            policies: policies::gather(&workplace, &args.plan.policy)?,
         };
         carry_out(&workplace, &errand).await
     };

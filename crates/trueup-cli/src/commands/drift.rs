@@ -9,6 +9,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
+use crate::policies;
 use crate::render::{PlanView, plan_json, render_actions};
 use crate::running::{Approval, Course, Errand, Unchanged, carry_out, header, uninterrupted};
 use crate::session::Session;
@@ -83,6 +84,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
         course: Course::Anew,
+        policies: policies::gather(&workplace, &[])?,
     };
     Ok(carry_out(&workplace, &errand).await?.0)
 }

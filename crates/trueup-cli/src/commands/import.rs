@@ -10,6 +10,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::completion;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
+use crate::policies;
 use crate::running::{Approval, Course, Errand, Unchanged, carry_out_changed};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
@@ -56,6 +57,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
         course: Course::Anew,
+        policies: policies::gather(&workplace, &[])?,
     };
     let id = Value::from(args.id.as_str());
     let import = ImportDeclaration { to: args.address.clone(), id: id.into() };

@@ -9,6 +9,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::CommandResult;
 use crate::front_end::Purpose;
+use crate::policies;
 use crate::refreshing::{RefreshView, refresh};
 use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
@@ -66,6 +67,7 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanCommandArgs) -> Comman
         unchanged: Unchanged::Told,
         approval: Approval::Given,
         course: out.as_deref().map_or(Course::Anew, Course::Saved),
+        policies: policies::gather(&workplace, &args.plan.policy)?,
     };
     let (exit, ended) = carry_out(&workplace, &errand).await?;
     let changes = matches!(ended, Ended::Planned { changes: true });

@@ -13,9 +13,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::installation::Installation;
 
 /// Starts the server in the background, tells its process, and sees it out. `$1` is the folder to remove at the end,
-/// unless the input was [`LEAVE`]; the rest is the server's command. Ctrl-C is for the process that started it.
+/// unless the input was [`LEAVE`]; the rest is the server's command. What ends a whole group of processes is
+/// for the process that started it: the guard sees that one end.
 const GUARD: &str = r#"
-trap '' INT
+trap '' INT TERM HUP
 folder=$1; shift
 exec 3<&0
 "$@" </dev/null 3<&- &
