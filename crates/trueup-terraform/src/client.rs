@@ -1,7 +1,8 @@
 //! Speaking to a provider, whichever version of the protocol it has: the calls are the same, some by other names.
 
 use tonic::transport::Channel;
-use tonic::{Code, Response, Status, Streaming};
+use tonic::{Response, Status, Streaming};
+use trueup_provider::BoxFuture;
 
 use crate::protocol::plugin::grpc_controller_client::GrpcControllerClient;
 use crate::protocol::tfplugin5::provider_client::ProviderClient as Client5;
@@ -44,12 +45,15 @@ enum Provider {
 macro_rules! calls {
     ($($(#[$doc:meta])* $name:ident = $v5:ident | $v6:ident ($request:ty) -> $response:ty;)*) => {$(
         $(#[$doc])*
-        pub async fn $name(&self, request: $request) -> Result<$response, Status> {
-            let answered = match self.provider.clone() {
-                Provider::V5(mut client) => client.$v5(request).await,
-                Provider::V6(mut client) => client.$v6(request).await,
-            };
-            answered.map(Response::into_inner)
+        pub fn $name(&self, request: $request) -> BoxFuture<'static, Result<$response, Status>> {
+            let provider = self.provider.clone();
+            Box::pin(async move {
+                let answered = match provider {
+                    Provider::V5(mut client) => client.$v5(request).await,
+                    Provider::V6(mut client) => client.$v6(request).await,
+                };
+                answered.map(Response::into_inner)
+            })
         }
     )*};
 }
@@ -127,14 +131,5 @@ impl Client {
     /// Asks the process to end. Whether it answers or just ends is the same.
     pub async fn shut_down(&self) {
         let _ = GrpcControllerClient::new(self.channel.clone()).shutdown(Empty {}).await;
-    }
-}
-
-/// The answer of a call that older providers do not know.
-pub(crate) fn if_implemented<T>(answered: Result<T, Status>) -> Result<Option<T>, Status> {
-    match answered {
-        Ok(answer) => Ok(Some(answer)),
-        Err(status) if status.code() == Code::Unimplemented => Ok(None),
-        Err(status) => Err(status),
     }
 }

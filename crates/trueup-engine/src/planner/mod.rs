@@ -183,6 +183,7 @@ impl Sources<'_> {
             cancellation: tokio_util::sync::CancellationToken::new(),
             clock: self.clock.clone(),
             progress: Arc::new(|_| {}),
+            warnings: Arc::new(|_| {}),
             name_rules: NameRules::default(),
         }
     }

@@ -298,5 +298,9 @@ fn quoted(text: &str) -> String {
     const LENGTH_MAX: usize = 120;
     let printable: String =
         text.chars().take(LENGTH_MAX).map(|it| if it.is_control() { '·' } else { it }).collect();
-    if text.chars().nth(LENGTH_MAX).is_some() { format!("`{printable}…`") } else { format!("`{printable}`") }
+    if text.chars().nth(LENGTH_MAX).is_some() {
+        format!("`{printable}…`")
+    } else {
+        format!("`{printable}`")
+    }
 }

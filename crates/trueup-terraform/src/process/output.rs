@@ -48,10 +48,7 @@ impl LastWords {
 }
 
 /// Drains both outputs from now on.
-pub(super) fn drain(
-    name: &str,
-    child: &mut Child,
-) -> (LastWords, impl Future<Output = FirstLine> + use<>) {
+pub(super) fn drain(name: &str, child: &mut Child) -> (LastWords, impl Future<Output = FirstLine> + use<>) {
     let lines = Arc::new(Mutex::new(VecDeque::new()));
     let (open, complete) = watch::channel(());
     if let Some(stderr) = child.stderr.take() {

@@ -93,7 +93,9 @@ pub(super) fn decode(json: &Json, ty: &WireType) -> Result<Value, WireError> {
 }
 
 fn parse_number(text: &str) -> Result<Value, WireError> {
-    text.parse().map(Value::number).map_err(|error: trueup_core::NumberError| WireError::new(error.to_string()))
+    text.parse()
+        .map(Value::number)
+        .map_err(|error: trueup_core::NumberError| WireError::new(error.to_string()))
 }
 
 fn decode_items<'t>(items: &[Json], ty: impl Fn(usize) -> &'t WireType) -> Result<Vec<Value>, WireError> {

@@ -119,10 +119,9 @@ fn unpack(packed: &ValueRef<'_>, ty: &WireType) -> Result<Value, WireError> {
         }
         (ValueRef::Boolean(truth), WireType::Bool) => Ok(Value::from(*truth)),
         (packed, WireType::Number) => unpack_number(packed),
-        (ValueRef::String(text), WireType::String) => text
-            .as_str()
-            .map(Value::from)
-            .ok_or_else(|| WireError::new("is text that is not UTF-8")),
+        (ValueRef::String(text), WireType::String) => {
+            text.as_str().map(Value::from).ok_or_else(|| WireError::new("is text that is not UTF-8"))
+        }
         (ValueRef::Array(items), WireType::List(element)) => {
             unpack_items(items, |_| element).map(Value::list)
         }
@@ -175,8 +174,7 @@ fn unpack_items<'t>(
     items: &[ValueRef<'_>],
     ty: impl Fn(usize) -> &'t WireType,
 ) -> Result<Vec<Value>, WireError> {
-    let unpack_item =
-        |(at, item)| unpack(item, ty(at)).map_err(|error| error.inside(Step::Index(at as u64)));
+    let unpack_item = |(at, item)| unpack(item, ty(at)).map_err(|error| error.inside(Step::Index(at as u64)));
     items.iter().enumerate().map(unpack_item).collect()
 }
 

@@ -81,6 +81,21 @@ impl WireType {
         }
     }
 
+    /// The same with a place for everything that an object holds: a record of another schema has other attributes.
+    pub(crate) fn widened_for(&self, value: &Value) -> WireType {
+        let (WireType::Object(attributes), Some(entries)) = (self, value.as_entries()) else {
+            return self.clone();
+        };
+        if entries.keys().all(|name| attributes.contains_key(name)) {
+            return self.clone();
+        }
+        let mut attributes = BTreeMap::clone(attributes);
+        for (name, item) in entries.iter() {
+            attributes.entry(name.clone()).or_insert_with(|| (&Type::of(item)).into());
+        }
+        WireType::Object(Arc::new(attributes))
+    }
+
     /// The type that a value of this type has by itself: what was left open is as it is found.
     pub(super) fn settled(&self, value: &Value) -> Type {
         match (self, value.kind()) {
