@@ -59,10 +59,6 @@ impl TerraformProvider {
         TerraformProvider { shared: Arc::new(Shared { options, catalogue, schemas, bare }) }
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
     /// The functions it offers, by name.
     pub async fn functions(&self) -> Result<BTreeMap<SmolStr, Function>, Failure> {
         let catalogue = self.shared.catalogue().await?;

@@ -111,7 +111,7 @@ impl TerraformResource {
     ) -> Result<Planned, Failure> {
         let provider = self.provider();
         let block = &self.schema.block;
-        let proposal = proposed(block, prior, &block.nulled(config));
+        let proposal = proposed(block, prior, config);
         let message = protocol::PlanRequest {
             type_name: self.type_name.to_string(),
             prior_state: self.encode("the record", prior)?,
@@ -154,7 +154,8 @@ impl TerraformResource {
     /// What to expect while the provider's configuration is not known, and it can plan nothing.
     fn guess(&self, prior: &Value, config: &Value, drift: Vec<Change>) -> PlanAnswer {
         let block = &self.schema.block;
-        let proposal = proposed(block, prior, &block.nulled(config));
+        let config = &self.schema.complete(&block.without(config, |attribute| attribute.write_only));
+        let proposal = proposed(block, prior, config);
         let verdict = match (prior.is_null(), proposal.same(prior)) {
             (true, _) => Verdict::Create,
             (false, true) => Verdict::MayUpdate,
@@ -163,7 +164,7 @@ impl TerraformResource {
         let changes = if prior.is_null() { Vec::new() } else { diff(prior, &proposal) };
         let outputs = match verdict {
             Verdict::MayUpdate => proposal,
-            _ => with_unknown_computed(block, &proposed(block, &Value::NULL, &block.nulled(config))),
+            _ => with_unknown_computed(block, &proposed(block, &Value::NULL, config)),
         };
         PlanAnswer {
             verdict,
@@ -241,20 +242,4 @@ fn with_unknown_computed(block: &Block, value: &Value) -> Value {
             })
             .collect::<Vec<_>>(),
     )
-}
-
-/// A value without what must never be kept.
-trait Nulled {
-    fn nulled(&self, value: &Value) -> Value;
-}
-
-impl Nulled for Block {
-    fn nulled(&self, value: &Value) -> Value {
-        match self.any_attribute(|attribute| attribute.write_only) {
-            true => {
-                crate::schema::complete_block(self, &self.without(value, |attribute| attribute.write_only))
-            }
-            false => value.clone(),
-        }
-    }
 }

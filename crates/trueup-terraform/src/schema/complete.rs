@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use trueup_core::schema::{Block, NestedBlock, Nesting, Shape};
 use trueup_core::{Kind, Value};
 
-pub(crate) fn complete(block: &Block, value: &Value) -> Value {
+pub(super) fn complete(block: &Block, value: &Value) -> Value {
     let (Kind::Map(entries) | Kind::Object(entries)) = value.kind() else { return value.clone() };
     let attributes = block.attributes.iter().map(|(name, attribute)| {
         let item = entries.get(name).map_or(Value::NULL, |item| complete_shape(&attribute.shape, item));

@@ -15,7 +15,6 @@ use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Type, Value};
 
-pub(crate) use complete::complete as complete_block;
 pub use messages::SchemaError;
 
 use crate::client::Version;
