@@ -53,10 +53,11 @@ impl Inner {
         }
         let legacy = kind == "legacy";
         let config = decode(schema, request.config.as_ref())?;
-        let mut planned = planned(&schema.block, &prior, &proposed, &config);
-        if text(&planned, "trouble") == "bad-plan" || legacy {
-            planned = planned.with_entry("note", value!("planned by the provider"));
-        }
+        let proposed = match text(&proposed, "trouble") == "bad-plan" || legacy {
+            true => proposed.with_entry("note", value!("planned by the provider")),
+            false => proposed,
+        };
+        let planned = planned(&schema.block, &prior, &proposed, &config);
         let renamed = !prior.is_null() && !entry(&prior, "name").same(entry(&planned, "name"));
         Ok(PlanResponse {
             planned_state: encode(schema, &planned)?,
@@ -301,7 +302,7 @@ impl Filling<'_> {
                         }
                         (Kind::Unknown(_), "decided") => Value::from(format!("decided for {key}")),
                         (Kind::Unknown(_), "maybe") => {
-                            value!({ "key": "made", "value": null, "decided": "decided for made" })
+                            value!({ "key": "made", "value": "made", "decided": "decided for made" })
                         }
                         (Kind::Unknown(_), _) => value!("decided"),
                         _ => each(&shape, item, &|block, item| self.fill(block, item)),

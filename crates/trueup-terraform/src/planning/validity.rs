@@ -27,6 +27,9 @@ impl Check {
             self.report(format!("it plans {word} where the program says otherwise"));
             return;
         }
+        if planned.is_null() {
+            return;
+        }
         if planned.is_unknown() || config.is_unknown() {
             if planned.is_unknown() != config.is_unknown() {
                 self.report("what is not known in the program must stay so in the plan, and only that");
