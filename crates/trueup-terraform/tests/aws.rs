@@ -1,9 +1,14 @@
-//! The largest provider there is, where its binary can be found.
+//! The largest provider there is, where its binary can be found: hashicorp/aws, with no cloud behind it.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use trueup_terraform::protocol::Empty;
-use trueup_terraform::{Launch, Plugin};
+use trueup_core::{Value, value};
+use trueup_provider::{
+    CallContext, InputValues, MigrateRequest, PlanRequest, PrivateBytes, Provider, State, Verdict,
+};
+use trueup_terraform::{Launch, Pool, ProviderOptions, TerraformProvider};
 
 /// The binary of a provider below the usual roots.
 fn find(name: &str) -> Option<PathBuf> {
@@ -24,15 +29,103 @@ fn find(name: &str) -> Option<PathBuf> {
     None
 }
 
-#[tokio::test]
-async fn it_starts_and_tells_its_schemas() {
+fn provider(cache: &Path) -> Option<TerraformProvider> {
     let Some(program) = find("aws") else {
         eprintln!("skipped: no terraform-provider-aws_* below the usual folders");
-        return;
+        return None;
     };
-    let plugin = Plugin::start("aws", &Launch::new(program, std::env::vars_os().collect())).await.unwrap();
-    let schema = plugin.client().schema(Empty {}).await.unwrap();
-    assert!(schema.resource_schemas.len() > 1000);
-    eprintln!("{:?} {}", schema.server_capabilities, schema.functions.len());
-    plugin.shut_down().await;
+    Some(TerraformProvider::new(ProviderOptions {
+        name: "aws".into(),
+        address: "registry.terraform.io/hashicorp/aws".to_owned(),
+        launch: Launch::new(program, std::env::vars_os().collect()),
+        cache: Some(cache.to_owned()),
+        pool: Pool::new(2),
+    }))
+}
+
+fn inputs(value: Value) -> InputValues {
+    InputValues { written: value.clone(), effective: value }
+}
+
+#[tokio::test]
+async fn it_tells_its_schemas_once_and_plans() {
+    let cache = tempfile::tempdir().unwrap();
+    let Some(first) = provider(cache.path()) else { return };
+    let begun = Instant::now();
+    let types = first.resource_types().await.unwrap();
+    eprintln!("{} resource types after {:?}", types.len(), begun.elapsed());
+    assert!(types.len() > 1000);
+    for name in &types {
+        assert!(first.resource(name).await.unwrap().is_some(), "{name}");
+    }
+    for name in first.data_source_types().await.unwrap() {
+        assert!(first.data_source(&name).await.unwrap().is_some(), "{name}");
+    }
+
+    let begun = Instant::now();
+    let second = provider(cache.path()).unwrap();
+    let handler = second.resource("aws_sqs_queue").await.unwrap().unwrap();
+    eprintln!("one type from the disk after {:?}", begun.elapsed());
+    let config = value!({
+        region: "us-east-1",
+        access_key: "test",
+        secret_key: "test",
+        skip_credentials_validation: true,
+        skip_requesting_account_id: true,
+        skip_metadata_api_check: "true",
+        endpoints: [{ sqs: "http://127.0.0.1:1" }],
+    });
+    let schema = second.config_schema().await.unwrap();
+    let checked = schema.check(&config, "provider aws");
+    assert!(!checked.diagnostics.has_errors(), "{:?}", checked.diagnostics);
+    let config = second.configure(&checked.value).await.unwrap();
+    eprintln!("configured after {:?}", begun.elapsed());
+    let context = CallContext::new("stack", "test", "aws_sqs_queue.x".parse().unwrap());
+    let desired = inputs(value!({ name: "jobs", visibility_timeout_seconds: 60, tags: (Value::map([("a", value!("1"))])) }));
+    let private = PrivateBytes::default();
+    let request = PlanRequest {
+        config: Some(&config),
+        desired: &desired,
+        prior: None,
+        observed: None,
+        bindings: &[],
+        prior_bindings: &[],
+        private: &private,
+        context: &context,
+    };
+    let answer = handler.plan(request).await.unwrap();
+    eprintln!("planned after {:?}", begun.elapsed());
+    assert_eq!(answer.verdict, Verdict::Create);
+    assert_eq!(answer.outputs.get("delay_seconds"), Some(&value!(0)));
+    assert_eq!(answer.outputs.get("tags_all"), Some(&Value::map([("a", value!("1"))])));
+    assert!(answer.outputs.get("arn").unwrap().is_unknown());
+
+    // A queue that was recorded, to be changed and to be renamed.
+    let recorded = answer.outputs.as_entries().unwrap().iter().map(|(name, value)| {
+        let settled = match value.is_unknown() {
+            true if name == "id" || name == "url" => value!("https://sqs/1/jobs"),
+            true if name == "arn" => value!("arn:aws:sqs:us-east-1:1:jobs"),
+            true => Value::NULL,
+            false => value.clone(),
+        };
+        (name.clone(), settled)
+    });
+    let state = State {
+        inputs: Some(desired.clone()),
+        outputs: Value::object(recorded.collect::<Vec<_>>()),
+        private: Vec::new(),
+        schema_version: handler.schema().version,
+        identity: None,
+    };
+    let migrate = MigrateRequest { config: Some(&config), state: state.clone(), from_type: None, context: &context };
+    assert!(handler.migrate(migrate).await.unwrap().outputs.same(&state.outputs));
+    for (changed, verdict) in [
+        (value!({ name: "jobs", visibility_timeout_seconds: 90, tags: { a: "1" } }), Verdict::Update),
+        (value!({ name: "tasks", visibility_timeout_seconds: 60, tags: { a: "1" } }), Verdict::Replace),
+    ] {
+        let changed = inputs(handler.schema().inputs.check(&changed, "").value);
+        let request = PlanRequest { desired: &changed, prior: Some(&state), ..request };
+        let answer = handler.plan(request).await.unwrap();
+        assert_eq!(answer.verdict, verdict);
+    }
 }

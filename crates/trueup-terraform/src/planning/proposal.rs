@@ -92,3 +92,82 @@ fn holds_written(shape: &Shape, value: &Value) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use indexmap::IndexMap;
+    use trueup_core::{Type, value};
+
+    use super::*;
+
+    fn structure() -> Arc<Block> {
+        let attribute = |presence| Attribute::new(Shape::Plain(Type::String), presence);
+        let attributes = IndexMap::from([
+            ("key".into(), attribute(Presence::Required)),
+            ("decided".into(), attribute(Presence::OptionalComputed)),
+        ]);
+        Arc::new(Block { attributes, ..Block::default() })
+    }
+
+    /// One attribute, of this shape and presence.
+    #[track_caller]
+    fn check(shape: Shape, presence: Presence, prior: Value, config: Value, expected: &str) {
+        let attributes = IndexMap::from([("a".into(), Attribute::new(shape, presence))]);
+        let block = Block { attributes, ..Block::default() };
+        let of = |value| Value::object([("a", value)]);
+        let proposed = proposed(&block, &of(prior), &of(config));
+        assert_eq!(entry(&proposed, "a").to_string(), expected);
+    }
+
+    #[test]
+    fn what_is_written_counts_and_what_is_not_stays_where_the_provider_decides() {
+        let plain = || Shape::Plain(Type::String);
+        check(plain(), Presence::Optional, value!("old"), value!("new"), r#""new""#);
+        check(plain(), Presence::Optional, value!("old"), Value::NULL, "null");
+        check(plain(), Presence::OptionalComputed, value!("old"), Value::NULL, r#""old""#);
+        check(plain(), Presence::Computed, value!("old"), Value::NULL, r#""old""#);
+        let unknown = Value::unknown(Type::String);
+        check(plain(), Presence::OptionalComputed, value!("old"), unknown, "(unknown string)");
+    }
+
+    #[test]
+    fn elements_find_their_earlier_selves() {
+        let element = || Arc::new(Shape::Object(structure()));
+        let old = |key: &str| value!({ key: key, decided: (format!("for {key}")) });
+        let new = |key: &str| value!({ key: key, decided: null });
+        // By place, whatever stands there.
+        check(
+            Shape::List(element()),
+            Presence::Optional,
+            Value::list([old("a"), old("b")]),
+            Value::list([new("b"), new("c"), new("d")]),
+            r#"[{ decided = "for a", key = "b" }, { decided = "for b", key = "c" }, { decided = null, key = "d" }]"#,
+        );
+        check(
+            Shape::Map(element()),
+            Presence::Optional,
+            Value::map([("x", old("a"))]),
+            Value::map([("x", new("b")), ("y", new("a"))]),
+            r#"map{ x = { decided = "for a", key = "b" }, y = { decided = null, key = "a" } }"#,
+        );
+        // By what is written of them.
+        check(
+            Shape::Set(element()),
+            Presence::Optional,
+            Value::set([old("a"), old("b")]),
+            Value::set([new("b"), new("c")]),
+            r#"set[{ decided = "for b", key = "b" }, { decided = null, key = "c" }]"#,
+        );
+    }
+
+    /// A structure that only a program can have written is gone when the program no longer has it.
+    #[test]
+    fn what_was_written_and_is_not_any_more_is_taken_out() {
+        let shape = || Shape::Object(structure());
+        check(shape(), Presence::OptionalComputed, value!({ key: "a", decided: "d" }), Value::NULL, "null");
+        let decided = value!({ key: null, decided: "d" });
+        check(shape(), Presence::OptionalComputed, decided, Value::NULL, r#"{ decided = "d", key = null }"#);
+    }
+}
