@@ -83,16 +83,14 @@ impl Inner {
             return Ok(ImportResponse { diagnostics, ..ImportResponse::default() });
         }
         let state = schema.complete(&Value::object([("id", Value::from(id))]));
-        let imported = Imported {
-            type_name: request.type_name,
-            state: encode(schema, &state)?,
-            ..Imported::default()
-        };
+        let imported =
+            Imported { type_name: request.type_name, state: encode(schema, &state)?, ..Imported::default() };
         Ok(ImportResponse { imported_resources: vec![imported], ..ImportResponse::default() })
     }
 
     pub(crate) fn read_data(&self, request: &ReadDataRequest) -> Result<ReadDataResponse, Status> {
-        let schema = self.data.get(&request.type_name).ok_or_else(|| Status::invalid_argument("no such type"))?;
+        let schema =
+            self.data.get(&request.type_name).ok_or_else(|| Status::invalid_argument("no such type"))?;
         let config = decode(schema, request.config.as_ref())?;
         let objects = self.objects()?;
         let id = format!("{}{}", objects.prefix, text(&config, "name"));
@@ -104,7 +102,8 @@ impl Inner {
                 Ok(ReadDataResponse { state: encode(schema, &found)?, ..ReadDataResponse::default() })
             }
             None => {
-                let diagnostics = vec![trouble::error("No such thing", &format!("There is no {id}."), &["name"])];
+                let diagnostics =
+                    vec![trouble::error("No such thing", &format!("There is no {id}."), &["name"])];
                 Ok(ReadDataResponse { diagnostics, ..ReadDataResponse::default() })
             }
         }

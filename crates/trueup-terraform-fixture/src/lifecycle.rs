@@ -7,8 +7,8 @@ use trueup_core::schema::{Attribute, Block, Presence, Shape};
 use trueup_core::{Kind, Type, Value, value};
 use trueup_terraform::TypeSchema;
 use trueup_terraform::protocol::{
-    ApplyRequest, ApplyResponse, Diagnostic, DynamicValue, IdentityData, PlanRequest, PlanResponse, ReadRequest,
-    ReadResponse,
+    ApplyRequest, ApplyResponse, Diagnostic, DynamicValue, IdentityData, PlanRequest, PlanResponse,
+    ReadRequest, ReadResponse,
 };
 use trueup_terraform::wire::{self, WireType};
 
@@ -144,7 +144,8 @@ impl Inner {
         match text(prior, "trouble") {
             "fail-delete" => {
                 diagnostics.push(trouble::error("Cannot delete", "As was asked for.", &["trouble"]));
-                let (new_state, private) = (encode(schema, prior)?, request.planned_private[PLANNED.len()..].to_vec());
+                let (new_state, private) =
+                    (encode(schema, prior)?, request.planned_private[PLANNED.len()..].to_vec());
                 return Ok(ApplyResponse {
                     new_state,
                     private: private.into(),
@@ -231,7 +232,9 @@ fn with_unknown(block: &Block, value: &Value, config: &Value) -> Value {
             .iter()
             .map(|(name, item)| {
                 let decided = match (block.attributes.get(name), block.blocks.get(name)) {
-                    (Some(attribute), _) => attribute_with_unknown(name, attribute, item, entry(config, name)),
+                    (Some(attribute), _) => {
+                        attribute_with_unknown(name, attribute, item, entry(config, name))
+                    }
                     (None, Some(nested)) => shape_with_unknown(&nested.shape(), item, entry(config, name)),
                     (None, None) => item.clone(),
                 };

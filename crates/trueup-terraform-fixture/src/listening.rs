@@ -87,10 +87,7 @@ fn encryption() -> io::Result<(Option<TlsAcceptor>, String)> {
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?
         .with_client_cert_verifier(Arc::new(pinned))
-        .with_single_cert(
-            vec![certificate.der().clone()],
-            PrivateKeyDer::Pkcs8(key.serialize_der().into()),
-        )
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
         .map_err(io::Error::other)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     let told = STANDARD_NO_PAD.encode(certificate.der());
@@ -105,9 +102,7 @@ fn connections(
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let connection = match &acceptor {
-                Some(acceptor) => {
-                    acceptor.accept(stream).await.map(|it| Connection::Encrypted(Box::new(it)))
-                }
+                Some(acceptor) => acceptor.accept(stream).await.map(|it| Connection::Encrypted(Box::new(it))),
                 None => Ok(Connection::Plain(stream)),
             };
             match connection {

@@ -37,7 +37,12 @@ fn object(name: &str, nesting: ObjectNesting, by: By, attributes: Vec<Attribute>
     }
 }
 
-fn block(name: &str, nesting: Nesting, attributes: Vec<Attribute>, block_types: Vec<NestedBlock>) -> NestedBlock {
+fn block(
+    name: &str,
+    nesting: Nesting,
+    attributes: Vec<Attribute>,
+    block_types: Vec<NestedBlock>,
+) -> NestedBlock {
     let block = Some(Block { attributes, block_types, ..Block::default() });
     NestedBlock { type_name: name.to_owned(), block, nesting: nesting.into(), min_items: 0, max_items: 0 }
 }
@@ -215,8 +220,11 @@ pub(crate) fn functions() -> BTreeMap<String, Function> {
         ..function::Parameter::default()
     };
     let gives = |ty: &str| Some(function::Return { r#type: ty.as_bytes().to_vec().into() });
-    let reverse =
-        Function { parameters: vec![parameter("text", STRING)], r#return: gives(STRING), ..Function::default() };
+    let reverse = Function {
+        parameters: vec![parameter("text", STRING)],
+        r#return: gives(STRING),
+        ..Function::default()
+    };
     let sum = Function {
         variadic_parameter: Some(parameter("numbers", NUMBER)),
         r#return: gives(NUMBER),

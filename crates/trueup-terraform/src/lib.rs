@@ -1,7 +1,8 @@
 //! Terraform's providers as providers of trueup.
 //!
 //! [`TerraformProvider`] is what the engine calls: it speaks the plugin protocol, versions 5 and 6, to processes that
-//! [`Pool`] bounds. Below it, and of use alone: [`Plugin`], a process and its connection; [`Client`], the calls; [`wire`],
+//! [`Pool`] bounds. What the engine's contract has no place for yet it offers itself: [`functions`](TerraformProvider::functions)
+//! and [`Ephemeral`] resources. Below it, and of use alone: [`Plugin`], a process and its connection; [`Client`], the calls; [`wire`],
 //! values as they are sent; [`TypeSchema`], what values must look like.
 //!
 //! This crate reads no environment and knows no folders: what plugins get and where schemas are kept is handed in.
@@ -10,6 +11,8 @@ mod answers;
 mod catalogue;
 mod client;
 mod data;
+mod ephemeral;
+mod functions;
 mod instance;
 mod planning;
 mod pool;
@@ -21,6 +24,8 @@ mod schema;
 pub mod wire;
 
 pub use client::{Client, Version};
+pub use ephemeral::Ephemeral;
+pub use functions::{Function, Parameter};
 pub use pool::Pool;
 pub use process::{Launch, Plugin, StartError};
 pub use provider::{ProviderOptions, TerraformProvider};

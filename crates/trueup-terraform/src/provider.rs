@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use prost::Message;
 use smol_str::SmolStr;
 use tokio::sync::OnceCell;
 use tonic::{Code, Status};
@@ -19,7 +18,7 @@ use crate::data::TerraformData;
 use crate::instance::{Effect, Instance};
 use crate::pool::Pool;
 use crate::process::Launch;
-use crate::protocol::{Empty, Function, IdentitySchemasResponse, SchemaResponse, ValidateProviderRequest};
+use crate::protocol::{Empty, IdentitySchemasResponse, SchemaResponse, ValidateProviderRequest};
 use crate::resource::TerraformResource;
 use crate::schema::{Identities, TypeSchema};
 
@@ -59,18 +58,8 @@ impl TerraformProvider {
         TerraformProvider { shared: Arc::new(Shared { options, catalogue, schemas, bare }) }
     }
 
-    /// The functions it offers, by name.
-    pub async fn functions(&self) -> Result<BTreeMap<SmolStr, Function>, Failure> {
-        let catalogue = self.shared.catalogue().await?;
-        let mut functions = BTreeMap::new();
-        for name in catalogue.names(Section::Functions) {
-            let message = self.shared.message(Section::Functions, &name).await?.unwrap_or_default();
-            let what = format!("the function {name}");
-            let function = Function::decode(message.as_slice())
-                .map_err(|error| bad_schema(self.shared.name(), &what, &error.into()))?;
-            functions.insert(name, function);
-        }
-        Ok(functions)
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 }
 

@@ -81,7 +81,9 @@ async fn it_tells_its_schemas_once_and_plans() {
     let config = second.configure(&checked.value).await.unwrap();
     eprintln!("configured after {:?}", begun.elapsed());
     let context = CallContext::new("stack", "test", "aws_sqs_queue.x".parse().unwrap());
-    let desired = inputs(value!({ name: "jobs", visibility_timeout_seconds: 60, tags: (Value::map([("a", value!("1"))])) }));
+    let desired = inputs(
+        value!({ name: "jobs", visibility_timeout_seconds: 60, tags: (Value::map([("a", value!("1"))])) }),
+    );
     let private = PrivateBytes::default();
     let request = PlanRequest {
         config: Some(&config),
@@ -117,7 +119,8 @@ async fn it_tells_its_schemas_once_and_plans() {
         schema_version: handler.schema().version,
         identity: None,
     };
-    let migrate = MigrateRequest { config: Some(&config), state: state.clone(), from_type: None, context: &context };
+    let migrate =
+        MigrateRequest { config: Some(&config), state: state.clone(), from_type: None, context: &context };
     assert!(handler.migrate(migrate).await.unwrap().outputs.same(&state.outputs));
     for (changed, verdict) in [
         (value!({ name: "jobs", visibility_timeout_seconds: 90, tags: { a: "1" } }), Verdict::Update),

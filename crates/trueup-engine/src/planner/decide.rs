@@ -449,7 +449,8 @@ impl Case<'_> {
         }
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
-        let request = LookupRequest { config, desired: inputs, context: &context };
+        let interrupted = record.and_then(|record| record.current.as_ref()).is_some_and(is_interrupted);
+        let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
         let found = self.sources.retrying(&context, || self.handler.lookup(request)).await?;
         let sightings = found.unwrap_or_default();
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
@@ -465,6 +466,11 @@ impl Case<'_> {
             }
         }
     }
+}
+
+/// Whether a generation is a create of which nobody knows what came of it.
+pub(crate) fn is_interrupted(generation: &Generation) -> bool {
+    matches!(generation.status, Status::Creating(_)) && generation.object.is_none()
 }
 
 /// The inputs of the create that was interrupted, by which its object is found. A stub was begun before all its inputs

@@ -55,7 +55,10 @@ impl Fixture {
 
 /// What plugins need of the environment.
 pub(crate) fn environment() -> Vec<(OsString, OsString)> {
-    ["PATH", "HOME", "TMPDIR"].iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
+    ["PATH", "HOME", "TMPDIR"]
+        .iter()
+        .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
+        .collect()
 }
 
 pub(crate) struct Bench {

@@ -3,7 +3,8 @@
 use serde_json::json;
 use trueup_core::{Value, value};
 use trueup_program::{
-    DataDeclaration, Expression, ImportDeclaration, MoveDeclaration, Node, OutputDeclaration, Program, Reference,
+    DataDeclaration, Expression, ImportDeclaration, MoveDeclaration, Node, OutputDeclaration, Program,
+    Reference,
 };
 
 use crate::bench::{Bench, VERSIONS};
@@ -115,7 +116,8 @@ fn an_object_is_adopted_by_its_id() {
         let other = Bench::new(version);
         std::fs::create_dir_all(other.folder().join("thing")).unwrap();
         std::fs::copy(bench.folder().join("thing/one.json"), other.folder().join("thing/one.json")).unwrap();
-        let import = |id: &str| ImportDeclaration { to: version.address("thing", "x"), id: value!(id).into() };
+        let import =
+            |id: &str| ImportDeclaration { to: version.address("thing", "x"), id: value!(id).into() };
         let program = Program { imports: vec![import("one")], ..other.one("thing", thing(1)) };
         other.deployed(&program);
         assert_eq!(other.objects()["thing/one"]["serial"], json!(1), "nothing had to be changed");
@@ -144,8 +146,7 @@ fn a_data_source_is_read_as_soon_as_it_can_be() {
         let size = Reference { address: refers.address.clone(), path: "size".parse().unwrap() };
         let value = Expression::new(Node::Reference(size));
         let output = OutputDeclaration { name: "size".into(), value, secret: false };
-        let program =
-            Program { data: vec![refers], outputs: vec![output], ..bench.one("thing", thing(7)) };
+        let program = Program { data: vec![refers], outputs: vec![output], ..bench.one("thing", thing(7)) };
         assert!(bench.plan(&program).outputs.get("size").unwrap().is_unknown());
         bench.deployed(&program);
         assert_eq!(bench.plan(&program).outputs.get("size"), Some(&value!(7)));

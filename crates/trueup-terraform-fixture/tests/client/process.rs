@@ -84,7 +84,10 @@ async fn a_plugin_that_prints_before_its_handshake_is_refused() {
 fn processes(text: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).filter(|it| it.contains(text)).collect()
+    lines
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|it| it.contains(text))
+        .collect()
 }
 
 fn gone(text: &str) -> bool {

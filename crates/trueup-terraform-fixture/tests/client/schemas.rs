@@ -1,10 +1,11 @@
 //! What the provider says of its types, as the engine sees it.
 
 use trueup_core::schema::{Nesting, Presence, Shape};
+use trueup_core::value;
 use trueup_provider::Provider;
 use trueup_terraform::Pool;
 
-use crate::bench::Fixture;
+use crate::bench::{Fixture, VERSIONS};
 
 #[tokio::test]
 async fn schemas_keep_all_that_they_say() {
@@ -31,6 +32,48 @@ async fn schemas_keep_all_that_they_say() {
     assert!(matches!(&attributes["many"].shape, Shape::List(inner) if matches!(**inner, Shape::Object(_))));
     assert!(matches!(attributes["some"].shape, Shape::Set(_)));
     assert!(matches!(attributes["named"].shape, Shape::Map(_)));
-    let functions = provider.functions().await.unwrap();
-    assert_eq!(functions.keys().collect::<Vec<_>>(), ["reverse", "sum"]);
+}
+
+#[tokio::test]
+async fn functions_are_called() {
+    for version in VERSIONS {
+        let provider = version.provider(None, Pool::new(2));
+        let functions = provider.functions().await.unwrap();
+        assert_eq!(functions.keys().collect::<Vec<_>>(), ["reverse", "sum"]);
+        let (reverse, sum) = (&functions["reverse"], &functions["sum"]);
+        assert_eq!(
+            provider.call_function("reverse", reverse, &[value!("abc")]).await.unwrap(),
+            value!("cba")
+        );
+        let numbers = [value!(1), value!(2), value!(39)];
+        assert_eq!(provider.call_function("sum", sum, &numbers).await.unwrap(), value!(42));
+        assert_eq!(provider.call_function("sum", sum, &[]).await.unwrap(), value!(0));
+        let refused = provider.call_function("reverse", reverse, &[value!("")]).await.unwrap_err();
+        assert_eq!(refused.message, "argument `text`: there is nothing to reverse");
+        let refused =
+            provider.call_function("reverse", reverse, &[value!("a"), value!("b")]).await.unwrap_err();
+        assert_eq!(refused.message, "reverse takes 1 arguments");
+    }
+}
+
+#[tokio::test]
+async fn an_ephemeral_resource_is_opened_renewed_and_closed() {
+    for version in VERSIONS {
+        let folder = tempfile::tempdir().unwrap();
+        let provider = version.provider(None, Pool::new(2));
+        let config = value!({ folder: (folder.path().to_str().unwrap()) });
+        let config = provider.configure(&config).await.unwrap();
+        let name = format!("{}_ticket", version.name());
+        assert_eq!(provider.ephemeral_types().await.unwrap(), [name.as_str()]);
+        let mut ticket =
+            provider.open_ephemeral(&config, &name, &value!({ purpose: "tests" })).await.unwrap();
+        let given = ticket.result.get("ticket").unwrap();
+        assert!(given.is_secret());
+        assert_eq!(given.clone().reveal(), value!("ticket for tests"));
+        assert!(ticket.renew_at.is_some());
+        ticket.renew().await.unwrap();
+        assert!(!folder.path().join("closed-tests").exists());
+        ticket.close().await.unwrap();
+        assert!(folder.path().join("closed-tests").exists());
+    }
 }

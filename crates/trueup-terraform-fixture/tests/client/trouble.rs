@@ -60,16 +60,38 @@ fn what_was_refused_leaves_nothing_behind() {
     }
 }
 
-/// CRASH-1: whether the object came to be, nobody knows, and so nothing is made twice.
+/// CRASH-1: what identifies the object stands in its inputs, so it is found by import if it came to be.
+#[test]
+fn a_plugin_that_dies_in_a_create_leaves_an_object_that_is_found() {
+    for version in VERSIONS {
+        for (trouble, objects) in [("crash-before", 0), ("crash-after", 1)] {
+            let bench = Bench::new(version);
+            let failed = bench.failed(&bench.one("thing", troubled(trouble)));
+            let told = format!("indeterminate: the process of the provider {} went away", version.name());
+            assert!(failed.starts_with(&told), "{failed}");
+            assert!(failed.contains("panic: asked to crash"), "{failed}");
+            assert_eq!(bench.objects().len(), objects);
+            let again = bench.one("thing", troubled("none"));
+            assert_eq!(bench.actions(&again), [if objects == 0 { "create" } else { "update" }]);
+            bench.deployed(&again);
+            assert_eq!(bench.objects()["thing/one"]["serial"], json!(1 + objects));
+            assert_eq!(bench.actions(&again), ["no-op"]);
+        }
+    }
+}
+
+/// CRASH-1: nothing identifies the object, so nobody knows whether it came to be, and nothing is made twice.
 #[test]
 fn a_plugin_that_dies_in_a_create_leaves_an_outcome_that_nobody_knows() {
     for (trouble, objects) in [("crash-before", 0), ("crash-after", 1)] {
         let bench = Bench::new(Fixture(5));
-        let failed = bench.failed(&bench.one("thing", troubled(trouble)));
-        assert!(failed.starts_with("indeterminate: the process of the provider fixture5 went away"), "{failed}");
-        assert!(failed.contains("panic: asked to crash"), "{failed}");
+        let failed = bench.failed(&bench.one("nest", troubled(trouble)));
+        assert!(
+            failed.starts_with("indeterminate: the process of the provider fixture5 went away"),
+            "{failed}"
+        );
         assert_eq!(bench.objects().len(), objects);
-        let again = bench.try_plan(&bench.one("thing", troubled("none"))).unwrap_err();
+        let again = bench.try_plan(&bench.one("nest", troubled("none"))).unwrap_err();
         assert!(again.contains("CreateOutcomeUnknown"), "{again}");
     }
 }

@@ -170,8 +170,12 @@ impl ResourceHandler for TerraformResource {
         &self.traits
     }
 
-    fn recovery(&self, _inputs: &Value) -> Recovery {
-        Recovery::Blind
+    /// A create whose outcome is unknown is resolved by import, where all that it takes stands in the inputs.
+    fn recovery(&self, inputs: &Value) -> Recovery {
+        match self.identity_of(inputs) {
+            Some(_) => Recovery::Lookup,
+            None => Recovery::Blind,
+        }
     }
 
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {
@@ -213,9 +217,9 @@ impl ResourceHandler for TerraformResource {
 
     fn lookup<'a>(
         &'a self,
-        _request: LookupRequest<'a>,
+        request: LookupRequest<'a>,
     ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>> {
-        Box::pin(async { Ok(None) })
+        Box::pin(self.find_interrupted(request))
     }
 
     fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {

@@ -1,7 +1,10 @@
 //! Objects that are recorded elsewhere or otherwise: by an older schema, under another type, or not at all.
 
 use trueup_core::{Failure, FailureClass, Value};
-use trueup_provider::{ImportRequest, Imported, InputValues, MigrateRequest, State};
+use trueup_provider::{
+    CallContext, Configured, ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Ownership,
+    Sighting, State,
+};
 
 use super::TerraformResource;
 use crate::answers::{mistake, refuse_deferred, unsendable, warnings};
@@ -112,31 +115,77 @@ impl TerraformResource {
         Value::object(known.map(|(name, item)| (name.clone(), item.clone())).collect::<Vec<_>>())
     }
 
-    /// Objects by an id, each read, because to import is only to begin with an id.
+    /// The identity that an object with these inputs has, if they tell all that an import needs.
+    pub(super) fn identity_of(&self, inputs: &Value) -> Option<Value> {
+        let attributes = &self.identities.as_ref()?.attributes;
+        let known = attributes.iter().filter_map(|attribute| {
+            let value = inputs.get(&attribute.name).filter(|value| value.is_wholly_known())?;
+            Some((attribute.name.clone(), value.clone()))
+        });
+        let known: Vec<_> = known.collect();
+        let tells = |name: &str| known.iter().any(|(own, _)| own == name);
+        let enough = attributes.iter().filter(|it| it.required).all(|it| tells(&it.name));
+        (enough && !known.is_empty()).then(|| Value::object(known))
+    }
+
+    /// What came of a create that was cut off. Otherwise nothing is looked for: as with Terraform, an object that is
+    /// there already is found by the provider when it tries to make it.
+    pub(super) async fn find_interrupted(
+        &self,
+        request: LookupRequest<'_>,
+    ) -> Result<Option<Vec<Sighting>>, Failure> {
+        let Some(identity) = self.identity_of(&request.desired.effective).filter(|_| request.interrupted)
+        else {
+            return Ok(None);
+        };
+        let identity = self.encode_identity(Some(&identity));
+        let found = self.import_objects(request.config, "", identity, request.context).await;
+        let found = match found {
+            Err(failure) if failure.class == FailureClass::NotFound => Vec::new(),
+            found => found?,
+        };
+        let ours = found.into_iter().filter(|imported| imported.type_name == self.type_name);
+        let ownership = Ownership::Owned { generation: None };
+        Ok(Some(ours.map(|imported| Sighting { state: imported.state, ownership }).collect()))
+    }
+
     pub(super) async fn find_by_id(&self, request: ImportRequest<'_>) -> Result<Vec<Imported>, Failure> {
+        self.import_objects(request.config, request.id, None, request.context).await
+    }
+
+    /// Objects by an id or an identity, each read, because to import is only to begin with an id.
+    async fn import_objects(
+        &self,
+        config: &Configured,
+        id: &str,
+        identity: Option<protocol::IdentityData>,
+        context: &CallContext,
+    ) -> Result<Vec<Imported>, Failure> {
         let message = protocol::ImportRequest {
             type_name: self.type_name.to_string(),
-            id: request.id.to_owned(),
+            id: id.to_owned(),
             client_capabilities: Some(CAPABILITIES),
-            identity: None,
+            identity,
         };
-        let instance = self.shared.configured(request.config)?;
-        let cancellation = Some(&request.context.cancellation);
+        let instance = self.shared.configured(config)?;
+        let cancellation = Some(&context.cancellation);
         let answer =
             instance.call("import a resource", Effect::Looks, cancellation, message, Client::import).await?;
-        request.context.report_warnings(warnings(&answer.diagnostics, FailureClass::Fatal)?);
+        context.report_warnings(warnings(&answer.diagnostics, FailureClass::Fatal)?);
         refuse_deferred(self.provider(), answer.deferred.as_ref())?;
         let mut found = Vec::new();
         for imported in answer.imported_resources {
-            found.push(self.read_imported(&request, imported).await?);
+            found.push(self.read_imported(config, id, imported, context).await?);
         }
         Ok(found)
     }
 
     async fn read_imported(
         &self,
-        request: &ImportRequest<'_>,
+        config: &Configured,
+        id: &str,
         imported: protocol::import_response::Imported,
+        context: &CallContext,
     ) -> Result<Imported, Failure> {
         let other = match imported.type_name == self.type_name {
             true => None,
@@ -153,9 +202,9 @@ impl TerraformResource {
         let outputs = handler.decode("what was imported", imported.state.as_ref())?;
         let identity = handler.decode_identity(imported.identity.as_ref());
         let begun = handler.state(None, outputs, imported.private, identity);
-        let read = handler.read_object(request.config, &begun, request.context).await?;
+        let read = handler.read_object(config, &begun, context).await?;
         let state = read.ok_or_else(|| {
-            let message = format!("there is no {} with the id `{}`", imported.type_name, request.id);
+            let message = format!("there is no {} with the id `{}`", imported.type_name, id);
             Failure::new(FailureClass::NotFound, message)
         })?;
         Ok(Imported { type_name: imported.type_name.into(), state })

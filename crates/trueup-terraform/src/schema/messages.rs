@@ -118,7 +118,7 @@ fn read_object(name: &str, message: tfplugin6::Object, depth: usize) -> Result<S
     })
 }
 
-pub(super) fn read_type(name: &str, json: &[u8]) -> Result<Type, SchemaError> {
+pub(crate) fn read_type(name: &str, json: &[u8]) -> Result<Type, SchemaError> {
     serde_json::from_slice(json).map_err(|_| SchemaError::Type(name.to_owned()))
 }
 

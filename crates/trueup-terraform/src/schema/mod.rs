@@ -16,6 +16,7 @@ use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Type, Value};
 
 pub use messages::SchemaError;
+pub(crate) use messages::read_type;
 
 use crate::client::Version;
 use crate::protocol::{DynamicValue, IdentitySchema, tfplugin5, tfplugin6};
@@ -126,7 +127,7 @@ impl Identities {
         let mut attributes = Vec::new();
         let mut types = Vec::new();
         for attribute in schema.attributes {
-            types.push((attribute.name.clone(), messages::read_type(&attribute.name, &attribute.r#type)?));
+            types.push((attribute.name.clone(), read_type(&attribute.name, &attribute.r#type)?));
             attributes.push(IdentityAttribute {
                 name: attribute.name.into(),
                 required: attribute.required_for_import,

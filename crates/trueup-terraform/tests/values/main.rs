@@ -119,7 +119,10 @@ fn numbers_are_exact_in_every_form() {
     assert_eq!(number(&[0x07]), value!(7));
     assert_eq!(number(&[0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), value!(u64::MAX));
     assert_eq!(number(b"\xa40.10"), Value::number("0.1".parse().unwrap()));
-    assert_eq!(number(&[0xcb, 0x3f, 0xb9, 0x99, 0x99, 0x99, 0x99, 0x99, 0x9a]), Value::number("0.1".parse().unwrap()));
+    assert_eq!(
+        number(&[0xcb, 0x3f, 0xb9, 0x99, 0x99, 0x99, 0x99, 0x99, 0x9a]),
+        Value::number("0.1".parse().unwrap())
+    );
     let exact = Value::number("0.1".parse().unwrap());
     assert_eq!(encode(&exact, &WireType::Number).unwrap().msgpack, b"\xa30.1"[..], "not a float near it");
     assert!(decode(&sent(b"\xa3abc"), &WireType::Number).is_err());
