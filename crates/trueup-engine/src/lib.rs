@@ -23,6 +23,7 @@ mod random;
 mod reconciler;
 mod retry;
 mod stack;
+mod warned;
 
 pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,

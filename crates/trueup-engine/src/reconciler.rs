@@ -19,6 +19,7 @@ use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
 use crate::random::{Random, SystemRandom};
+use crate::warned::Warned;
 
 /// Plans and deploys programs.
 pub struct Reconciler {
@@ -179,7 +180,8 @@ impl Reconciler {
     /// and without a call to any provider.
     pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
         let (registry, clock) = (&self.registry, self.clock.clone());
-        let sources = Sources { program, registry, options, clock, destroy: false, looking: &self.looking };
+        let (looking, warned) = (&*self.looking, Warned::default());
+        let sources = Sources { program, registry, options, clock, destroy: false, looking, warned };
         Ok(planner::validate(&sources).await?)
     }
 
@@ -199,6 +201,7 @@ impl Reconciler {
             clock: self.clock.clone(),
             destroy,
             looking: &self.looking,
+            warned: Warned::default(),
         };
         Ok(planner::plan(&sources, snapshot, trace).await?)
     }
@@ -320,6 +323,7 @@ impl Reconciler {
             lease,
             registry: &self.registry,
             late_configs: tokio::sync::Mutex::default(),
+            warned: Warned::default(),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
         let executing = pin!(execute(&run, planned));

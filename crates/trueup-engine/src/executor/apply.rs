@@ -185,6 +185,7 @@ impl Applying<'_> {
             .run
             .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
             .await?;
+        context.report_warnings(answer.diagnostics);
         let planned = self.resource.decision.action;
         let mut action = action_of(answer.verdict);
         let unfinished = current.is_some_and(|current| current.attempt().is_some());

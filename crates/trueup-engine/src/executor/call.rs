@@ -134,7 +134,7 @@ impl Run<'_> {
             cancellation: CancellationToken::new(),
             clock: self.clock.clone(),
             progress: Arc::new(progress),
-            warnings: Arc::new(|_| {}),
+            warnings: self.warned.of(address),
             name_rules: NameRules::default(),
         }
     }

@@ -430,7 +430,9 @@ impl Case<'_> {
             private: &private,
             context: &context,
         };
-        self.handler.plan(request).await
+        let mut answer = self.handler.plan(request).await?;
+        context.report_warnings(std::mem::take(&mut answer.diagnostics));
+        Ok(answer)
     }
 
     /// The same of an object that may be there and not be visible yet: its absence must outlast the type's window.

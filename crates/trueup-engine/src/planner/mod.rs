@@ -49,6 +49,7 @@ use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
+use crate::warned::Warned;
 use node::{Attributes, Node, NodeKind, NodeScope};
 use relocate::Relocation;
 use select::Selection;
@@ -69,6 +70,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) destroy: bool,
     /// How far looking has come.
     pub(crate) looking: &'a Looking,
+    /// What providers warn of.
+    pub(crate) warned: Warned,
 }
 
 /// A plan in the making, of a program.
@@ -183,7 +186,7 @@ impl Sources<'_> {
             cancellation: tokio_util::sync::CancellationToken::new(),
             clock: self.clock.clone(),
             progress: Arc::new(|_| {}),
-            warnings: Arc::new(|_| {}),
+            warnings: self.warned.of(address),
             name_rules: NameRules::default(),
         }
     }

@@ -28,6 +28,21 @@ fn what_is_wrong_with_a_configuration_is_told_with_its_place() {
     assert!(refused.contains("Cannot configure: As was asked for."), "{refused}");
 }
 
+/// What goes well and is worth knowing all the same.
+#[test]
+fn warnings_are_told_with_the_plan_and_after_the_run() {
+    let bench = Bench::new(Fixture(6));
+    let program = bench.one("thing", troubled("warn"));
+    let warned: Vec<String> = bench.plan(&program).warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warned, ["warning: planned with a warning"]);
+    let report = bench.deploy(&program);
+    assert!(report.succeeded());
+    assert_eq!(report.warnings, ["warning: applied with a warning"]);
+    let warned: Vec<String> = bench.plan(&program).warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warned, ["warning: planned with a warning", "warning: read with a warning"]);
+    assert_eq!(bench.deploy(&bench.program([])).warnings, ["warning: deleted with a warning"]);
+}
+
 /// CRASH-2: what failed half-way is kept, and replaced.
 #[test]
 fn an_object_that_was_made_half_way_is_kept_and_replaced() {
