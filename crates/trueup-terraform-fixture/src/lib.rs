@@ -21,10 +21,8 @@ use trueup_terraform::Version;
 
 /// Serves until it is told to end.
 pub fn main(version: Version) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(_) => return ExitCode::FAILURE,
-    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let Ok(runtime) = runtime else { return ExitCode::FAILURE };
     match runtime.block_on(listening::serve(version)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -25,7 +25,7 @@ const PLANNED: &[u8] = b"planned:";
 const KEPT: &[u8] = b"kept:";
 
 impl Inner {
-    pub(crate) fn plan(&self, request: PlanRequest) -> Result<PlanResponse, Status> {
+    pub(crate) fn plan(&self, request: &PlanRequest) -> Result<PlanResponse, Status> {
         let schema = self.resource(&request.type_name)?;
         let kind = self.kind(&request.type_name);
         let prior = decode(schema, request.prior_state.as_ref())?;
@@ -161,7 +161,7 @@ impl Inner {
         Ok(ApplyResponse { new_state, diagnostics, ..ApplyResponse::default() })
     }
 
-    pub(crate) fn read(&self, request: ReadRequest) -> Result<ReadResponse, Status> {
+    pub(crate) fn read(&self, request: &ReadRequest) -> Result<ReadResponse, Status> {
         let schema = self.resource(&request.type_name)?;
         let kind = self.kind(&request.type_name);
         let current = decode(schema, request.current_state.as_ref())?;
@@ -194,6 +194,7 @@ impl Inner {
 }
 
 /// What the outside world fails with.
+#[expect(clippy::needless_pass_by_value, reason = "made to stand in `map_err`")]
 pub(crate) fn outside(error: io::Error) -> Status {
     Status::internal(error.to_string())
 }

@@ -71,7 +71,8 @@ async fn wait_for(mut ended: mpsc::Receiver<()>) {
 
 /// The acceptor, and the certificate as the handshake tells it.
 fn encryption() -> io::Result<(Option<TlsAcceptor>, String)> {
-    let Some(client) = std::env::var("PLUGIN_CLIENT_CERT").ok() else { return Ok((None, String::new())) };
+    let client = std::env::var_os("PLUGIN_CLIENT_CERT").and_then(|text| text.into_string().ok());
+    let Some(client) = client else { return Ok((None, String::new())) };
     let body: String = client.lines().filter(|line| !line.starts_with("-----")).collect();
     let client = STANDARD.decode(body).map_err(io::Error::other)?;
     // As plugins in Go do.

@@ -21,7 +21,7 @@ enum By {
 fn attribute(name: &str, ty: &str, by: By) -> Attribute {
     Attribute {
         name: name.to_owned(),
-        r#type: ty.as_bytes().to_vec().into(),
+        r#type: ty.as_bytes().to_vec(),
         required: by == By::Required,
         optional: matches!(by, By::Optional | By::Either),
         computed: matches!(by, By::Either | By::Provider),
@@ -32,7 +32,7 @@ fn attribute(name: &str, ty: &str, by: By) -> Attribute {
 fn object(name: &str, nesting: ObjectNesting, by: By, attributes: Vec<Attribute>) -> Attribute {
     Attribute {
         nested_type: Some(Object { attributes, nesting: nesting.into() }),
-        r#type: Vec::new().into(),
+        r#type: Vec::new(),
         ..attribute(name, "", by)
     }
 }

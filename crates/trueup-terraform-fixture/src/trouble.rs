@@ -45,6 +45,7 @@ pub(crate) fn path(names: &[&str]) -> AttributePath {
 }
 
 /// Ends the process as a panic of Go would.
+#[expect(clippy::disallowed_methods, reason = "to end at once is what is wanted")]
 pub(crate) fn crash(place: &str) -> ! {
     complain(&format!("panic: asked to crash {place}\n\ngoroutine 1 [running]:"));
     std::process::exit(2)

@@ -1,8 +1,7 @@
 //! The largest provider there is, where its binary can be found: hashicorp/aws, with no cloud behind it.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may panic, and says when it is skipped")]
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use trueup_core::{Value, value};
 use trueup_provider::{
@@ -51,9 +50,7 @@ fn inputs(value: Value) -> InputValues {
 async fn it_tells_its_schemas_once_and_plans() {
     let cache = tempfile::tempdir().unwrap();
     let Some(first) = provider(cache.path()) else { return };
-    let begun = Instant::now();
     let types = first.resource_types().await.unwrap();
-    eprintln!("{} resource types after {:?}", types.len(), begun.elapsed());
     assert!(types.len() > 1000);
     for name in &types {
         assert!(first.resource(name).await.unwrap().is_some(), "{name}");
@@ -62,10 +59,8 @@ async fn it_tells_its_schemas_once_and_plans() {
         assert!(first.data_source(&name).await.unwrap().is_some(), "{name}");
     }
 
-    let begun = Instant::now();
     let second = provider(cache.path()).unwrap();
     let handler = second.resource("aws_sqs_queue").await.unwrap().unwrap();
-    eprintln!("one type from the disk after {:?}", begun.elapsed());
     let config = value!({
         region: "us-east-1",
         access_key: "test",
@@ -79,7 +74,6 @@ async fn it_tells_its_schemas_once_and_plans() {
     let checked = schema.check(&config, "provider aws");
     assert!(!checked.diagnostics.has_errors(), "{:?}", checked.diagnostics);
     let config = second.configure(&checked.value).await.unwrap();
-    eprintln!("configured after {:?}", begun.elapsed());
     let context = CallContext::new("stack", "test", "aws_sqs_queue.x".parse().unwrap());
     let desired = inputs(
         value!({ name: "jobs", visibility_timeout_seconds: 60, tags: (Value::map([("a", value!("1"))])) }),
@@ -96,7 +90,6 @@ async fn it_tells_its_schemas_once_and_plans() {
         context: &context,
     };
     let answer = handler.plan(request).await.unwrap();
-    eprintln!("planned after {:?}", begun.elapsed());
     assert_eq!(answer.verdict, Verdict::Create);
     assert_eq!(answer.outputs.get("delay_seconds"), Some(&value!(0)));
     assert_eq!(answer.outputs.get("tags_all"), Some(&Value::map([("a", value!("1"))])));

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use trueup_core::value;
 use trueup_provider::Provider;
@@ -90,15 +90,15 @@ fn processes(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether there is no such process any more, or will be none shortly.
 fn gone(text: &str) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(10) {
-        if processes(text).is_empty() {
-            return true;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let going = async {
+        while !processes(text).is_empty() {
+            tokio::task::yield_now().await;
         }
-        std::thread::yield_now();
-    }
-    false
+    };
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), going).await }).is_ok()
 }
 
 #[test]

@@ -55,7 +55,9 @@ impl Check {
             }
             return;
         }
-        if planned.same(config) || (!prior.is_null() && !config.is_null() && planned.same(prior)) {
+        // Two notations of one type do not make unknown values differ.
+        let unknown = planned.is_unknown() && config.is_unknown();
+        if unknown || planned.same(config) || (!prior.is_null() && !config.is_null() && planned.same(prior)) {
             return;
         }
         if config.is_null() {
@@ -119,4 +121,53 @@ impl Check {
 
 fn same_keys(left: &Entries, right: &Entries) -> bool {
     keys_of(left).eq(keys_of(right))
+}
+
+#[cfg(test)]
+mod tests {
+    use indexmap::IndexMap;
+    use trueup_core::schema::Presence;
+    use trueup_core::{Type, value};
+
+    use super::*;
+
+    /// What is found wrong with the plan of one attribute.
+    #[track_caller]
+    fn check(presence: Presence, [prior, config, planned]: [Value; 3], wrong: Option<&str>) {
+        let attributes = IndexMap::from([("a".into(), Attribute::new(Shape::Plain(Type::String), presence))]);
+        let block = Block { attributes, ..Block::default() };
+        let [prior, config, planned] = [prior, config, planned].map(|value| Value::object([("a", value)]));
+        let found = violations(&block, &prior, &config, &planned);
+        let found: Vec<&str> = found.iter().map(|violation| violation.message.as_str()).collect();
+        assert_eq!(found, wrong.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_provider_decides_what_is_left_to_it_and_nothing_else() {
+        let (null, old, new) = (|| Value::NULL, || value!("old"), || value!("new"));
+        let unknown = || Value::unknown(Type::String);
+        let other = Some("it plans another value than the program has");
+        let none = Some("it plans a value where the program has none, and may not decide one");
+        check(Presence::Optional, [null(), new(), new()], None);
+        check(Presence::Optional, [null(), new(), old()], other);
+        check(Presence::Optional, [null(), null(), new()], none);
+        check(Presence::Optional, [old(), null(), old()], none);
+        // What it takes for the same may stay as it was.
+        check(Presence::Optional, [old(), new(), old()], None);
+        check(Presence::OptionalComputed, [old(), null(), unknown()], None);
+        check(Presence::OptionalComputed, [old(), new(), unknown()], other);
+        check(Presence::Computed, [null(), null(), unknown()], None);
+        check(Presence::Optional, [null(), unknown(), unknown()], None);
+        check(Presence::Optional, [null(), Value::unknown(Type::Any), unknown()], None);
+        check(Presence::Optional, [null(), unknown(), new()], other);
+    }
+
+    #[test]
+    fn what_must_never_be_kept_is_not_planned() {
+        let secret = Attribute { write_only: true, ..Attribute::optional(Type::String) };
+        let block = Block { attributes: IndexMap::from([("a".into(), secret)]), ..Block::default() };
+        let of = |value: Value| Value::object([("a", value)]);
+        assert!(violations(&block, &Value::NULL, &of(value!("x")), &of(Value::NULL)).is_empty());
+        assert_eq!(violations(&block, &Value::NULL, &of(value!("x")), &of(value!("x"))).len(), 1);
+    }
 }

@@ -41,7 +41,7 @@ impl Identity {
 }
 
 /// Connects to a plugin that shows exactly this certificate.
-pub(super) fn connector(identity: Identity, certificate: Vec<u8>) -> Result<TlsConnector, rustls::Error> {
+pub(super) fn connector(identity: &Identity, certificate: Vec<u8>) -> Result<TlsConnector, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let pinned = Pinned { certificate: certificate.into(), provider: provider.clone() };
     let key = PrivateKeyDer::Pkcs8(identity.key.serialize_der().into());

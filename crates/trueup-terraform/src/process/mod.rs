@@ -149,7 +149,7 @@ impl Plugin {
             }
         };
         let handshake = Handshake::parse(&line)?;
-        let channel = connect(&handshake.listening, identity, handshake.certificate).await?;
+        let channel = connect(&handshake.listening, &identity, handshake.certificate).await?;
         output::subscribe(name, channel.clone());
         let client = Client::new(handshake.version, channel);
         Ok(Plugin { client, ended, words, _killer: guard, _sockets: sockets })
@@ -243,7 +243,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 async fn connect(
     listening: &Listening,
-    identity: Identity,
+    identity: &Identity,
     certificate: Option<Vec<u8>>,
 ) -> Result<Channel, StartError> {
     let encryption = match (certificate, listening) {

@@ -98,8 +98,7 @@ pub(super) fn subscribe(name: &str, channel: Channel) {
 async fn each_line(mut reader: impl AsyncRead + Unpin, mut handle: impl FnMut(&str)) {
     let mut chunk = vec![0; 16 << 10];
     let mut line = Vec::new();
-    loop {
-        let Ok(length @ 1..) = reader.read(&mut chunk).await else { break };
+    while let Ok(length @ 1..) = reader.read(&mut chunk).await {
         for &byte in &chunk[..length] {
             if byte == b'\n' {
                 handle(&String::from_utf8_lossy(&line));

@@ -51,7 +51,7 @@ impl TerraformResource {
         let cancellation = Some(&request.context.cancellation);
         let answer =
             instance.call("change a resource", Effect::Changes, cancellation, message, Client::apply).await?;
-        self.conclude(&request, &planned, seen, answer)
+        self.conclude(&request, &planned, seen, &answer)
     }
 
     /// What the answer to a change comes to. Whatever went wrong, an object that is told of is kept.
@@ -60,7 +60,7 @@ impl TerraformResource {
         request: &ApplyRequest<'_>,
         planned: &Value,
         seen: Option<&State>,
-        answer: protocol::ApplyResponse,
+        answer: &protocol::ApplyResponse,
     ) -> Result<State, ApplyFailure> {
         let provider = self.provider();
         let told = diagnostics(&answer.diagnostics);

@@ -87,7 +87,8 @@ impl TerraformResource {
         self.identities.as_ref()?.decode(sent?.data.as_ref()?)
     }
 
-    /// The state of an object. What must never be kept is left out of its inputs.
+    /// The state of an object. What must never be kept is left out of its inputs. Its identity is what the provider says
+    /// that it is, and nothing otherwise: an id may be another object's in another region.
     fn state(
         &self,
         inputs: Option<&InputValues>,
@@ -98,11 +99,6 @@ impl TerraformResource {
         let kept = |value: &Value| self.schema.block.without(value, |attribute| attribute.write_only);
         let inputs = inputs
             .map(|inputs| InputValues { written: kept(&inputs.written), effective: kept(&inputs.effective) });
-        // A provider without identities of its own knows objects by their id.
-        let identity = identity.or_else(|| {
-            let id = outputs.get("id").filter(|id| id.as_str().is_some_and(|id| !id.is_empty()))?;
-            Some(Value::object([("id", id.clone())]))
-        });
         let schema_version = self.schema.version;
         State { inputs, outputs, private: private.into(), schema_version, identity }
     }
