@@ -3,9 +3,9 @@
 //! It keeps its objects as files in a folder that its configuration names, so that whoever tests can see what is true.
 //! Trouble is asked for in configurations (`trouble`), so that each test has its own.
 //!
-//! - [`schemas`]: the types; [`objects`]: the files
-//! - [`lifecycle`]: planning and applying; [`trouble`]: going wrong
-//! - [`service`]: the calls of both versions; [`listening`]: the handshake and the encryption
+//! - `schemas`: the types; `objects`: the files
+//! - `lifecycle`: planning and applying; `trouble`: going wrong
+//! - `service`: the calls of both versions; `listening`: the handshake and the encryption
 
 mod extras;
 mod lifecycle;

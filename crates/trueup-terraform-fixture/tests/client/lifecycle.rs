@@ -6,6 +6,7 @@ use trueup_program::{
     DataDeclaration, Expression, ImportDeclaration, MoveDeclaration, Node, OutputDeclaration, Program,
     Reference,
 };
+use trueup_provider::{CallContext, MigrateRequest, Provider, State};
 
 use crate::bench::{Bench, VERSIONS};
 
@@ -225,5 +226,36 @@ fn values_that_are_not_known_yet_are_planned_as_such() {
         assert_eq!(bench.actions(&program(2)), ["update", "may-replace"]);
         bench.deployed(&program(2));
         assert_eq!(bench.objects().keys().collect::<Vec<_>>(), ["thing/2", "thing/one"]);
+    }
+}
+
+/// CRUD-10: the provider brings what an older version of it recorded to its current schema.
+#[test]
+fn a_record_of_an_older_schema_is_upgraded() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        bench.runtime.block_on(async {
+            let provider = bench.fixture.provider(None, bench.pool.clone());
+            let handler = provider.resource(&format!("{}_thing", version.name())).await.unwrap().unwrap();
+            let context = CallContext::new("stack", "test", version.address("thing", "x"));
+            let recorded = |schema_version| State {
+                inputs: None,
+                outputs: value!({ title: "one", id: "one", serial: 4, tags: { a: "1" } }),
+                private: b"kept:one".to_vec(),
+                schema_version,
+                identity: None,
+            };
+            let migrate = |schema_version| {
+                let state = recorded(schema_version);
+                handler.migrate(MigrateRequest { config: None, state, from_type: None, context: &context })
+            };
+            let upgraded = migrate(0).await.unwrap();
+            assert_eq!(upgraded.schema_version, 1);
+            assert_eq!(upgraded.outputs.get("name"), Some(&value!("one")));
+            assert_eq!(upgraded.outputs.get("title"), None);
+            assert_eq!(upgraded.private, b"kept:one");
+            let newer = migrate(2).await.unwrap_err();
+            assert!(newer.message.contains("schema version 2"), "{newer}");
+        });
     }
 }
