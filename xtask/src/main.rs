@@ -2,7 +2,8 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks.
+//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start;
+//! [`sim`] runs the simulator, [`fuzz`] the fuzzer.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -10,17 +11,21 @@
 mod book;
 mod cargo;
 mod failure;
+mod fuzz;
 mod licences;
 mod links;
 mod phases;
 mod reference;
 mod repository;
 mod runner;
+mod sim;
 mod spdx;
 mod spec_ids;
+mod tools;
 
 use std::process::ExitCode;
 
+use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::runner::{OnFailure, Phase};
 
@@ -53,18 +58,32 @@ fn main() -> ExitCode {
         }
         ["ci"] => runner::run_all(PHASES, &repository, OnFailure::Stop),
         ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
-        ["reference"] => match reference::write(&repository) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                eprintln!("error: {failure}");
-                ExitCode::FAILURE
-            }
-        },
+        ["reference"] => exit_code(reference::write(&repository)),
+        ["sim", arguments @ ..] => exit_code(sim::run(&repository, arguments)),
+        ["fuzz", minutes] => fuzz(&repository, None, minutes),
+        ["fuzz", minutes, target] => fuzz(&repository, Some(target), minutes),
         [name] => match PHASES.iter().find(|phase| phase.name == *name) {
             Some(phase) => runner::run_one(phase, &repository),
             None => usage_error(&format!("there is no phase `{name}`")),
         },
         _ => usage_error(&format!("cannot make sense of `{}`", arguments.join(" "))),
+    }
+}
+
+fn exit_code(outcome: Result<(), Failure>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn fuzz(repository: &Repository, target: Option<&str>, minutes: &str) -> ExitCode {
+    match minutes.parse() {
+        Ok(minutes) => exit_code(fuzz::run(repository, target, minutes)),
+        Err(_) => usage_error(&format!("`{minutes}` is no number of minutes")),
     }
 }
 
@@ -78,6 +97,8 @@ fn help() -> String {
         "Usage: cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
          cargo xtask <phase>             run one phase\n       \
          cargo xtask reference           write the generated pages of docs/reference\n       \
+         cargo xtask sim --minutes M     simulate for so long (`cargo xtask sim --help` says what else)\n       \
+         cargo xtask fuzz M [target]     fuzz what reads bytes from outside, M minutes a target\n       \
          cargo xtask help                print this\n\nPhases:\n",
     );
     for phase in PHASES {

@@ -10,15 +10,24 @@ use trueup_provider_std::{
 };
 use trueup_state::{Scope, Store};
 
+/// The keys of secrets are for the command line: no program reads them, and no command that it runs.
+const KEY_VARIABLES: [&str; 4] =
+    ["TRUEUP_KEY", "TRUEUP_PASSPHRASE", "TRUEUP_NEW_KEY", "TRUEUP_NEW_PASSPHRASE"];
+
 /// The providers for a stack.
 pub(crate) fn registry(request: &RegistryRequest) -> Registry {
-    let surroundings = Surroundings::new(&request.folder).with_environment(std::env::vars_os());
+    let environment = std::env::vars_os().filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key));
+    let surroundings = Surroundings::new(&request.folder).with_environment(environment);
     let own = request.clone();
     let outputs = StackOutputs::from_function(move |wanted| outputs_of(own.clone(), wanted));
-    Registry::new()
+    let registry = Registry::new()
         .with(std_provider(surroundings))
         .with(terraform_provider(Randomness::default()))
-        .with(stack_provider(outputs))
+        .with(stack_provider(outputs));
+    #[cfg(feature = "pg")]
+    let registry =
+        registry.with(trueup_provider_pg::pg_provider(|name| std::env::var_os(name)?.into_string().ok()));
+    registry
 }
 
 /// What another stack gives: from this stack's store, or from the one in another stack's folder.

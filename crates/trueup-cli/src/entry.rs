@@ -65,6 +65,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             interrupts: Interrupts::default(),
             clock: Arc::new(RuntimeClock::new()),
             given,
+            passphrase: Arc::default(),
             typed: typed(composition.name, &arguments),
         };
         tracing::info!(version = composition.version, "{}", session.typed);

@@ -4,6 +4,7 @@ use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, SourceMap, Value};
 use trueup_engine::EngineError;
 use trueup_program::{Expression, Node, Place, Program};
 use trueup_state::StoreError;
+use trueup_state::sealing::KeyError;
 
 use crate::exit::Exit;
 use crate::front_end::Faulty;
@@ -164,11 +165,17 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
     match error {
         StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
         StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
-        StoreError::Unavailable { .. } => diagnostic.hint("check that it exists and may be written"),
+        StoreError::Unavailable { .. } => {
+            diagnostic.hint("check that it exists and may be written, and that there is room; then run again")
+        }
         StoreError::Damaged { .. } => diagnostic.hint(
             "put a copy of it back; or move it away, and `trueup state import` an export, or `trueup deploy` \
              to find again what can be found",
         ),
+        StoreError::Key { error: KeyError::Format { .. }, .. } => diagnostic,
+        StoreError::Key { .. } => diagnostic
+            .hint("bring the key back, or say where it is: `trueup config` shows what is set")
+            .hint("if it is lost, `trueup state rekey --forget` gives up the secrets, and nothing else"),
         StoreError::Format { .. } => diagnostic,
     }
 }

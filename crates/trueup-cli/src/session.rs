@@ -1,8 +1,9 @@
 //! What all commands of one call have in common: who runs them, where, and with what.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use trueup_core::Secret;
 use trueup_engine::Holder;
 use trueup_provider::{Clock, Registry};
 
@@ -28,6 +29,8 @@ pub(crate) struct Session<'a> {
     pub clock: Arc<dyn Clock>,
     /// Values of variables from the command line, in order.
     pub given: Vec<GivenVariable>,
+    /// The passphrase, once someone was asked for it.
+    pub passphrase: Arc<OnceLock<Secret<String>>>,
     /// The command as it was typed, for whoever has to run it again.
     pub typed: String,
 }
@@ -36,7 +39,7 @@ impl Session<'_> {
     /// The providers, for a stack whose state is kept there.
     pub(crate) fn registry(&self, state: &StateSettings) -> Registry {
         let (folder, state, clock) = (self.folder.clone(), state.clone(), self.clock.clone());
-        let open_store = self.composition.open_store.clone();
+        let open_store = self.opening_sealed();
         (self.composition.registry)(&RegistryRequest { folder, state, clock, open_store })
     }
 

@@ -81,6 +81,26 @@ impl Store for UnmadeStore {
         self.now().unlock(scope, run)
     }
 
+    fn lease_freed<'a>(&'a self, scope: &'a Scope) -> Option<BoxFuture<'a, ()>> {
+        self.now().lease_freed(scope)
+    }
+
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        self.now().keyring(scope)
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let made = self.made.get_or_try_init(|| (self.make)()).await?;
+            made.replace_keyring(scope, expected, keyring).await
+        })
+    }
+
     fn commit<'a>(
         &'a self,
         scope: &'a Scope,
@@ -96,6 +116,14 @@ impl Store for UnmadeStore {
         id: RecordId,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         self.now().journal(scope, id)
+    }
+
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.now().forget_before_resealing(scope, token)
     }
 
     fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {

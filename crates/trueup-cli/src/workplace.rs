@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
 use trueup_engine::{EventSink, Looking, PlanOptions, Preview, Reconciler, SystemRandom};
 use trueup_program::Program;
 use trueup_provider::{BoxFuture, Registry};
+use trueup_state::sealing::KeySources;
 use trueup_state::{MemoryStore, Scope, Snapshot, Store, StoreError};
 
 use crate::composition::{OpenStore, StoreRequest};
@@ -16,7 +18,7 @@ use crate::front_end::{BuildRequest, Built, Loaded, Purpose, StateSettings};
 use crate::render::render_diagnostics;
 use crate::session::{Session, login};
 use crate::settings::{self, FolderMemory, Resolved, UserSettings};
-use crate::stores::sqlite_path;
+use crate::stores::{self, sqlite_path};
 use crate::unmade_store::UnmadeStore;
 
 /// A program that is not known as a whole by then never will be.
@@ -40,13 +42,17 @@ pub(crate) struct Workplace<'a> {
     pub registry: Registry,
     /// How far plans have come.
     pub looking: Arc<Looking>,
+    /// When plans are made: now, or when the one was that is carried out.
+    pub plan_time: SystemTime,
     memory: FolderMemory,
 }
 
 /// What a store is opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// To look: what is not there is not made.
+    /// To look at what is not secret: no key is needed, and secrets stay sealed. What is not there is not made.
+    Look,
+    /// To read: what is not there is not made.
     Read,
     /// To change.
     Write,
@@ -75,6 +81,7 @@ impl<'a> Workplace<'a> {
             stage,
             registry: session.registry(&state.value),
             looking: Arc::default(),
+            plan_time: session.clock.now(),
             state,
             loaded,
             user,
@@ -112,19 +119,34 @@ impl<'a> Workplace<'a> {
 
     /// Where the store is, for people.
     pub(crate) fn location(&self) -> String {
-        match sqlite_path(&self.state.value) {
-            Ok(path) if self.state.value.kind == "sqlite" => path.display().to_string(),
-            _ => self.state.value.kind.to_string(),
+        stores::location(&self.state.value)
+    }
+
+    /// Opens the store, with secrets sealed on the way in and opened on the way out.
+    pub(crate) async fn store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
+        let store = self.bare_store(access).await?;
+        match access {
+            Access::Look => Ok(store),
+            Access::Read | Access::Write => {
+                let writes = access == Access::Write;
+                self.session.sealed(store, &self.scope(), self.key_sources(), writes).await
+            }
         }
     }
 
-    /// Opens the store. One that is not there yet is made when a lease is taken in it, and not before.
-    pub(crate) async fn store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
+    /// Where keys are.
+    pub(crate) fn key_sources(&self) -> KeySources {
+        self.session.key_sources(&self.user, &self.state.value)
+    }
+
+    /// Opens what keeps the state, secrets sealed as they are. A store that is not there yet is made when a lease is taken
+    /// in it, and not before.
+    pub(crate) async fn bare_store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
         let Session { folder, clock, composition, .. } = self.session;
         let (state, open) = (self.state.value.clone(), composition.open_store.clone());
         let request = StoreRequest { folder: folder.clone(), state, clock: clock.clone() };
         if let Some(path) = self.unmade()? {
-            if access == Access::Read {
+            if access != Access::Write {
                 return Ok(Arc::new(MemoryStore::new(clock.clone())));
             }
             let own = path.starts_with(folder.join(settings::OWN_FOLDER)).then(|| folder.clone());
@@ -154,8 +176,8 @@ impl<'a> Workplace<'a> {
     }
 
     /// What is recorded.
-    pub(crate) async fn snapshot(&self) -> CommandResult<Snapshot> {
-        Ok(self.store(Access::Read).await?.load(&self.scope()).await?)
+    pub(crate) async fn snapshot(&self, access: Access) -> CommandResult<Snapshot> {
+        Ok(self.store(access).await?.load(&self.scope()).await?)
     }
 
     /// An engine on this store.
@@ -184,6 +206,7 @@ impl<'a> Workplace<'a> {
                 purpose,
                 registry: &self.registry,
                 variables: &variables,
+                plan_time: self.plan_time,
                 known: preview.as_ref().map(|preview| preview as _),
             };
             let mut built = self.loaded.source.build(request).await?;
@@ -235,8 +258,10 @@ fn made(
             settings::make_own_folder(&folder).map_err(|error| unavailable(error.to_string()))?;
         }
         open(request).await.map_err(|diagnostics| {
-            let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-            unavailable(told.join("; "))
+            // It says itself what it could not open.
+            let own = format!("cannot open the state at {}: ", path.display());
+            let summaries = diagnostics.iter().map(|it| it.summary.strip_prefix(&own).unwrap_or(&it.summary));
+            unavailable(summaries.collect::<Vec<_>>().join("; "))
         })
     })
 }

@@ -110,8 +110,17 @@ impl Reconciler {
     ) -> Result<Vec<HandStep>, EngineError> {
         let (registry, clock) = (self.registry(), self.clock().clone());
         let options = &PlanOptions { drift: true, ..options.clone() };
-        let (looking, warned) = (self.looking(), Warned::default());
-        let sources = Sources { program, registry, options, clock, destroy: false, looking, warned };
+        let sources = Sources {
+            program,
+            registry,
+            options,
+            clock,
+            destroy: false,
+            looking: self.looking(),
+            observations: None,
+            about: None,
+            warned: Warned::default(),
+        };
         Ok(planner::observe(&sources, snapshot).await?)
     }
 

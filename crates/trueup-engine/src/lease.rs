@@ -3,6 +3,7 @@
 //! The store is asked for a little longer than the run itself counts on. By the time a successor may begin, this run has
 //! long stopped, also when the two clocks disagree a little.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -11,6 +12,7 @@ use tokio::sync::watch;
 use trueup_provider::Clock;
 use trueup_state::{Acquired, HeldLease, Holder, Lease, Scope, Store, StoreError};
 
+use crate::mutations::planted;
 use crate::reconciler::EngineError;
 
 /// How much longer than the run counts on the store keeps others away.
@@ -18,6 +20,9 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// How often a waiting run asks again.
 const POLL: Duration = Duration::from_secs(1);
+
+/// How often it asks again where the store tells when a lease is given back: only expiry comes unannounced.
+const POLL_EXPIRY: Duration = Duration::from_secs(10);
 
 /// A lease that is held for a run.
 pub(crate) struct RunLease {
@@ -55,13 +60,29 @@ impl RunLease {
                     });
                 }
                 Acquired::Held(held) if !waiting(&held) => return Err(EngineError::Held(Box::new(held))),
-                Acquired::Held(_) => clock.sleep(POLL).await,
+                Acquired::Held(_) => match store.lease_freed(scope) {
+                    None => clock.sleep(POLL).await,
+                    Some(freed) => drop(select(clock.sleep(POLL_EXPIRY), freed).await),
+                },
             }
         }
     }
 
+    /// The outcome of some work, while the lease is renewed. If it is lost, another run may be at it already: what is
+    /// under way is dropped, and its intents say so (STATE-3).
+    pub(crate) async fn kept_during<T>(
+        &self,
+        work: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        match select(pin!(work), pin!(self.keep())).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right((lost, _)) => Err(lost.into()),
+        }
+    }
+
     /// Renews the lease for as long as the run lasts. Ends only when it is lost: taken away, or not renewed in time.
-    pub(crate) async fn keep(&self) -> StoreError {
+    async fn keep(&self) -> StoreError {
+        planted!(ForgetLease => std::future::pending::<()>().await);
         loop {
             self.clock.sleep(self.term / 3).await;
             if let Err(lost) = self.renew().await {
@@ -98,6 +119,7 @@ impl RunLease {
     /// Waits until a call may start: never with less than a third of the lease left.
     pub(crate) async fn ready(&self) {
         let mut renewed = self.renewed.subscribe();
+        planted!(ForgetLease => return);
         while self.left() < self.term / 3 {
             if renewed.changed().await.is_err() {
                 return;

@@ -5,6 +5,7 @@
 //! - [`Plan`]: what would be done, why, and what may be done at most
 //! - [`Event`], [`EventSink`]: what happens, for console, JSON, history and users' own subscribers
 //! - [`RunReport`]: what a run came to
+//! - [`SavedPlan`]: a plan that is carried out later, exactly as it is or not at all
 //! - [`HandChange`]: what people change in state by hand
 //!
 //! The engine owns order, retries, recovery and what is recorded. It knows no terminal, no environment and no file:
@@ -16,12 +17,14 @@ mod graph;
 mod hand;
 mod lease;
 mod looking;
+mod mutations;
 mod options;
 mod plan;
 mod planner;
 mod random;
 mod reconciler;
 mod retry;
+mod saved;
 mod stack;
 mod warned;
 
@@ -31,10 +34,16 @@ pub use events::{
 pub use executor::{Cancellation, Outcome, RunReport};
 pub use hand::{HandChange, HandStep};
 pub use looking::Looking;
+#[cfg(feature = "mutations")]
+pub use mutations::{Mutation, plant};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 pub use planner::PassDump;
 pub use planner::Preview;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
+pub use saved::{
+    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Premise, PremiseKind, Protection, SavedOptions,
+    SavedPlan, changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
+};
 pub use stack::{Declared, Stack};

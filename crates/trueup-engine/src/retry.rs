@@ -6,6 +6,7 @@ use trueup_core::{Failure, FailureClass, Value};
 use trueup_program::RetryPolicy;
 use trueup_provider::Clock;
 
+use crate::mutations::planted;
 /// How often something is looked for while it may not be visible yet.
 const LOOKS: u32 = 5;
 
@@ -18,6 +19,7 @@ pub(crate) async fn within<T, F: Future<Output = Result<T, Failure>>>(
     is_found: impl Fn(&T) -> bool,
 ) -> Result<T, Failure> {
     let began = clock.now();
+    let window = if planted!(TrustEarlyAbsence) { Duration::ZERO } else { window };
     loop {
         let seen = look().await?;
         let looked = clock.now().duration_since(began).unwrap_or_default();
@@ -62,6 +64,7 @@ impl Attempts {
         let elapsed = clock.now().duration_since(self.started).unwrap_or_default();
         let (delay, bounded_by_attempts, pending) = match &failure.class {
             FailureClass::Retryable => (None, true, None),
+            FailureClass::Indeterminate if planted!(RetryIndeterminate) => (None, true, None),
             FailureClass::Throttled { delay } => (*delay, true, None),
             FailureClass::Pending { delay, context } => (*delay, false, Some(context.clone())),
             _ => return Next::GiveUp(self.told(failure, elapsed)),

@@ -49,12 +49,13 @@ enum GivenValue {
 pub(crate) fn root_values(
     module: &Module,
     folder: &Path,
+    stage: &str,
     given: &GivenVariables,
     required: bool,
     sources: &mut SourceMap,
     diagnostics: &mut Diagnostics,
 ) -> IndexMap<SmolStr, Value> {
-    let given = gather(module, folder, given, sources, diagnostics);
+    let given = gather(module, folder, stage, given, sources, diagnostics);
     let mut values = IndexMap::new();
     for (name, variable) in &module.variables {
         if let Some(given) = given.get(name) {
@@ -73,7 +74,7 @@ pub(crate) fn root_values(
         } else if variable.default.is_none() {
             let summary = format!("the variable `{name}` has no value");
             let hint = format!(
-                "give it with `--var {name}=…`, in terraform.tfvars, or as TRUEUP_VAR_{name}; or give it a default"
+                "give it with `--var {name}=…`, in terraform.tfvars or {STAGES}/{stage}.tfvars, or as TRUEUP_VAR_{name}; or give it a default"
             );
             diagnostics.push(at(variable.name.origin, summary).hint(hint));
             values.insert(name.clone(), Value::unknown(variable.constraint.ty.clone()));
@@ -86,6 +87,7 @@ pub(crate) fn root_values(
 fn gather(
     module: &Module,
     folder: &Path,
+    stage: &str,
     given: &GivenVariables,
     sources: &mut SourceMap,
     diagnostics: &mut Diagnostics,
@@ -98,7 +100,7 @@ fn gather(
             found.insert(name.as_str().into(), Given { value: GivenValue::Text(text.clone()), from });
         }
     }
-    for file in automatic_files(folder) {
+    for file in automatic_files(folder, stage) {
         read_variables(&folder.join(&file), &file, module, &mut found, sources, diagnostics);
     }
     for argument in &given.arguments {
@@ -122,8 +124,11 @@ fn gather(
     found
 }
 
+/// The folder of the files that belong to one stage each.
+pub(crate) const STAGES: &str = "stages";
+
 /// The files that are read without being asked for, in order.
-fn automatic_files(folder: &Path) -> Vec<String> {
+fn automatic_files(folder: &Path, stage: &str) -> Vec<String> {
     let mut files: Vec<String> = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned).into();
     files.retain(|file| folder.join(file).is_file());
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -132,6 +137,9 @@ fn automatic_files(folder: &Path) -> Vec<String> {
         names.filter(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")).collect();
     automatic.sort();
     files.extend(automatic);
+    // What a stage says of itself beats what holds for all.
+    let of_stage = [format!("{STAGES}/{stage}.tfvars"), format!("{STAGES}/{stage}.tfvars.json")];
+    files.extend(of_stage.into_iter().filter(|file| folder.join(file).is_file()));
     files
 }
 

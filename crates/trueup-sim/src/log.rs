@@ -5,17 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use trueup_engine::Plan;
-use trueup_state::{FencingToken, Write};
+use trueup_state::{FencingToken, Step, Write};
 
 use crate::clock::SimClock;
 use crate::cloud::{Asking, Caller, Effect, ObjectId, Who};
 use crate::invariants::{Violation, Watch};
+use crate::tally::{Ingredient, Tally};
 
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub(crate) enum Happened {
-    /// A process began, with this many operations at a time.
-    Began { process: u64, what: String, parallelism: u64, by_hand: bool },
+    /// A process began.
+    Began { process: u64, what: String, orders: Orders },
     /// A plan was approved by whoever started the process; these addresses are protected, those retained.
     Approved { process: u64, plan: Box<Plan>, protected: Vec<String>, retained: Vec<String> },
     /// Someone pressed Ctrl-C.
@@ -32,8 +33,8 @@ pub(crate) enum Happened {
     ToldGone { object: ObjectId },
     /// Something changed in the cloud.
     Effect { who: Who, object: ObjectId, effect: Effect },
-    /// A lease was given out.
-    Leased { process: u64, token: FencingToken },
+    /// A lease was given out or renewed, until then.
+    Leased { process: u64, token: FencingToken, until: Duration },
     /// A lease was taken away or given back.
     Unleased { token: FencingToken },
     /// Writes became durable. The sequence numbers commits.
@@ -44,6 +45,17 @@ pub(crate) enum Happened {
     Note(String),
 }
 
+/// What a process was told when it was started.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Orders {
+    /// How many operations run at a time.
+    pub(crate) parallelism: u64,
+    /// Whether it changes state by hand, and so has no plan.
+    pub(crate) by_hand: bool,
+    /// Whether it may take over what is someone else's.
+    pub(crate) adopts: bool,
+}
+
 /// The log. Clones are the same one.
 #[derive(Clone)]
 pub(crate) struct Log(Arc<Mutex<Inner>>);
@@ -52,13 +64,15 @@ struct Inner {
     clock: SimClock,
     watch: Watch,
     violation: Option<Violation>,
+    tally: Tally,
     lines: Option<Vec<(Duration, String)>>,
 }
 
 impl Log {
     pub(crate) fn new(clock: SimClock, traced: bool) -> Self {
         let lines = traced.then(Vec::new);
-        Log(Arc::new(Mutex::new(Inner { clock, watch: Watch::default(), violation: None, lines })))
+        let (watch, violation, tally) = (Watch::default(), None, Tally::default());
+        Log(Arc::new(Mutex::new(Inner { clock, watch, violation, tally, lines })))
     }
 
     /// Notes what happened, and judges it.
@@ -69,6 +83,7 @@ impl Log {
         if let Some(lines) = &mut inner.lines {
             lines.push((at, crate::trace::told(&happened)));
         }
+        counted(&happened).into_iter().for_each(|it| inner.tally.count(it));
         if let Err(violation) = inner.watch.see(at, &happened) {
             inner.violate(violation);
         }
@@ -79,6 +94,16 @@ impl Log {
         if self.lock().lines.is_some() {
             self.push(Happened::Note(text()));
         }
+    }
+
+    /// Counts something.
+    pub(crate) fn count(&self, ingredient: Ingredient) {
+        self.lock().tally.count(ingredient);
+    }
+
+    /// How often what happened.
+    pub(crate) fn tally(&self) -> Tally {
+        self.lock().tally.clone()
     }
 
     /// Judges something that is no single event.
@@ -116,5 +141,32 @@ impl Inner {
             lines.push((at, format!("VIOLATED {violation}")));
         }
         self.violation.get_or_insert(violation);
+    }
+}
+
+/// What an event counts as. What leaves no event is counted where it happens.
+fn counted(happened: &Happened) -> Vec<Ingredient> {
+    match happened {
+        Happened::Cancelled { .. } => vec![Ingredient::Cancel],
+        Happened::Killed { .. } => vec![Ingredient::Kill],
+        Happened::Effect { who: Who::Engine(_), effect, .. } => vec![match effect {
+            Effect::Created { .. } => Ingredient::Created,
+            Effect::Changed { .. } => Ingredient::Changed,
+            Effect::Deleted => Ingredient::Deleted,
+        }],
+        Happened::Effect { who: Who::Hand, effect, .. } => vec![match effect {
+            Effect::Created { .. } => Ingredient::HandSquat,
+            Effect::Changed { .. } => Ingredient::HandChange,
+            Effect::Deleted => Ingredient::HandDelete,
+        }],
+        Happened::Committed { writes, .. } => {
+            let counted = writes.iter().filter_map(|write| match write.entry.step {
+                Step::Adopted { .. } => Some(Ingredient::Adopted),
+                Step::Dropped { .. } => Some(Ingredient::Forgotten),
+                _ => None,
+            });
+            counted.collect()
+        }
+        _ => Vec::new(),
     }
 }

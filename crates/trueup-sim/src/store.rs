@@ -18,6 +18,7 @@ use crate::clock::SimClock;
 use crate::log::{Happened, Log};
 use crate::process::Process;
 use crate::random::Dice;
+use crate::tally::Ingredient;
 
 /// What goes wrong with the store in a step of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -87,6 +88,7 @@ impl Disk {
 
     /// A lease was taken away behind its holder's back.
     pub(crate) fn unleased(&self, token: FencingToken) {
+        self.log.count(Ingredient::Unlock);
         self.log.push(Happened::Unleased { token });
     }
 
@@ -128,6 +130,31 @@ impl Disk {
     }
 }
 
+impl Fault {
+    fn ingredient(&self) -> Ingredient {
+        match self {
+            Fault::Write => Ingredient::WriteFailed,
+            Fault::Flush => Ingredient::FlushFailed,
+            Fault::Full(_) => Ingredient::DiskFull,
+            Fault::Slow(_) => Ingredient::WriteSlow,
+        }
+    }
+}
+
+/// A write under way, for counting those that a kill cuts off.
+struct Torn<'a> {
+    store: &'a ProcessStore,
+    as_ingredient: Ingredient,
+}
+
+impl Drop for Torn<'_> {
+    fn drop(&mut self) {
+        if self.store.process.is_cut() {
+            self.store.disk.log.count(self.as_ingredient);
+        }
+    }
+}
+
 /// The store as one process reaches it.
 pub(crate) struct ProcessStore {
     disk: Disk,
@@ -142,9 +169,13 @@ impl ProcessStore {
 
     async fn write(&self, scope: &Scope, token: FencingToken, batch: &Batch) -> Result<Version, StoreError> {
         let disk = &self.disk;
+        // Whoever dies in here tears the write: nothing of it is there, or all of it and nobody knows.
+        let mut torn = Torn { store: self, as_ingredient: Ingredient::KilledBeforeWrite };
         self.process.point().await;
         self.latency().await;
-        match disk.fault() {
+        let fault = disk.fault();
+        fault.iter().for_each(|fault| disk.log.count(fault.ingredient()));
+        match fault {
             Some(Fault::Write) => return Err(disk.unavailable("the write failed")),
             Some(Fault::Full(time)) => {
                 let until = disk.clock.elapsed() + time;
@@ -160,11 +191,17 @@ impl ProcessStore {
         }
         self.process.point().await;
         let (version, sequence) = self.make_durable(scope, token, batch).await?;
+        torn.as_ingredient = Ingredient::KilledAfterWrite;
         self.process.point().await;
         self.latency().await;
         self.process.point().await;
         disk.log.push(Happened::Acknowledged { sequence });
         Ok(version)
+    }
+
+    fn leased(&self, lease: &Lease, term: Duration) {
+        let (process, until) = (self.process.number(), self.disk.clock.elapsed() + term);
+        self.disk.log.push(Happened::Leased { process, token: lease.token, until });
     }
 
     async fn make_durable(
@@ -208,10 +245,12 @@ impl Store for ProcessStore {
             self.process.point().await;
             self.latency().await;
             self.process.point().await;
+            let left = self.disk.log.ask(|watch| watch.leases.values().any(|given| given.held));
             let acquired = self.disk.memory.acquire(scope, holder, term).await?;
             if let Acquired::Lease(lease) = &acquired {
-                let process = self.process.number();
-                self.disk.log.push(Happened::Leased { process, token: lease.token });
+                // Someone died with it, or was too slow to renew it.
+                left.then(|| self.disk.log.count(Ingredient::TakenOver));
+                self.leased(lease, term);
             }
             self.process.point().await;
             Ok(acquired)
@@ -222,7 +261,9 @@ impl Store for ProcessStore {
         Box::pin(async move {
             self.process.point().await;
             self.latency().await;
-            self.disk.memory.renew(scope, lease).await
+            self.disk.memory.renew(scope, lease).await?;
+            self.leased(lease, lease.term);
+            Ok(())
         })
     }
 
@@ -244,6 +285,19 @@ impl Store for ProcessStore {
         run: &'a str,
     ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
         self.disk.memory.unlock(scope, run)
+    }
+
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        self.disk.memory.keyring(scope)
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.disk.memory.replace_keyring(scope, expected, keyring)
     }
 
     fn commit<'a>(

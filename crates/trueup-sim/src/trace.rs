@@ -30,7 +30,9 @@ pub(crate) fn told(happened: &Happened) -> String {
                 Effect::Deleted => format!("  cloud   - {object} ({who})"),
             }
         }
-        Happened::Leased { process, token } => format!("process {process} takes the lease {}", token.0),
+        Happened::Leased { process, token, until } => {
+            format!("process {process} has the lease {} until {} s", token.0, until.as_secs())
+        }
         Happened::Unleased { token } => format!("the lease {} ends", token.0),
         Happened::Committed { process, sequence, writes, .. } => {
             let writes: Vec<String> = writes.iter().map(written).collect();

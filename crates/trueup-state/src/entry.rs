@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use trueup_core::{Address, Value};
 use trueup_provider::State;
 
-use crate::record::{Attempt, Metadata, RecordId};
+use crate::record::{Attempt, Metadata, Record, RecordId};
 
 /// Something that happened to one record, as the journal keeps it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -124,5 +124,11 @@ pub enum Step {
     Moved {
         /// The new address.
         to: Address,
+    },
+    /// The secrets of the record were sealed anew, or given up (SECRET-4). It says the same otherwise. A journal may begin
+    /// with this, when all before it was forgotten.
+    Resealed {
+        /// The record.
+        record: Box<Record>,
     },
 }

@@ -16,6 +16,7 @@ use trueup_provider::BoxFuture;
 use crate::entry::Entry;
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 use crate::record::{Record, RecordId};
+use crate::sealing::KeyError;
 
 /// Which records: those of one stage of one stack. Names that are prefixes of one another never mix (STATE-1).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -138,6 +139,24 @@ pub trait Store: Send + Sync {
         run: &'a str,
     ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>>;
 
+    /// Completes when the lease of a scope may have been given back. `None` if the store cannot tell, where waiting means
+    /// asking often.
+    fn lease_freed<'a>(&'a self, _scope: &'a Scope) -> Option<BoxFuture<'a, ()>> {
+        None
+    }
+
+    /// The keys that seal the secrets of a scope, themselves sealed by a key that the store does not have. What they say
+    /// is not for the store to read.
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>>;
+
+    /// Puts a keyring in the place of the expected one, durably. `false`, and nothing changed, if another is there.
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
+
     /// Commits a batch, durably and as a whole, under a lease. The answer is the version of all that it changed.
     /// Fails with [`StoreError::Superseded`] if the lease was taken over, taken away or given back; that it has expired
     /// alone is no reason.
@@ -165,7 +184,18 @@ pub trait Store: Send + Sync {
     /// Forgets all but the newest runs, and the journal entries of records that no longer exist.
     fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// All scopes that hold records, outputs, journal or history, in order. A lease alone is nothing held.
+    /// Forgets, under a lease, what the journal says of each record from before it was last resealed, and of records that
+    /// no longer exist: nothing is then left of what older keys sealed. `false` if the store keeps its journal as it is.
+    fn forget_before_resealing<'a>(
+        &'a self,
+        _scope: &'a Scope,
+        _token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async { Ok(false) })
+    }
+
+    /// All scopes that hold records, outputs, journal or history, in order. A lease or a keyring
+    /// alone is nothing held.
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>>;
 }
 
@@ -206,6 +236,16 @@ pub enum StoreError {
         location: String,
         /// What and where.
         what: String,
+    },
+    /// The secrets of a scope can be neither opened nor sealed.
+    #[error("the secrets of {stack} ({stage}) cannot be opened or sealed: {error}; nothing was touched")]
+    Key {
+        /// The stack.
+        stack: String,
+        /// The stage.
+        stage: String,
+        /// Where the key was looked for, and what is wrong.
+        error: KeyError,
     },
     /// What is stored is of another format version.
     #[error(

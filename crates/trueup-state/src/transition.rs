@@ -7,6 +7,7 @@ use trueup_core::Address;
 
 use crate::entry::{Entry, Step};
 use crate::record::{Attempt, Generation, Metadata, Record, RecordId, Status};
+use crate::sealing::outline;
 
 /// A step that cannot happen to a record as it is: a mistake in whoever wrote it, or a damaged journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +51,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 }
             }
         }
+        (Step::Resealed { record }, before) => resealed(entry.id, before, record).map_err(illegal)?,
         (_, None) => return Err(illegal("there is no such record")),
         (step, Some(record)) => return change(record, step).map_err(illegal),
     };
@@ -117,6 +119,17 @@ fn adopt_unfinished(
     record.current = Some(found);
     record.meta = meta.clone();
     Ok(record)
+}
+
+/// The record with its secrets sealed otherwise; where the journal begins with it, as it is.
+fn resealed(id: RecordId, before: Option<Record>, record: &Record) -> Result<Record, &'static str> {
+    if record.id != id {
+        return Err("it holds another record");
+    }
+    match before {
+        Some(before) if outline(&before) != outline(record) => Err("more than secrets would change"),
+        _ => Ok(record.clone()),
+    }
 }
 
 /// Generations beside one another differ in number and name, and a later one has a higher number.
@@ -207,7 +220,9 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             remove(&mut record, *number);
         }
         Step::Moved { to } => record.address = to.clone(),
-        Step::CreateBegun { .. } | Step::Adopted { .. } => return Err("it begins a generation"),
+        Step::CreateBegun { .. } | Step::Adopted { .. } | Step::Resealed { .. } => {
+            return Err("it is about the record as a whole");
+        }
     }
     let empty = record.current.is_none() && record.deposed.is_empty();
     Ok((!empty).then_some(record))
@@ -281,6 +296,7 @@ impl Step {
             Step::Deleted { .. } => "deleted",
             Step::Dropped { .. } => "dropped",
             Step::Moved { .. } => "moved",
+            Step::Resealed { .. } => "resealed",
         }
     }
 }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use rusqlite::{OptionalExtension, Transaction, params};
-use trueup_core::{Address, Value, read_json};
-use trueup_state::{Entry, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, Version};
+use trueup_core::{Value, read_json};
+use trueup_state::rows::AddressPool;
+use trueup_state::{
+    Entry, FencingToken, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, Version,
+};
 
 use crate::columns::{Count, Time};
 use crate::fault::Fault;
-use crate::scope;
+use crate::{lease, scope};
 
 pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snapshot, Fault> {
     let Some(scope) = scope::number(transaction, scope)? else { return Ok(Snapshot::default()) };
@@ -17,7 +19,7 @@ pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snaps
         .prepare_cached("SELECT address, version, body FROM records WHERE scope = ?1 ORDER BY id")?;
     let mut rows = query.query([scope])?;
     let mut records = Vec::new();
-    let mut addresses = Addresses::default();
+    let mut addresses = AddressPool::default();
     while let Some(row) = rows.next()? {
         let Count(version) = row.get("version")?;
         let mut record: Record = read_json(row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?)
@@ -51,23 +53,6 @@ pub(crate) fn versions(
         versions.push((id, Version(version)));
     }
     Ok(versions)
-}
-
-/// The addresses that were read: each is kept once, however many records name it.
-#[derive(Default)]
-struct Addresses(IndexSet<Address>);
-
-impl Addresses {
-    fn share(&mut self, record: &mut Record) {
-        let dependencies = &mut record.meta.dependencies;
-        dependencies.shrink_to_fit();
-        for address in [&mut record.address, &mut record.origin].into_iter().chain(dependencies) {
-            match self.0.get(address) {
-                Some(known) => *address = known.clone(),
-                None => drop(self.0.insert(address.clone())),
-            }
-        }
-    }
 }
 
 pub(crate) fn journal(
@@ -128,6 +113,27 @@ pub(crate) fn prune(transaction: &Transaction<'_>, scope: &Scope, keep_runs: usi
              (SELECT position FROM runs WHERE scope = ?1 ORDER BY position DESC LIMIT -1 OFFSET ?2)",
         params![scope, keep],
     )?;
+    forget_gone(transaction, scope)
+}
+
+pub(crate) fn forget_before_resealing(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    token: FencingToken,
+) -> Result<(), Fault> {
+    let scope = lease::check_held(transaction, scope, token)?;
+    transaction.execute(
+        "DELETE FROM journal WHERE scope = ?1 AND position < (
+             SELECT MAX(later.position) FROM journal AS later
+             WHERE later.scope = journal.scope AND later.id = journal.id
+                 AND json_extract(later.body, '$.step.step') = 'resealed')",
+        [scope],
+    )?;
+    forget_gone(transaction, scope)
+}
+
+/// Forgets the journal of records that no longer exist.
+fn forget_gone(transaction: &Transaction<'_>, scope: i64) -> Result<(), Fault> {
     transaction.execute(
         "DELETE FROM journal WHERE scope = ?1 AND NOT EXISTS
              (SELECT 1 FROM records WHERE records.scope = journal.scope AND records.id = journal.id)",

@@ -30,8 +30,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, Fault> {
         Err(error) if error.kind() == ErrorKind::NotFound => create(path)?,
         Err(error) => return Err(error.into()),
     }
-    let connection = connect(path)?;
-    schema::check_format(&connection)?;
+    let mut connection = connect(path)?;
+    schema::migrate(&mut connection)?;
     make_durable(&connection)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)

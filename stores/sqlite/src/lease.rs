@@ -54,19 +54,18 @@ pub(crate) fn renew(
     Ok(())
 }
 
+/// The number of the scope, if its lease had a sign of life.
 pub(crate) fn release(
     transaction: &Transaction<'_>,
     scope: &Scope,
     token: FencingToken,
     signs: &SignsOfLife,
-) -> Result<(), Fault> {
-    if let Some(number) = scope::number(transaction, scope)? {
-        signs.give_up(number);
+) -> Result<Option<i64>, Fault> {
+    let number = scope::number(transaction, scope)?.filter(|number| signs.give_up(*number, token));
+    if held(transaction, scope)?.is_some_and(|held| held.token == token) {
+        give_back(transaction, scope)?;
     }
-    match held(transaction, scope)? {
-        Some(held) if held.token == token => give_back(transaction, scope),
-        _ => Ok(()),
-    }
+    Ok(number)
 }
 
 pub(crate) fn unlock(

@@ -1,15 +1,17 @@
 //! The default store: one SQLite file, durable at every commit.
 //!
 //! [`SqliteStore`] sends each call to a thread that owns the connection (`worker`), which runs it as one transaction
-//! (`commit`, `lease`, `contents`, `scope`; `life` tells runs that were killed from those at work). `file` makes and opens the file, `schema` says what is in it, and `fault`
-//! what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
-//! records follow from their entries, and it does not seal secrets, so the file is for its owner alone.
+//! (`commit`, `lease`, `contents`, `keyring`, `scope`; `life` tells runs that were killed from those at work). `file`
+//! makes and opens the file, `schema` says what is in it, and `fault` what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
+//! records follow from their entries, and it does not seal secrets (a store that does stands around it); the file is for
+//! its owner alone all the same.
 
 mod columns;
 mod commit;
 mod contents;
 mod fault;
 mod file;
+mod keyring;
 mod lease;
 mod life;
 mod schema;
@@ -20,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::Transaction;
 use trueup_provider::{BoxFuture, Clock};
 use trueup_state::{
     Acquired, Batch, Entry, FencingToken, HeldLease, HistoryLine, Holder, Lease, RecordId, RunSummary, Scope,
@@ -95,7 +98,16 @@ impl Store for SqliteStore {
 
     fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         let (scope, token, signs) = (scope.clone(), lease.token, self.signs.clone());
-        Box::pin(self.worker.write(move |transaction| lease::release(transaction, &scope, token, &signs)))
+        Box::pin(async move {
+            let release = {
+                let signs = signs.clone();
+                move |transaction: &Transaction<'_>| lease::release(transaction, &scope, token, &signs)
+            };
+            if let Some(number) = self.worker.write(release).await? {
+                signs.clear(number, token);
+            }
+            Ok(())
+        })
     }
 
     fn unlock<'a>(
@@ -105,6 +117,25 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
         let (scope, run) = (scope.clone(), run.to_owned());
         Box::pin(self.worker.write(move |transaction| lease::unlock(transaction, &scope, &run)))
+    }
+
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        let scope = scope.clone();
+        Box::pin(self.worker.read(move |transaction| keyring::get(transaction, &scope)))
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let (scope, expected, keyring) = (scope.clone(), expected.map(str::to_owned), keyring.to_owned());
+        Box::pin(
+            self.worker.write(move |transaction| {
+                keyring::replace(transaction, &scope, expected.as_deref(), &keyring)
+            }),
+        )
     }
 
     fn commit<'a>(
@@ -127,6 +158,22 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         let scope = scope.clone();
         Box::pin(self.worker.read(move |transaction| contents::journal(transaction, &scope, id)))
+    }
+
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let scope = scope.clone();
+        let forget = move |transaction: &Transaction<'_>| {
+            contents::forget_before_resealing(transaction, &scope, token)
+        };
+        Box::pin(async move {
+            self.worker.write(forget).await?;
+            self.worker.leave_no_trace().await?;
+            Ok(true)
+        })
     }
 
     fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {

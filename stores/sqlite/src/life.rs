@@ -16,7 +16,7 @@ use trueup_state::FencingToken;
 pub(crate) struct SignsOfLife {
     database: PathBuf,
     /// The locked files of the leases that this handle holds, by the numbers of their scopes.
-    kept: Mutex<BTreeMap<i64, File>>,
+    kept: Mutex<BTreeMap<i64, (FencingToken, File)>>,
 }
 
 /// A file that is locked, and the token that its last holder left in it.
@@ -48,16 +48,22 @@ impl SignsOfLife {
         let Sign { mut file, .. } = sign;
         let left = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", token.0));
         if let (Ok(()), Ok(mut kept)) = (left, self.kept.lock()) {
-            kept.insert(scope, file);
+            kept.insert(scope, (token, file));
         }
     }
 
-    /// Removes the file of a lease that was given back. Whoever opened it in the meantime has locked a file that others
-    /// no longer see; then the lease of that run expires like any other.
-    pub(crate) fn give_up(&self, scope: i64) {
-        if let Ok(mut kept) = self.kept.lock()
-            && kept.remove(&scope).is_some()
-        {
+    /// Unlocks the file of a lease that is about to be given back. If that fails, the file still tells that its run is over.
+    /// Whether there was one.
+    pub(crate) fn give_up(&self, scope: i64, token: FencingToken) -> bool {
+        let Ok(mut kept) = self.kept.lock() else { return false };
+        let ours = kept.get(&scope).is_some_and(|(kept, _)| *kept == token);
+        ours && kept.remove(&scope).is_some()
+    }
+
+    /// Removes the file of a lease that was given back, unless another run has it by now. Whoever opens it just then locks
+    /// a file that others no longer see; the lease of that run expires like any other.
+    pub(crate) fn clear(&self, scope: i64, token: FencingToken) {
+        if self.take(scope).is_some_and(|sign| sign.last == Some(token)) {
             let _ = std::fs::remove_file(self.path(scope));
         }
     }

@@ -4,12 +4,12 @@
 //! beside them are what queries need. A row of `leases` stays when its lease is given back, so that tokens only grow, as
 //! does `scopes.version`. Addresses have no unique index because two resources may swap theirs within one batch.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::fault::Fault;
 
 /// The newest format this program knows, which is the one it writes.
-pub(crate) const FORMAT: u64 = 1;
+pub(crate) const FORMAT: u64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE meta (format INTEGER NOT NULL) STRICT;
@@ -63,24 +63,49 @@ const TABLES: &str = "
     ) STRICT;
 ";
 
+/// What leads from each format to the next, from format 1 on.
+const MIGRATIONS: [&str; 1] = ["
+    CREATE TABLE keyrings (
+        scope INTEGER PRIMARY KEY REFERENCES scopes,
+        body TEXT NOT NULL
+    ) STRICT;
+"];
+
 /// Lays out an empty database.
 pub(crate) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(&MIGRATIONS.concat())?;
     transaction.execute("INSERT INTO meta (format) VALUES (?1)", [FORMAT.cast_signed()])?;
     transaction.commit()
 }
 
-/// Refuses what is not ours or newer than we know (STATE-7). Changes nothing.
-pub(crate) fn check_format(connection: &Connection) -> Result<(), Fault> {
+/// Brings an older format up to date as a whole or not at all; refuses what is not ours or newer than we know, and
+/// changes nothing then (STATE-7).
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
+    if format(connection)? == FORMAT {
+        return Ok(());
+    }
+    // Another process may have been faster.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let known = usize::try_from(format(&transaction)? - 1).unwrap_or(usize::MAX);
+    for migration in MIGRATIONS.iter().skip(known) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.execute("UPDATE meta SET format = ?1", [FORMAT.cast_signed()])?;
+    Ok(transaction.commit()?)
+}
+
+/// The format of a database: one that this program knows.
+fn format(connection: &Connection) -> Result<u64, Fault> {
     let ours = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'";
     if connection.query_row(ours, [], |_| Ok(())).optional()?.is_none() {
         return Err(Fault::Garbled("it is a database of something else than trueup".to_owned()));
     }
     let found = connection.query_row("SELECT format FROM meta", [], |row| row.get::<_, i64>(0)).optional()?;
     match found.and_then(|found| u64::try_from(found).ok()) {
-        Some(FORMAT) => Ok(()),
         Some(found) if found > FORMAT => Err(Fault::Newer { found }),
+        Some(found @ 1..) => Ok(found),
         _ => Err(Fault::Garbled("it says no format version".to_owned())),
     }
 }

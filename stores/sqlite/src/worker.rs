@@ -87,6 +87,16 @@ impl Worker {
         self.ask(job).await.map_err(|fault| fault.told("write", &self.path))
     }
 
+    /// Writes the file anew, so that nothing is left in it of what was deleted or overwritten.
+    pub(crate) async fn leave_no_trace(&self) -> Result<(), StoreError> {
+        let job = |connection: &mut Connection| {
+            connection.execute_batch("VACUUM")?;
+            // As long as someone reads, the log stays; it goes with the last who has the file open.
+            Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+        };
+        self.ask(job).await.map_err(|fault| fault.told("write", &self.path))
+    }
+
     async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,

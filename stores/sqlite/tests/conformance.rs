@@ -7,14 +7,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use trueup_core::Secret;
 use trueup_state::Store;
 use trueup_state::conformance::{self, HandClock, StoreUnderTest};
+use trueup_state::sealing::{KeyKind, KeySources, SealedStore};
 use trueup_store_sqlite::SqliteStore;
 
 struct InFolder {
     folder: TempDir,
     places: AtomicU64,
     clock: HandClock,
+    sealed: bool,
+}
+
+impl InFolder {
+    fn new(sealed: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        InFolder { folder, places: AtomicU64::default(), clock: HandClock::new(), sealed }
+    }
 }
 
 impl StoreUnderTest for InFolder {
@@ -26,7 +36,10 @@ impl StoreUnderTest for InFolder {
     }
 
     async fn open(&self, place: &PathBuf) -> Arc<dyn Store> {
-        Arc::new(SqliteStore::open(place, Arc::new(self.clock.clone())).await.unwrap())
+        let store = Arc::new(SqliteStore::open(place, Arc::new(self.clock.clone())).await.unwrap());
+        let key = Some(Secret::new("5a".repeat(32)));
+        let sources = KeySources { chosen: KeyKind::Env, env: key, ..KeySources::default() };
+        if self.sealed { Arc::new(SealedStore::new(store, sources)) } else { store }
     }
 
     fn let_time_pass(&self, duration: Duration) -> bool {
@@ -38,6 +51,11 @@ impl StoreUnderTest for InFolder {
 /// STATE-10.
 #[tokio::test]
 async fn the_sqlite_store_does_what_every_store_must() {
-    let folder = tempfile::tempdir().unwrap();
-    conformance::check(&InFolder { folder, places: AtomicU64::default(), clock: HandClock::new() }).await;
+    conformance::check(&InFolder::new(false)).await;
+}
+
+/// STATE-10, SECRET-3: sealed secrets come back through the file as they were.
+#[tokio::test]
+async fn so_it_does_with_sealed_secrets() {
+    conformance::check(&InFolder::new(true)).await;
 }

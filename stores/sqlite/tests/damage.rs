@@ -90,12 +90,26 @@ async fn a_database_of_something_else_is_damage() {
 
 /// STATE-7.
 #[tokio::test]
+async fn an_older_format_is_brought_up_to_date() {
+    let (_folder, path) = filled().await;
+    edit(&path, "DROP TABLE keyrings; UPDATE meta SET format = 1");
+    let store = open(&path).await.unwrap();
+    assert_eq!(
+        store.load(&scope()).await.unwrap().records.len(),
+        100,
+        "all that was recorded should be there"
+    );
+    assert_eq!(store.replace_keyring(&scope(), None, "keys").await, Ok(true));
+}
+
+/// STATE-7.
+#[tokio::test]
 async fn a_newer_format_is_refused() {
     let (_folder, path) = filled().await;
-    edit(&path, "UPDATE meta SET format = 2");
+    edit(&path, "UPDATE meta SET format = 3");
     assert_eq!(
         refusal(&path).await,
-        "the state at state.db has format 2, this program knows up to 1: use a newer trueup"
+        "the state at state.db has format 3, this program knows up to 2: use a newer trueup"
     );
     edit(&path, "DELETE FROM meta");
     assert_eq!(

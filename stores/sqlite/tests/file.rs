@@ -51,6 +51,21 @@ async fn the_lease_of_a_run_that_is_gone_is_free_at_once() {
     assert!(matches!(third.acquire(&scope(), &other, term).await.unwrap(), Acquired::Held(_)));
 }
 
+/// STATE-4: a run that ends on a full disk cannot give its lease back, and is over all the same.
+#[tokio::test]
+async fn a_lease_that_could_not_be_given_back_is_free_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let (first, second) = (open(&path).await.unwrap(), open(&path).await.unwrap());
+    let old = lease(&first).await;
+    let refuse = "CREATE TRIGGER full BEFORE UPDATE ON leases WHEN NEW.holder IS NULL
+                  BEGIN SELECT RAISE(FAIL, 'disk full'); END";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(refuse).unwrap();
+    assert!(first.release(&scope(), &old).await.is_err());
+    let new = lease(&second).await;
+    assert!(new.token > old.token);
+}
+
 /// The file holds secrets in the clear.
 #[cfg(unix)]
 #[tokio::test]

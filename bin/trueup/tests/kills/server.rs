@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 /// The server, which runs until the test ends.
 #[derive(Clone)]
 pub(crate) struct Server {
-    pub(crate) url: String,
+    url: String,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -61,6 +61,31 @@ impl Server {
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().expect("no request panics")
+    }
+
+    /// A resource of a stack that is an object here; what changes its kind is replaced.
+    pub(crate) fn thing(&self, number: usize, size: u64, kind: u64, depends: &str) -> String {
+        let url = &self.url;
+        format!(
+            r#"resource "std_http" "t{number}" {{
+  create {{
+    url  = "{url}/things"
+    body = {{ name = "{{name}}", size = {size} }}
+  }}
+  read {{ url = "{url}/things/{{id}}" }}
+  update {{
+    url  = "{url}/things/{{id}}"
+    body = {{ size = {size} }}
+  }}
+  delete {{ url = "{url}/things/{{id}}" }}
+  lookup {{
+    url     = "{url}/things?name={{name}}"
+    pointer = "/items/0"
+  }}
+  triggers = {kind}
+{depends}}}
+"#
+        )
     }
 
     /// Ends the caller at a request from now on.

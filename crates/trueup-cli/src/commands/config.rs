@@ -28,6 +28,7 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
     let parallelism = settings::parallelism(None, environment, stack, &workplace.user, defaults.parallelism);
     let parallelism =
         parallelism.map_err(|wrong| CommandError::new(wrong, "set it to a number such as 10"))?;
+    let key = settings::key(environment, &workplace.user);
     let file = environment.config_file();
     let there = file.as_ref().is_some_and(|file| file.exists());
     let shown = file.map_or("(none)".to_owned(), |file| file.display().to_string());
@@ -40,6 +41,7 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
             format!("{} {}", workplace.state.value.kind, workplace.location()),
             workplace.state.from.to_string(),
         ),
+        ("key", crate::keys::told(&key.value), key.from.to_string()),
         ("parallelism", parallelism.value.to_string(), parallelism.from.to_string()),
         ("user configuration", shown, if there { "read" } else { "not there" }.to_owned()),
     ];

@@ -12,7 +12,7 @@ use crate::front_end::{BuildRequest, Purpose};
 use crate::recorded_scope::RecordedScope;
 use crate::render::lines;
 use crate::session::Session;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// Evaluate expressions against what is recorded
 ///
@@ -35,7 +35,7 @@ pub(crate) struct ConsoleArgs {
 pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check()?;
-    let known = RecordedScope::new(&workplace.snapshot().await?);
+    let known = RecordedScope::new(&workplace.snapshot(Access::Read).await?);
     let evaluate = async |text: &str| -> CommandResult<Value> {
         let variables = session.variables();
         let request = BuildRequest {
@@ -44,6 +44,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
             purpose: Purpose::Deploy,
             registry: &workplace.registry,
             variables: &variables,
+            plan_time: workplace.plan_time,
             known: Some(&known),
         };
         Ok(workplace.loaded.source.evaluate(text, request).await?)

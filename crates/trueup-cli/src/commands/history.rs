@@ -31,7 +31,7 @@ pub(crate) struct HistoryArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let store = workplace.store(Access::Read).await?;
+    let store = workplace.store(Access::Look).await?;
     let scope = workplace.scope();
     if let Some(keep) = args.prune {
         store.prune(&scope, keep).await?;

@@ -10,9 +10,10 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::completion;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::running::{Approval, Errand, Unchanged, carry_out_changed};
+use crate::policies;
+use crate::running::{Approval, Course, Errand, Unchanged, carry_out_changed};
 use crate::session::Session;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// Take an object that exists into state, by its id
 ///
@@ -38,7 +39,7 @@ pub(crate) struct ImportArgs {
 pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check()?;
-    let recorded = workplace.snapshot().await?;
+    let recorded = workplace.snapshot(Access::Look).await?;
     if recorded.records.iter().any(|(record, _)| record.address == args.address && record.current.is_some()) {
         let summary = format!("{} is recorded already", args.address);
         return Err(CommandError::new(
@@ -55,6 +56,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
         json: args.view.json,
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+        course: Course::Anew,
+        policies: policies::gather(&workplace, &[])?,
     };
     let id = Value::from(args.id.as_str());
     let import = ImportDeclaration { to: args.address.clone(), id: id.into() };

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::render::output_lines;
 use crate::session::Session;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// Show what the stack gives, as the last deploy left it
 ///
@@ -31,7 +31,11 @@ pub(crate) struct OutputArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &OutputArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let outputs = workplace.snapshot().await?.outputs;
+    let mut outputs = workplace.snapshot(Access::Look).await?.outputs;
+    let named = |outputs: &Value| args.name.as_ref().and_then(|name| outputs.get(name).cloned());
+    if outputs.as_ref().and_then(named).is_some_and(|value| value.contains_secret()) {
+        outputs = workplace.snapshot(Access::Read).await?.outputs;
+    }
     let stage = &workplace.stage.value;
     let outputs = match (outputs, &args.name) {
         (Some(outputs), _) => outputs,

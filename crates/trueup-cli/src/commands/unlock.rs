@@ -41,7 +41,7 @@ pub(super) async fn run(session: &Session<'_>, args: &UnlockArgs) -> CommandResu
             Answer::Interrupted => return Err(CommandError::Interrupted),
         }
     }
-    let store = workplace.store(Access::Read).await?;
+    let store = workplace.store(Access::Look).await?;
     match store.unlock(&workplace.scope(), &args.run).await? {
         Some(held) => {
             match args.json.json {

@@ -83,6 +83,19 @@ impl Ui {
 
     /// Asks for a text to be typed; `None` if that was interrupted.
     pub(crate) fn ask_text(&self, question: &str, interrupted: &dyn Fn() -> bool) -> Option<String> {
+        self.typed(question, true, interrupted)
+    }
+
+    /// Asks for a text that nobody else should read; nothing shows of it.
+    pub(crate) fn ask_hidden(
+        &self,
+        question: &str,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Option<trueup_core::Secret<String>> {
+        self.typed(question, false, interrupted).map(trueup_core::Secret::new)
+    }
+
+    fn typed(&self, question: &str, shown: bool, interrupted: &dyn Fn() -> bool) -> Option<String> {
         let raw = RawMode::enter()?;
         let mut text = String::new();
         self.side(&format!("{question} "));
@@ -90,10 +103,12 @@ impl Ui {
             match next_key(interrupted) {
                 Pressed::Char(char) => {
                     text.push(char);
-                    self.side(&char.to_string());
+                    if shown {
+                        self.side(&char.to_string());
+                    }
                 }
                 Pressed::Erase => {
-                    if let Some(char) = text.pop() {
+                    if let Some(char) = text.pop().filter(|_| shown) {
                         let columns = width(&char.to_string());
                         self.side(&format!("\x1b[{columns}D\x1b[K"));
                     }

@@ -17,7 +17,7 @@ impl Value {
                 (Kind::Unknown(ty), step) => Value::unknown(ty.at(step)?),
                 _ => return None,
             };
-            current = next.into_secret_if(current.secret);
+            current = next.into_secret_if(current.is_secret());
         }
         Some(current)
     }

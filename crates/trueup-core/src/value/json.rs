@@ -7,6 +7,7 @@
 //! | set, map | `{"$set": […]}`, `{"$map": {…}}` |
 //! | unknown | `{"$unknown": "string"}` with the type in Terraform's notation |
 //! | secret | `{"$value": …, "$secret": true}`, or `"$secret"` beside `$set`, `$map`, `$unknown` |
+//! | sealed secret | `{"$sealed": "…"}` |
 //! | origin, when kept | `"$at": [file, start, end]` in the same place |
 //!
 //! A key of a map or object that itself begins with `$` gets another one in front, so the two never mix. A redacted
@@ -197,6 +198,7 @@ impl Reader {
                     continue;
                 }
                 ("$value", content) => self.value(content)?,
+                ("$sealed", Json::String(text)) => Value::sealed(text),
                 ("$set", Json::Array(items)) => Value::set(self.items(items)?),
                 ("$map", Json::Object(entries)) => Value::map(self.entries(entries)?),
                 ("$unknown", content) => match Type::from_json_tree(content) {

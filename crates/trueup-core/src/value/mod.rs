@@ -34,7 +34,16 @@ use crate::types::Type;
 pub struct Value {
     kind: Kind,
     origin: Option<Origin>,
-    secret: bool,
+    mark: Mark,
+}
+
+/// Who may see a value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Mark {
+    Open,
+    Secret,
+    /// The content is a text that only whoever has the key can open.
+    Sealed,
 }
 
 /// What a value consists of.
@@ -68,7 +77,7 @@ impl Value {
     pub const DEPTH_MAX: usize = 100;
 
     const fn of(kind: Kind) -> Self {
-        Value { kind, origin: None, secret: false }
+        Value { kind, origin: None, mark: Mark::Open }
     }
 
     /// A number. Use `From` for integers; this one serves decimals.
@@ -109,17 +118,24 @@ impl Value {
         Value::of(Kind::Unknown(ty))
     }
 
+    /// A secret that is sealed: all that is known of it is a text, which says nothing without the key. Stores hold
+    /// secrets so; whoever uses values has them opened first.
+    pub fn sealed(text: impl Into<SmolStr>) -> Self {
+        Value { mark: Mark::Sealed, ..Value::string(text) }
+    }
+
     /// The same value, marked secret.
     #[must_use]
-    pub fn into_secret(mut self) -> Self {
-        self.secret = true;
-        self
+    pub fn into_secret(self) -> Self {
+        self.into_secret_if(true)
     }
 
     /// The same value, marked secret if `secret` holds; never unmarks.
     #[must_use]
     pub fn into_secret_if(mut self, secret: bool) -> Self {
-        self.secret |= secret;
+        if secret {
+            self.mark = self.mark.max(Mark::Secret);
+        }
         self
     }
 
@@ -127,7 +143,7 @@ impl Value {
     /// provider's request; parts inside keep their own marks.
     #[must_use]
     pub fn reveal(mut self) -> Self {
-        self.secret = false;
+        self.mark = Mark::Open;
         self
     }
 
@@ -141,7 +157,7 @@ impl Value {
     /// Another content in this value's place: marks and origin stay.
     #[must_use]
     pub(crate) fn with_kind(&self, kind: Kind) -> Self {
-        Value { kind, origin: self.origin, secret: self.secret }
+        Value { kind, origin: self.origin, mark: self.mark }
     }
 
     /// What the value consists of.
@@ -149,9 +165,14 @@ impl Value {
         &self.kind
     }
 
-    /// Whether this position is marked secret.
+    /// Whether this position is marked secret, sealed or not.
     pub fn is_secret(&self) -> bool {
-        self.secret
+        self.mark != Mark::Open
+    }
+
+    /// The text of a sealed secret.
+    pub fn as_sealed(&self) -> Option<&str> {
+        self.as_str().filter(|_| self.mark == Mark::Sealed)
     }
 
     /// Where in the source the value came from.
@@ -176,7 +197,7 @@ impl Value {
 
     /// Whether any position in the value is secret.
     pub fn contains_secret(&self) -> bool {
-        self.secret || self.children().any(Value::contains_secret)
+        self.is_secret() || self.children().any(Value::contains_secret)
     }
 
     /// The text, if this is a string.
@@ -232,7 +253,7 @@ impl Value {
     }
 
     fn collect_secret_texts<'a>(&'a self, inside_secret: bool, found: &mut Vec<&'a str>) {
-        let secret = inside_secret || self.secret;
+        let secret = inside_secret || self.is_secret();
         if let (true, Kind::String(text)) = (secret, &self.kind) {
             found.push(text);
         }

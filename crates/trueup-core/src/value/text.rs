@@ -8,7 +8,7 @@ use crate::text::{Quoted, is_identifier};
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.secret {
+        if self.is_secret() {
             return f.write_str("(secret)");
         }
         match &self.kind {

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use super::json::{JsonForm, Origins, Secrets};
-use super::{Entries, Kind, Number, Value};
+use super::{Entries, Kind, Mark, Number, Value};
 
 /// A value that is written in a form.
 #[derive(Clone, Copy)]
@@ -30,13 +30,13 @@ impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Written { value, form } = *self;
         let origin = value.origin.filter(|_| form.origins == Origins::Keep);
-        if value.secret && form.secrets == Secrets::Redact {
+        if value.is_secret() && form.secrets == Secrets::Redact {
             let mut object = serializer.serialize_map(Some(1))?;
             object.serialize_entry("$secret", &true)?;
             return object.end();
         }
-        let wrapper = wrapper(&value.kind);
-        if wrapper == "$value" && !value.secret && origin.is_none() {
+        let wrapper = wrapper(value);
+        if wrapper == "$value" && !value.is_secret() && origin.is_none() {
             return Content(*self).serialize(serializer);
         }
         let mut object = serializer.serialize_map(None)?;
@@ -46,7 +46,7 @@ impl Serialize for Written<'_> {
         if wrapper < "$secret" {
             object.serialize_entry(wrapper, &Content(*self))?;
         }
-        if value.secret {
+        if value.mark == Mark::Secret {
             object.serialize_entry("$secret", &true)?;
         }
         if wrapper > "$secret" {
@@ -57,8 +57,9 @@ impl Serialize for Written<'_> {
 }
 
 /// The key under which a content stands in a wrapping object; `$value` needs no wrapping.
-fn wrapper(kind: &Kind) -> &'static str {
-    match kind {
+fn wrapper(value: &Value) -> &'static str {
+    match &value.kind {
+        _ if value.mark == Mark::Sealed => "$sealed",
         Kind::Set(_) => "$set",
         Kind::Map(_) => "$map",
         Kind::Unknown(_) => "$unknown",

@@ -47,6 +47,7 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
         any_number().prop_map(Value::number),
         ".{0,40}".prop_map(Value::from),
         any_type().prop_map(Value::unknown),
+        ".{0,20}".prop_map(Value::sealed),
     ];
     let deep = plain.prop_recursive(4, 40, 5, |inner| {
         prop_oneof![

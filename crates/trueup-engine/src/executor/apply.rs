@@ -21,6 +21,7 @@ use super::prepare::Resource;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use crate::events::{EventKind, Operation};
+use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{action_of, chosen, is_interrupted, with_ignored};
@@ -90,11 +91,12 @@ impl Applying<'_> {
     async fn adopt(&self, object: State, number: u64, slot: u64) -> Result<State, Trouble> {
         let (address, origin) = (self.address.clone(), self.held.origin().clone());
         let meta = self.resource.meta.clone();
-        let unknown_inputs = object.inputs.is_none();
+        let interrupted = self.current().is_some_and(|current| current.attempt().is_some());
+        let unknown_inputs = object.inputs.is_none() || interrupted;
         let mut steps =
             vec![Step::Adopted { address, origin, meta: meta.clone(), number, slot, object: object.clone() }];
-        // An object whose inputs nobody knows is brought to these at once. Whoever has to delete it before that must at
-        // least know which.
+        // An object whose inputs nobody knows, or which may have changed since it was made with those of the attempt, is
+        // brought to these at once. Whoever has to delete it before that must at least know which.
         steps.extend(unknown_inputs.then(|| Step::UpdateBegun { meta, attempt: self.attempt() }));
         self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);
@@ -142,6 +144,8 @@ impl Applying<'_> {
         };
         let planned = Value::NULL;
         let private = PrivateBytes::default();
+        let token = if planted!(RepeatWithFreshToken) { self.run.fresh_token() } else { attempt.token };
+        let attempt = Attempt { token, ..attempt };
         let object = self
             .call(Operation::Create, current.number, &attempt, None, &attempt.inputs, &planned, &private)
             .await?;
@@ -204,7 +208,7 @@ impl Applying<'_> {
             Grant::Replace => true,
             Grant::Delete => false,
         };
-        if !granted {
+        if !granted && !planted!(IgnoreGrant) {
             let message = format!(
                 "it needs another action than was planned: {} instead of {}",
                 action.name(),
@@ -232,7 +236,14 @@ impl Applying<'_> {
         Ok(object.map(|object| object.outputs).unwrap_or_default())
     }
 
+    #[cfg(feature = "mutations")]
+    fn tell_inputs(&self) {
+        let doing = self.desired.effective.to_json(trueup_core::JsonForm::RECORD);
+        self.run.emit(Some(&self.address), EventKind::Progress { doing });
+    }
+
     async fn create(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
+        planted!(TellSecrets => self.tell_inputs());
         // A create that begins again is of the same generation, under the same name.
         let record = self.record();
         let (number, slot) = match record.as_ref().and_then(|record| record.current.as_ref()) {
@@ -274,7 +285,9 @@ impl Applying<'_> {
             slot,
             attempt: attempt.clone(),
         };
-        self.held.step(self.run, step).await?;
+        if !planted!(SkipCreateIntent) {
+            self.held.step(self.run, step).await?;
+        }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Create));
         let called =
             self.call(Operation::Create, number, &attempt, None, &self.desired, planned, private).await;
@@ -321,7 +334,10 @@ impl Applying<'_> {
         self.check().await?;
         let attempt = self.attempt();
         let meta = self.resource.meta.clone();
-        self.held.step(self.run, Step::UpdateBegun { meta, attempt: attempt.clone() }).await?;
+        let begun = Step::UpdateBegun { meta, attempt: attempt.clone() };
+        if !planted!(SkipUpdateIntent) {
+            self.held.step(self.run, begun).await?;
+        }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Update));
         let object = self
             .call(Operation::Update, current.number, &attempt, Some(&prior), &self.desired, planned, private)
@@ -335,7 +351,7 @@ impl Applying<'_> {
     async fn failed_create(&self, number: u64, failure: Failure) -> Trouble {
         let known = self.current().is_some_and(|current| current.object.is_some());
         let undecided = match failure.class {
-            FailureClass::Indeterminate => true,
+            FailureClass::Indeterminate => !planted!(AbandonIndeterminate),
             FailureClass::Retryable | FailureClass::Throttled { .. } | FailureClass::Pending { .. } => {
                 self.resource.handler.recovery(&self.desired.effective) != Recovery::Blind
             }

@@ -15,6 +15,7 @@ use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
+use crate::mutations::planted;
 use crate::plan::Action;
 use crate::planner::{Draft, Holders, outcome_unknown};
 use crate::retry::within;
@@ -52,8 +53,10 @@ impl Prepared {
         };
         let generations: Vec<Generation> = match self.task {
             Task::CleanUp(_) => record.deposed.clone(),
-            Task::DeleteOld(_) => record.current.iter().cloned().collect(),
-            Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => record.generations().cloned().collect(),
+            // Older generations that are still there use what it uses, which may be what goes next.
+            Task::DeleteOld(_) | Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => {
+                record.generations().cloned().collect()
+            }
         };
         for generation in generations {
             // What another resource holds is not this one's to delete (DELETE-9).
@@ -61,7 +64,8 @@ impl Prepared {
                 .object
                 .as_ref()
                 .is_some_and(|it| self.holders.is_held_by_another(&self.address, it));
-            if self.retain || elsewhere {
+            let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
+            if self.retain || elsewhere || forgotten {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }
@@ -168,6 +172,7 @@ impl Removal<'_> {
             let call = self.handler.delete(request);
             Box::pin(async move { call.await.map_err(|failed| failed.failure) })
         };
+        planted!(ConfirmDeleteBeforeCall => self.held.step(self.run, Step::Deleted { number }).await?);
         self.run.retrying(self.address, Operation::Delete, self.policy, call).await?;
         self.held.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use crate::mutations::planted;
 use tokio::sync::oneshot;
 use trueup_state::{Batch, FencingToken, HistoryLine, Scope, Store, StoreError, Version, Write};
 
@@ -94,7 +95,10 @@ impl Journal {
             batch.writes.extend(writes);
             turns.push(turn);
         }
-        let outcome = self.store.commit(&self.scope, self.token, &batch).await;
+        let mut outcome = self.store.commit(&self.scope, self.token, &batch).await;
+        if planted!(ForgeFencingToken) && outcome == Err(StoreError::Superseded) {
+            outcome = self.store.commit(&self.scope, FencingToken(self.token.0 + 1), &batch).await;
+        }
         for turn in turns {
             // A writer that has gone needs no answer.
             let _ = turn.send(Turn::Done(outcome.clone()));

@@ -3,12 +3,12 @@
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, select, try_join_all};
 use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
@@ -21,6 +21,7 @@ use super::step::Held;
 use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
 use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
+use crate::mutations::planted;
 use crate::plan::{Action, Grant, Plan, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{Draft, Planned};
@@ -107,6 +108,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     };
     progress.relocate(&draft).await;
     let tasks = main_tasks(&draft);
+    draft.provisional = provisional(&draft);
     for (_, target) in draft.loose.clone() {
         // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
         if let Some(object) = draft.nodes[target].object() {
@@ -116,21 +118,20 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     }
     progress.run_tasks(&mut draft, &tasks).await;
     progress.converge(&mut draft).await;
-    let cleanable = progress.cleanable(&draft);
-    progress.skip_late_deletes(&draft, &cleanable);
-    let cleanable = |at: usize| cleanable[at];
-    let retirable = |at: usize| progress.outcomes[at].is_none() && !progress.stopping();
-    let clean_up = clean_up_tasks(&draft, cleanable, retirable);
+    progress.hold_provisional_premises(&draft);
+    let going = progress.going(&draft);
+    let clean_up = clean_up_tasks(&draft, |at| going[at] && !progress.stopping());
     progress.run_tasks(&mut draft, &clean_up).await;
     progress.conclude(&draft, plan).await
 }
 
 impl Progress<'_> {
-    /// Makes moves durable before anything else happens (MOVE-1).
+    /// Makes moves durable before anything else happens (MOVE-1). All of them take part in one commit: between two, a
+    /// record would depend on an address that no record has.
     async fn relocate(&mut self, draft: &Draft<'_>) {
-        for (node, held) in draft.nodes.iter().zip(&self.held) {
-            let Some((record, _)) = &node.record else { continue };
-            let Some(original) = draft.relocation.originals.get(&record.id) else { continue };
+        let moves = draft.nodes.iter().zip(&self.held).filter_map(|(node, held)| {
+            let (record, _) = node.record.as_ref()?;
+            let original = draft.relocation.originals.get(&record.id)?;
             let mut steps = Vec::new();
             if original.address != record.address {
                 steps.push(Step::Moved { to: record.address.clone() });
@@ -138,11 +139,11 @@ impl Progress<'_> {
             if original.meta != record.meta {
                 steps.push(Step::MetaChanged { meta: record.meta.clone() });
             }
-            if let Err(error) = held.steps(self.run, steps).await {
-                self.failed = true;
-                self.store_failed = Some(error);
-                return;
-            }
+            Some(held.steps(self.run, steps))
+        });
+        if let Err(error) = try_join_all(moves).await {
+            self.failed = true;
+            self.store_failed = Some(error);
         }
     }
 
@@ -175,6 +176,18 @@ impl Progress<'_> {
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
             self.failed = true;
             self.outcomes[at] = Some(Outcome::Failed(failure));
+        }
+    }
+
+    /// What was applied with values that stood in for others is held to the plan when those are settled (PLANFILE-3).
+    fn hold_provisional_premises(&mut self, draft: &Draft<'_>) {
+        for &at in draft.provisional.iter().filter(|_| self.run.bound) {
+            let done = matches!(self.outcomes[at], Some(Outcome::Done(_)));
+            let Some(inputs) = prepare::resolved_inputs(draft, at).filter(|_| done) else { continue };
+            if let Err(failure) = prepare::hold_premise(&draft.nodes[at], &inputs) {
+                self.failed = true;
+                self.outcomes[at] = Some(Outcome::Failed(failure));
+            }
         }
     }
 
@@ -265,7 +278,7 @@ impl Progress<'_> {
 
     /// Whether nothing new may start.
     fn stopping(&self) -> bool {
-        let cancelled = self.run.cancellation.finish.is_cancelled();
+        let cancelled = self.run.cancellation.finish.is_cancelled() && !planted!(IgnoreCancellation);
         cancelled || self.store_failed.is_some() || (self.failed && self.run.options.fail_fast)
     }
 
@@ -317,11 +330,16 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
+                // Which older generation uses which is recorded for the resource as a whole. Where one that an earlier run has
+                // left is in use, what waits for it may be what uses it.
+                let was_left = draft.nodes[at].record.as_ref().is_some_and(|(it, _)| !it.deposed.is_empty());
+                let cleans_up = matches!(task, Task::CleanUp(_));
+                let in_use = cleans_up && was_left && failure.class == FailureClass::Conflict;
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(Outcome::Failed(failure)),
                 }
-                Some(address)
+                (!in_use).then_some(address)
             }
         }
     }
@@ -348,44 +366,38 @@ impl Progress<'_> {
         }
     }
 
-    /// Deletes that wait for the clean-up of something that was not done do not happen (DELETE-3).
-    fn skip_late_deletes(&mut self, draft: &Draft, cleanable: &[bool]) {
+    /// What goes in the clean-up: older generations, and what waits for these (DELETE-3). Nothing that something uses which
+    /// has to stay.
+    fn going(&mut self, draft: &Draft) -> Vec<bool> {
         let late = late_deletes(draft);
-        // In the order of dependencies, users come before what they use.
-        for at in draft.order.iter().rev().copied().filter(|at| late[*at]) {
-            let mut users = draft.recorded_graph.dependents(at);
-            let undone = users.find(|user| match &self.outcomes[*user] {
-                _ if self.stays(cleanable, *user) => true,
-                None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
-                Some(outcome) => !matches!(outcome, Outcome::Done(_)),
-            });
-            if let Some(user) = undone {
-                self.skip(draft, Task::Delete(at), &draft.nodes[user].address.clone());
-            }
+        let (nodes, outcomes) = (0..draft.nodes.len(), &self.outcomes);
+        let is_undone = |user: &usize| match &outcomes[*user] {
+            None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
+            Some(outcome) => !matches!(outcome, Outcome::Done(_)),
+        };
+        let mut going: Vec<bool> = nodes.clone().map(|at| late[at] || self.may_clean_up(draft, at)).collect();
+        let mut causes: Vec<Option<usize>> = vec![None; draft.nodes.len()];
+        for at in nodes.clone().filter(|at| late[*at]) {
+            causes[at] = draft.recorded_graph.dependents(at).find(is_undone);
+            going[at] = causes[at].is_none();
         }
-    }
-
-    /// Whose older generations may go: not those that an older generation still uses which has to stay.
-    fn cleanable(&self, draft: &Draft) -> Vec<bool> {
-        let mut cleanable: Vec<bool> =
-            (0..draft.nodes.len()).map(|at| self.may_clean_up(draft, at)).collect();
-        let mut staying: Vec<usize> =
-            (0..draft.nodes.len()).filter(|at| self.stays(&cleanable, *at)).collect();
+        let waits = |at: usize| late[at] || self.held[at].record().is_some_and(|it| !it.deposed.is_empty());
+        let mut staying: Vec<usize> = nodes.filter(|at| waits(*at) && !going[*at]).collect();
         while let Some(user) = staying.pop() {
             let used = draft.recorded_graph.dependencies(user).chain(draft.graph.dependencies(user));
             for at in used.filter(|at| *at != user) {
-                if std::mem::replace(&mut cleanable[at], false) {
+                if std::mem::replace(&mut going[at], false) {
+                    causes[at] = Some(user);
                     staying.push(at);
                 }
             }
         }
-        cleanable
-    }
-
-    /// Whether a declared node has older generations that stay for now.
-    fn stays(&self, cleanable: &[bool], at: usize) -> bool {
-        let waiting = self.held[at].record().is_some_and(|record| !record.deposed.is_empty());
-        waiting && !cleanable[at]
+        for (at, cause) in causes.iter().enumerate().filter(|(at, _)| late[*at]) {
+            if let Some(cause) = cause {
+                self.skip(draft, Task::Delete(at), &draft.nodes[*cause].address.clone());
+            }
+        }
+        going
     }
 
     /// Whether the older generations of a node may go: it and all that used them are done (REPLACE-5).
@@ -395,11 +407,13 @@ impl Progress<'_> {
             return false;
         }
         let settled = |other: usize| match &self.outcomes[other] {
+            _ if planted!(CleanUpEarly) => true,
             None => true,
             Some(outcome) => matches!(outcome, Outcome::Done(_)),
         };
         let selected = |other: usize| draft.selection.contains(other);
-        let mut users = draft.graph.dependents(at);
+        // Who used it when it was last recorded uses it still, unless its own change is done.
+        let mut users = draft.graph.dependents(at).chain(draft.recorded_graph.dependents(at));
         selected(at)
             && settled(at)
             && users.all(|other| selected(other) && settled(other))
@@ -444,6 +458,18 @@ impl Progress<'_> {
         }
         report
     }
+}
+
+/// The nodes that are in a cycle which was opened, or depend on one.
+fn provisional(draft: &Draft<'_>) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut reached: Vec<usize> = draft.loose.iter().map(|(from, _)| *from).collect();
+    while let Some(at) = reached.pop() {
+        if found.insert(at) {
+            reached.extend(draft.graph.dependents(at));
+        }
+    }
+    found
 }
 
 /// The steps by which a record comes to hold objects of the current schema versions.

@@ -7,6 +7,7 @@
 use trueup_state::Status;
 
 use crate::graph::Graph;
+use crate::mutations::planted;
 use crate::plan::{Action, ReplaceOrder};
 use crate::planner::Draft;
 use crate::planner::node::{Node, NodeKind, Sight, Start};
@@ -49,17 +50,16 @@ pub(crate) struct Tasks {
 pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
     let late = late_deletes(draft);
     let mut builder = Builder::new(draft.nodes.len());
-    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| draft.selection.contains(*at)) {
+    let selected = |at: usize| draft.selection.contains(at) || planted!(RetireLeftOut);
+    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| selected(*at)) {
         match node.decision.action {
             Action::Delete | Action::Forget if late[at] => {}
             Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
             _ if node.is_declared() && has_work(draft, at) => {
                 builder.apply[at] = builder.add(Task::Apply(at));
-                let deleted_first = node.decision.order == Some(ReplaceOrder::DeleteFirst)
-                    && node.decision.action == Action::Replace;
                 // A delete that was interrupted keeps its place in the order: what it used may go too.
-                let unfinished = node.decision.start == Start::FinishDelete;
-                if (deleted_first || unfinished) && node.object().is_some() {
+                let unfinished = node.decision.start == Start::FinishDelete && node.object().is_some();
+                if node.is_deleted_first() || unfinished {
                     builder.delete[at] = builder.add(Task::DeleteOld(at));
                 }
             }
@@ -83,26 +83,18 @@ pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
 }
 
 /// The tasks that delete older generations and what only those still used, dependents first.
-pub(crate) fn clean_up_tasks(
-    draft: &Draft,
-    replaced: impl Fn(usize) -> bool,
-    retired: impl Fn(usize) -> bool,
-) -> Tasks {
+pub(crate) fn clean_up_tasks(draft: &Draft, goes: impl Fn(usize) -> bool) -> Tasks {
     let late = late_deletes(draft);
     let mut builder = Builder::new(draft.nodes.len());
-    for (at, late) in late.into_iter().enumerate() {
-        if late && retired(at) {
-            builder.delete[at] = builder.add(Task::Delete(at));
-        } else if replaced(at) {
-            builder.delete[at] = builder.add(Task::CleanUp(at));
-        }
+    for (at, late) in late.into_iter().enumerate().filter(|(at, _)| goes(*at)) {
+        builder.delete[at] = builder.add(if late { Task::Delete(at) } else { Task::CleanUp(at) });
     }
     builder.must(draft);
     builder.finish()
 }
 
 /// What is no longer declared, and an older generation of something else still uses until the clean-up: it must outlive
-/// that generation, and so must all that it uses itself.
+/// that generation, and so must all that it uses itself, unless that is deleted first.
 pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
     let mut late = vec![false; draft.nodes.len()];
     let leaves_old = |node: &Node| {
@@ -118,6 +110,16 @@ pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
             if goes(at) && !late[at] {
                 late[at] = true;
                 reached.push(at);
+            }
+        }
+    }
+    // What is deleted first does not wait for a clean-up, and so neither does what stands on it.
+    let mut going: Vec<usize> =
+        (0..draft.nodes.len()).filter(|at| draft.nodes[*at].is_deleted_first()).collect();
+    while let Some(at) = going.pop() {
+        for user in recorded_dependents(draft, at) {
+            if std::mem::replace(&mut late[user], false) {
+                going.push(user);
             }
         }
     }
@@ -186,7 +188,10 @@ impl Builder {
             if let Some(delete) = self.delete[at] {
                 // Dependents are deleted before what they use (DELETE-1).
                 let dependents = recorded_dependents(draft, at).filter_map(|other| self.delete[other]);
-                self.edges.extend(dependents.map(|other| (delete, other)));
+                self.edges.extend(dependents.map(|other| match planted!(DeleteBeforeDependents) {
+                    false => (delete, other),
+                    true => (other, delete),
+                }));
             }
         }
     }
@@ -217,8 +222,8 @@ impl Builder {
             }
         }
         // Only what is deleted before it is made again can contradict: without that, deletes come after applies.
-        let contradictable =
-            draft.nodes.iter().any(|node| node.decision.order == Some(ReplaceOrder::DeleteFirst));
+        let contradictable = self.tasks.iter().any(|task| matches!(task, Task::DeleteOld(_)))
+            || draft.nodes.iter().any(|node| node.decision.order == Some(ReplaceOrder::DeleteFirst));
         let wishes = [gone_first, moved_off_first, upstream_first].concat();
         if !contradictable {
             self.edges.extend(wishes);

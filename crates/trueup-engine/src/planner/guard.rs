@@ -6,6 +6,7 @@ use trueup_core::{Address, Diagnostic, Diagnostics, Value};
 
 use super::node::Node;
 use super::{Draft, Sources};
+use crate::mutations::planted;
 use crate::plan::Action;
 
 pub(super) fn guard(sources: &Sources<'_>, draft: &Draft) -> Result<(), Diagnostics> {
@@ -48,7 +49,7 @@ fn protection(node: &Node) -> Option<Diagnostic> {
         Some(_) => "remove its protection from the program (`prevent_destroy`, `protect`)".to_owned(),
         None => format!("run `trueup state unprotect {}` first", node.address),
     };
-    protected.then(|| {
+    (protected && !planted!(IgnoreProtection)).then(|| {
         let summary = format!("{} is protected and would be {doomed}", node.address);
         Diagnostic::error(summary).about(node.address.to_string()).hint(hint)
     })

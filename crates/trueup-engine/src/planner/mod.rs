@@ -33,9 +33,12 @@ pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
 use trueup_program::Program;
@@ -49,6 +52,7 @@ use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
+use crate::saved::{About, Asked, Observations};
 use crate::warned::Warned;
 use node::{Attributes, Node, NodeKind, NodeScope};
 use relocate::Relocation;
@@ -70,6 +74,10 @@ pub(crate) struct Sources<'a> {
     pub(crate) destroy: bool,
     /// How far looking has come.
     pub(crate) looking: &'a Looking,
+    /// What is learned by looking, for plans that are saved or follow from one.
+    pub(crate) observations: Option<&'a Observations>,
+    /// What the saved plan that this one must come out like is about.
+    pub(crate) about: Option<&'a About>,
     /// What providers warn of.
     pub(crate) warned: Warned,
 }
@@ -99,6 +107,8 @@ pub(crate) struct Draft<'p> {
     pub(crate) unmigrated: IndexMap<RecordId, Arc<Record>>,
     /// Whether it is being carried out.
     pub(crate) applying: bool,
+    /// The nodes that are first applied with values that stand in for others, since they are in a cycle or after one.
+    pub(crate) provisional: BTreeSet<usize>,
 }
 
 impl<'p> Draft<'p> {
@@ -209,6 +219,22 @@ impl Sources<'_> {
                     Next::GiveUp(failure) => return Err(failure),
                 },
             }
+        }
+    }
+}
+
+impl Sources<'_> {
+    /// What is learned by asking the outside, or was when the plan was made that this one follows (PLANFILE-2).
+    pub(crate) async fn observed<T: Serialize + DeserializeOwned>(
+        &self,
+        kind: Asked,
+        address: &Address,
+        with: &[&Value],
+        ask: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        match self.observations {
+            Some(observations) => observations.answer(kind, address, with, ask).await,
+            None => ask.await,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Address, Change, Path, Step, Value};
@@ -42,7 +43,8 @@ pub(crate) enum NodeKind<'p> {
 }
 
 /// What was seen of a recorded object.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Sight {
     /// It was not looked at.
     #[default]
@@ -144,6 +146,15 @@ impl<'p> Node<'p> {
     /// The recorded object of the current generation, as far as it is known.
     pub(crate) fn object(&self) -> Option<&State> {
         self.record.as_ref()?.0.current.as_ref()?.object.as_ref()
+    }
+
+    /// Whether something that is there, or may be, is deleted before it is made anew.
+    pub(crate) fn is_deleted_first(&self) -> bool {
+        let Decision { action, order, .. } = &self.decision;
+        let current = self.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+        *action == Action::Replace
+            && *order == Some(ReplaceOrder::DeleteFirst)
+            && current.is_some_and(|it| it.object.is_some() || it.attempt().is_some())
     }
 
     /// The object as it was seen, if it was looked at and is there.

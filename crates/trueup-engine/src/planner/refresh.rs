@@ -11,7 +11,9 @@ use trueup_state::Status;
 use super::node::Sight;
 use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
+use crate::mutations::planted;
 use crate::retry::within;
+use crate::saved::Asked;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
 pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -115,12 +117,22 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let look = || sources.retrying(&context, || handler.read(request));
     let window = handler.traits().consistency_window;
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
-    Ok(match within(&*sources.clock, window, look, is_seen).await? {
-        Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
-        Observed::Present(observed) => Sight::Present(observed),
-        Observed::Absent => Sight::Gone,
-        Observed::Unreadable => Sight::Unreadable,
-    })
+    let seen = async {
+        let looked = within(&*sources.clock, window, look, is_seen).await;
+        planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
+        Ok(match looked? {
+            Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
+            Observed::Present(observed) => Sight::Present(observed),
+            Observed::Absent => Sight::Gone,
+            Observed::Unreadable => Sight::Unreadable,
+        })
+    };
+    sources.observed(Asked::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
+}
+
+#[cfg(feature = "mutations")]
+fn is_denied(failure: &trueup_core::Failure) -> bool {
+    failure.class == trueup_core::FailureClass::Denied
 }
 
 /// What the pass did, for a trace.

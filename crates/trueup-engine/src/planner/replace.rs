@@ -1,10 +1,13 @@
 //! In which order replacements go, and what they mean for others (REPLACE-1, REPLACE-2, REPLACE-10).
 
+use std::collections::BTreeSet;
+
 use trueup_core::{Diagnostic, Diagnostics, Value};
+use trueup_state::Generation;
 
 use super::Draft;
-use super::node::Node;
-use super::retire::dependent_left_out;
+use super::node::{Node, Start};
+use super::retire::users_left_out;
 use super::trace::lines;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
@@ -36,8 +39,13 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
+    spread_delete_first(draft)?;
     refuse_lost_dependents(draft)?;
-    spread_delete_first(draft)
+    for node in draft.nodes.iter_mut().filter(|node| node.is_deleted_first()) {
+        // What a create that was cut off may have made is found when its turn to be deleted comes.
+        node.decision.start = Start::Record;
+    }
+    Ok(())
 }
 
 /// Whether the object stays when it is replaced (REPLACE-8).
@@ -48,11 +56,12 @@ fn is_retained(node: &Node) -> bool {
 /// TARGET-3: what is deleted first takes away what something left out still uses.
 fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
+    let users = users_left_out(draft);
     for (at, node) in draft.nodes.iter().enumerate() {
         if node.decision.order != Some(ReplaceOrder::DeleteFirst) {
             continue;
         }
-        if let Some(dependent) = dependent_left_out(draft, at) {
+        if let Some(dependent) = users[at] {
             let (address, dependent) = (&node.address, &draft.nodes[dependent].address);
             let summary = format!(
                 "{address} would be deleted first, and {dependent}, which depends on it, is left out of this run"
@@ -65,30 +74,35 @@ fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
 
 /// Whether a replacement would have the identity of what it replaces, so that both cannot exist at once.
 fn keeps_identity(node: &Node) -> bool {
-    let (Some(handler), Some(desired), Some(object)) = (node.handler(), &node.desired, node.object()) else {
-        return false;
-    };
+    let (Some(handler), Some(desired)) = (node.handler(), &node.desired) else { return false };
+    let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+    // Of what is half made, or may have been, there are only the inputs of the attempt.
+    let recorded = current.and_then(Generation::inputs);
     let nothing = Value::object::<&str>([]);
     let schema = handler.schema();
     let new = schema.identity(Some(&desired.effective), &nothing);
-    let old = schema.identity(object.inputs.as_ref().map(|inputs| &inputs.effective), &nothing);
+    let old = schema.identity(recorded.map(|inputs| &inputs.effective), &nothing);
     matches!((new, old), (Some(new), Some(old)) if new.same(&old))
 }
 
-/// What depends on an object that is deleted first, or did when it was recorded, and must or may be replaced itself,
-/// goes with it.
+/// What uses an object that is deleted first, by what is recorded, and must or may be replaced itself, goes with it.
 fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let deleted_first =
         |draft: &Draft, at: usize| draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
     let mut spreading: Vec<usize> = (0..draft.nodes.len()).filter(|at| deleted_first(draft, *at)).collect();
+    let mut removed = BTreeSet::new();
     while let Some(at) = spreading.pop() {
-        let recorded = draft.recorded_graph.dependents(at);
-        let dependents: Vec<usize> = recorded.chain(draft.graph.dependents(at)).collect();
+        // Who only will depend on it has nothing yet that stands in the way.
+        let dependents: Vec<usize> = draft.recorded_graph.dependents(at).collect();
         for dependent in dependents {
             let upstream = draft.nodes[at].address.to_string();
             let before = deleted_first(draft, dependent);
             let node = &mut draft.nodes[dependent];
+            if node.decision.action == Action::Delete && removed.insert(dependent) {
+                // It goes first too, and so must what still uses it.
+                spreading.push(dependent);
+            }
             let replaced = matches!(node.decision.action, Action::Replace | Action::MayReplace);
             // What is retained stays, whatever becomes of what it uses.
             if !replaced || is_retained(node) {

@@ -6,14 +6,17 @@ use trueup_state::Status;
 use super::node::Attributes;
 use super::trace::lines;
 use super::{Draft, Sources};
+use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 
 pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
-    for at in 0..draft.nodes.len() {
-        if draft.nodes[at].is_declared() || !draft.selection.contains(at) {
+    let users = users_left_out(draft);
+    for (at, user) in users.into_iter().enumerate() {
+        let left_out = !draft.selection.contains(at) && !planted!(RetireLeftOut);
+        if draft.nodes[at].is_declared() || left_out {
             continue;
         }
-        if let Some(dependent) = dependent_left_out(draft, at) {
+        if let Some(dependent) = user {
             let (address, dependent) = (&draft.nodes[at].address, &draft.nodes[dependent].address);
             let summary = format!("{address} is kept: {dependent} depends on it and is left out of this run");
             draft.warnings.push(Diagnostic::warning(summary).about(address.to_string()));
@@ -34,10 +37,21 @@ pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
     }
 }
 
-/// A node that is left out of the run and whose record depends on this one (TARGET-2).
-pub(super) fn dependent_left_out(draft: &Draft, at: usize) -> Option<usize> {
-    let recorded = draft.recorded_graph.dependents(at);
-    recorded.chain(draft.graph.dependents(at)).find(|other| !draft.selection.contains(*other))
+/// For each node, one that is left out of the run and depends on it, also through what is kept for its sake (TARGET-2).
+pub(super) fn users_left_out(draft: &Draft) -> Vec<Option<usize>> {
+    let mut users = vec![None; draft.nodes.len()];
+    let left_out = (0..draft.nodes.len()).filter(|at| !draft.selection.contains(*at));
+    let mut reached: Vec<(usize, usize)> = left_out.map(|at| (at, at)).collect();
+    while let Some((at, user)) = reached.pop() {
+        let used = draft.recorded_graph.dependencies(at).chain(draft.graph.dependencies(at));
+        for other in used {
+            let is_new = users[other].replace(user).is_none();
+            if is_new && draft.selection.contains(other) && !draft.nodes[other].is_declared() {
+                reached.push((other, user));
+            }
+        }
+    }
+    users
 }
 
 /// What the pass did, for a trace.

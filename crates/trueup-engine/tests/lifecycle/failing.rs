@@ -50,6 +50,19 @@ impl Store for FailingStore {
         self.inner.location()
     }
 
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        self.inner.keyring(scope)
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.inner.replace_keyring(scope, expected, keyring)
+    }
+
     fn commit<'a>(
         &'a self,
         scope: &'a Scope,

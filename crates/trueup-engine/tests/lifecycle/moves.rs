@@ -183,3 +183,25 @@ fn a_type_may_take_over_the_state_of_another() {
     let back = moved(program([thing("a", 3), thing_from("b", "a")]), &[("w_token.a", "w_thing.a")]);
     assert!(bench.refused(&back).contains("they are of different types"));
 }
+
+/// MOVE-1, DELETE-1: cut off anywhere, records depend on addresses that records have.
+#[test]
+fn a_move_cut_off_anywhere_keeps_the_order_of_deletes() {
+    // What depends on it comes before and after it in the order of addresses.
+    let all = |name: &str| program([thing(name, 1), thing_from("b", name), thing_from("y", name)]);
+    for waits in 0.. {
+        let bench = Bench::new();
+        bench.deployed(&all("k"));
+        let after = moved(all("m"), &[("w_thing.k", "w_thing.m")]);
+        let finished = bench.deploy_cut_off(&after, waits);
+        bench.world.calls();
+        assert!(bench.destroy().succeeded());
+        let mut calls = bench.world.calls();
+        calls.retain(|call| call.starts_with("delete "));
+        let last = calls.last().map(String::as_str);
+        assert!(matches!(last, Some("delete k" | "delete m")), "cut off after {waits} waits: {calls:?}");
+        if finished {
+            break;
+        }
+    }
+}

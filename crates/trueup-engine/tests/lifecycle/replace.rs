@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::Outcome;
 use trueup_program::ResourceDeclaration;
 
-use crate::world::{Bench, lit, output, program, resource, thing_from};
+use crate::world::{Bench, lit, output, program, resource, thing, thing_from};
 
 fn coloured(colour: &str) -> ResourceDeclaration {
     resource("w_thing.a", [("colour", lit(colour))])
@@ -224,4 +224,37 @@ fn an_older_generation_outlives_what_it_used_and_is_removed() {
     assert!(bench.world.by_name("a").is_some(), "b's older generation uses it");
     bench.deployed(&after());
     assert_eq!(bench.world.things(), ["b=1", "c=1"]);
+}
+
+/// REPLACE-5, APPLY-9: what no longer refers to it uses the old generation for as long as its own update has not
+/// succeeded.
+#[test]
+fn an_old_generation_stays_until_former_users_have_moved_off() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
+    bench.world.calls();
+    bench.world.fail("update b", Failure::new(FailureClass::Denied, "no"));
+    let after = program([resource("w_thing.a", [("colour", lit("blue"))]), thing("b", 5)]);
+    assert!(!bench.deploy(&after).succeeded());
+    let calls = bench.world.calls();
+    assert!(!calls.contains(&"delete a".to_owned()), "{calls:?}");
+    bench.deployed(&after);
+    assert!(bench.world.calls().contains(&"delete a".to_owned()));
+}
+
+/// REPLACE-5, DELETE-3: which older generation uses which is recorded for the resource as a whole. Where the cloud says
+/// that the order of what an earlier run has left was wrong, the others are tried all the same, so that it comes to an end.
+#[test]
+fn a_clean_up_that_is_refused_because_of_a_user_does_not_keep_others() {
+    let bench = Bench::new();
+    let on = || resource("w_thing.b", [("colour", output("w_thing.a", "url"))]);
+    bench.deployed(&program([coloured("red"), on()]));
+    for was_left in [false, true] {
+        bench.world.calls();
+        bench.world.fail("delete b", Failure::new(FailureClass::Conflict, "something uses it"));
+        assert!(!bench.deploy(&program([coloured("blue"), on()])).succeeded());
+        assert_eq!(bench.world.calls().contains(&"delete a".to_owned()), was_left);
+    }
+    bench.deployed(&program([coloured("blue"), on()]));
+    assert_eq!(bench.world.things().len(), 2);
 }

@@ -99,3 +99,39 @@ fn what_is_left_out_stays_as_it_was_and_outputs_keep_their_values() {
     assert_eq!(report.plan.outputs.to_string(), r#"{ url = "thing/2/1" }"#);
     assert_eq!(report.plan.left_out, [address("w_thing.b")]);
 }
+
+/// TARGET-2, DELETE-1: what is kept keeps what it uses itself.
+#[test]
+fn what_is_kept_for_something_left_out_keeps_what_it_depends_on() {
+    let mut bench = Bench::new();
+    bench.deployed(&program([thing("a", 1), thing_from("b", "a"), thing_from("c", "b")]));
+    targeting(&[], &["w_thing.c"], &mut bench);
+    let plan = bench.try_plan(&program([thing("c", 1)])).unwrap();
+    assert!(plan.is_empty(), "{plan}");
+    let told: Vec<_> = plan.warnings.iter().map(|it| it.summary.clone()).collect();
+    assert_eq!(
+        told,
+        [
+            "w_thing.a is kept: w_thing.c depends on it and is left out of this run",
+            "w_thing.b is kept: w_thing.c depends on it and is left out of this run",
+        ]
+    );
+}
+
+/// TARGET-3: also what is deleted first because of what it depends on.
+#[test]
+fn what_would_have_to_go_first_with_its_upstream_is_not_torn_from_what_is_left_out() {
+    let mut bench = Bench::new();
+    let chain = |colour: &str| {
+        let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        let on = |name: &str, of: &str| {
+            resource(&format!("w_thing.{name}"), [("colour", output(&format!("w_thing.{of}"), "url"))])
+        };
+        program([first, on("b", "a"), on("c", "b")])
+    };
+    bench.deployed(&chain("red"));
+    targeting(&["w_thing.b"], &[], &mut bench);
+    let refused = bench.refused(&chain("blue"));
+    assert!(refused.contains("w_thing.b would be deleted first, and w_thing.c"), "{refused}");
+}

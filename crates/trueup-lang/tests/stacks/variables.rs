@@ -26,11 +26,14 @@ fn later_places_win_over_earlier_ones() {
     bench.write("a.auto.tfvars", "from = \"a.auto.tfvars\"");
     bench.write("b.auto.tfvars.json", "{ \"from\": \"b.auto.tfvars.json\" }");
     places.push(bench.output("from"));
+    bench.write("stages/other.tfvars", "from = \"stages/other.tfvars\"");
+    bench.write("stages/test.tfvars", "from = \"stages/test.tfvars\"");
+    places.push(bench.output("from"));
     bench.variables.arguments.push(VariableArgument::Value("from".into(), "--var".into()));
     places.push(bench.output("from"));
     bench.variables.arguments.push(VariableArgument::File(bench.folder.path().join("more.tfvars")));
     places.push(bench.output("from"));
-    insta::assert_snapshot!(places.join(" < "), @r#""default" < "environment" < "terraform.tfvars" < "terraform.tfvars.json" < "b.auto.tfvars.json" < "--var" < "file""#);
+    insta::assert_snapshot!(places.join(" < "), @r#""default" < "environment" < "terraform.tfvars" < "terraform.tfvars.json" < "b.auto.tfvars.json" < "stages/test.tfvars" < "--var" < "file""#);
 }
 
 #[test]
@@ -83,7 +86,7 @@ fn what_is_missing_or_wrong_is_told_with_what_to_do() {
     2 |         variable "missing" {}
       |                  ^^^^^^^^^
       |
-      = help: give it with `--var missing=…`, in terraform.tfvars, or as TRUEUP_VAR_missing; or give it a default
+      = help: give it with `--var missing=…`, in terraform.tfvars or stages/test.tfvars, or as TRUEUP_VAR_missing; or give it a default
 
     error: the variable `size` from `--var size`: expected a number, found text that is not a number
      --> main.tf:3:18

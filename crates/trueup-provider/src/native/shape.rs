@@ -52,18 +52,29 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
 
     /// The receiver for desired inputs.
     pub(super) fn receiver(&self, inputs: &Value) -> Result<In, Failure> {
-        In::decode(inputs, (self.construct)())
-            .map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()).at(error.path().clone()))
+        In::decode(inputs, (self.construct)()).map_err(|error| {
+            let failure = Failure::new(FailureClass::Invalid, error.to_string()).at(error.path().clone());
+            match inputs.is_wholly_known() {
+                true => failure,
+                // At apply only what was given up is still unknown.
+                false => failure.hint(
+                    "it derives from a secret that was given up: replace the resource that gives it, with \
+                     --replace ADDRESS",
+                ),
+            }
+        })
     }
 
     /// The receiver for recorded inputs.
     pub(super) fn recorded(&self, inputs: &Value) -> Result<In, Failure> {
-        In::decode(inputs, (self.construct)()).map_err(|error| self.misfit("inputs", &error))
+        let inputs = planning::with_stand_ins(&self.schema.inputs, inputs);
+        In::decode(&inputs, (self.construct)()).map_err(|error| self.misfit("inputs", &error))
     }
 
     /// Recorded outputs.
     pub(super) fn outputs(&self, outputs: &Value) -> Result<Out, Failure> {
-        Out::decode(outputs).map_err(|error| self.misfit("outputs", &error))
+        let outputs = planning::with_stand_ins(&self.schema.outputs, outputs);
+        Out::decode(&outputs).map_err(|error| self.misfit("outputs", &error))
     }
 
     fn misfit(&self, what: &str, error: &FieldError) -> Failure {

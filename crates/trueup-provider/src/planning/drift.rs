@@ -4,6 +4,7 @@ use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Change, Value, diff};
 
 use super::Equivalence;
+use super::forgotten::without_stand_ins;
 use crate::state::State;
 
 /// The outputs that drifted (DRIFT-3): every difference but volatile and informational ones, and mirrors of an input
@@ -40,6 +41,7 @@ fn is_equivalent_mirror(
 /// Observed outputs as they are recorded: what only the answer to the create could tell, and what identifies the
 /// object, is never erased by a read (CRUD-14, APPLY-8).
 pub(crate) fn refreshed(outputs: &Block, recorded: &Value, observed: Value) -> Value {
+    let observed = without_stand_ins(outputs, recorded, observed);
     let lasting =
         outputs.attributes.iter().filter(|(_, attribute)| attribute.create_only || attribute.identity);
     lasting.fold(observed, |observed, (name, _)| match (recorded.get(name), observed.get(name)) {

@@ -3,11 +3,13 @@
 //! Pure functions of schema and values, shared by both contracts; a Terraform provider plans for itself.
 
 mod drift;
+mod forgotten;
 mod inputs;
 mod outputs;
 mod verdict;
 
 pub(crate) use drift::{drift, refreshed};
+pub(crate) use forgotten::with_stand_ins;
 pub(crate) use inputs::input_changes;
 
 use trueup_core::schema::ResourceSchema;

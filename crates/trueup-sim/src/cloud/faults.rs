@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::random::Dice;
+use crate::tally::Ingredient;
 
 /// What goes wrong with one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,23 @@ pub(crate) enum Fault {
     Quota,
     /// No answer ever: the call runs into its time-out.
     Hang,
+}
+
+impl Fault {
+    pub(crate) fn ingredient(self) -> Ingredient {
+        match self {
+            Fault::Throttled(_) => Ingredient::Throttled,
+            Fault::Denied => Ingredient::Denied,
+            Fault::Unavailable => Ingredient::Unavailable,
+            Fault::Slow(_) => Ingredient::Slow,
+            Fault::LostRequest => Ingredient::LostRequest,
+            Fault::LostResponse => Ingredient::LostResponse,
+            Fault::Duplicate => Ingredient::Duplicate,
+            Fault::Partial => Ingredient::Partial,
+            Fault::Quota => Ingredient::Quota,
+            Fault::Hang => Ingredient::Hang,
+        }
+    }
 }
 
 /// How much goes wrong in a step of a scenario.

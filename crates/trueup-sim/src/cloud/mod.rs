@@ -25,6 +25,7 @@ use std::time::Duration;
 use crate::clock::SimClock;
 use crate::log::{Happened, Log};
 use crate::random::Dice;
+use crate::tally::Ingredient;
 use objects::{Ghost, Object};
 
 /// The cloud. Clones are the same one.
@@ -109,6 +110,7 @@ impl Cloud {
             due.into_iter().map(|(_, caller, request)| (caller, request)).collect()
         };
         for (caller, request) in due {
+            self.log.count(Ingredient::LateArrival);
             let _ = self.perform(&Who::Engine(caller), request, true);
         }
     }
@@ -169,8 +171,8 @@ impl Cloud {
                 self.happened(who, &id, Effect::Deleted);
                 Ok(seen)
             }
-            Request::Read { id } => contents.read(&id, now),
-            Request::Find { kind, name } => contents.find(kind, &name, now),
+            Request::Read { id } => contents.read(&id, now, &self.log),
+            Request::Find { kind, name } => contents.find(kind, &name, now, &self.log),
         }
     }
 
@@ -204,21 +206,18 @@ impl Contents {
         }
     }
 
-    fn read(&self, id: &str, now: Duration) -> Result<Seen, Refusal> {
+    fn read(&self, id: &str, now: Duration, log: &Log) -> Result<Seen, Refusal> {
         if let Some(ghost) = self.ghosts.get(id) {
+            log.count(Ingredient::Ghost);
             return Ok(ghost.object.seen(id));
         }
-        match self.objects.get(id) {
-            Some(object) if object.visible_from <= now => Ok(object.seen_at(id, now)),
-            _ => Err(Refusal::Gone),
-        }
+        self.objects.get(id).ok_or(Refusal::Gone).and_then(|object| object.seen_at(id, now, log))
     }
 
-    fn find(&self, kind: Kind, name: &str, now: Duration) -> Result<Seen, Refusal> {
-        let named = self.objects.iter().find(|(_, object)| {
-            object.kind == kind && object.name.as_deref() == Some(name) && object.visible_from <= now
-        });
-        named.map(|(id, object)| object.seen_at(id, now)).ok_or(Refusal::Gone)
+    fn find(&self, kind: Kind, name: &str, now: Duration, log: &Log) -> Result<Seen, Refusal> {
+        let bears = |object: &Object| object.kind == kind && object.name.as_deref() == Some(name);
+        let named = self.objects.iter().find(|(_, object)| bears(object));
+        named.ok_or(Refusal::Gone).and_then(|(id, object)| object.seen_at(id, now, log))
     }
 }
 
@@ -229,10 +228,17 @@ impl Object {
     }
 
     /// The object as it looks at a time.
-    fn seen_at(&self, id: &str, now: Duration) -> Seen {
+    fn seen_at(&self, id: &str, now: Duration, log: &Log) -> Result<Seen, Refusal> {
+        if now < self.visible_from {
+            log.count(Ingredient::LateSight);
+            return Err(Refusal::Gone);
+        }
         match &self.before {
-            Some((until, before)) if now < *until => Seen { spec: before.clone(), ..self.seen(id) },
-            _ => self.seen(id),
+            Some((until, before)) if now < *until => {
+                log.count(Ingredient::StaleRead);
+                Ok(Seen { spec: before.clone(), ..self.seen(id) })
+            }
+            _ => Ok(self.seen(id)),
         }
     }
 }

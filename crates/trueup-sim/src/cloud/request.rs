@@ -10,6 +10,7 @@ use super::objects::{Caller, Kind, ObjectId, Spec, Who};
 use super::{Cloud, LATE_MAX};
 use crate::log::Happened;
 use crate::process::Process;
+use crate::tally::Ingredient;
 
 /// Something that is asked of the cloud.
 #[derive(Clone, Debug)]
@@ -106,6 +107,11 @@ impl Line {
                 self.cloud.log.push(Happened::ToldGone { object: id.clone() });
             }
             (Err(refusal), _) => {
+                match refusal {
+                    Refusal::InUse(_) => self.cloud.log.count(Ingredient::InUse),
+                    Refusal::Taken => self.cloud.log.count(Ingredient::Taken),
+                    _ => {}
+                }
                 let what = format!("{} -> {refusal:?}", request.told());
                 self.cloud.log.push(Happened::Refused { caller, what });
             }
@@ -123,6 +129,7 @@ impl Line {
         };
         // What a blind type makes twice, nobody could ever find: no cloud is that bad.
         let fault = fault.filter(|fault| !(*fault == Fault::Duplicate && request.is_blind()));
+        fault.iter().for_each(|fault| self.cloud.log.count(fault.ingredient()));
         self.process.point().await;
         if let Some(asking) = request.asking() {
             self.cloud.log.push(Happened::Asked {

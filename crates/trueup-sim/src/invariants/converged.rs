@@ -1,13 +1,15 @@
 //! INV-4 and INV-5: deploys converge, and where to does not depend on what happened on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use trueup_engine::Plan;
-use trueup_state::Status;
+use trueup_state::{Record, Status};
 
 use super::model::{Watch, object_of};
 use super::{Judged, Violation, require};
 use crate::cloud::{Kind, ObjectId, Spec};
+use crate::run::Simulated;
 use crate::scenario::{COLOURS, Sketch};
 
 /// INV-4: after a deploy, nothing is left to do.
@@ -63,7 +65,34 @@ pub(crate) fn cloud_is_as_the_program_says(
     require(left.is_none(), "INV-5", || format!("{:?} is left over", left.map(|(id, _)| id)))
 }
 
-/// What a program comes to, up to ids, for comparing two ends.
-pub(crate) fn shown(sketch: &Sketch) -> Vec<String> {
-    sketch.to_string().lines().map(str::to_owned).collect()
+/// INV-5: a scenario that was cut off ends as the same one that was not, and if only the cut was different, one rerun
+/// was enough.
+pub(crate) fn ends_alike(cut: &Simulated, uncut: &Simulated, one_rerun: bool) -> Judged {
+    require(cut.end == uncut.end, "INV-5", || {
+        format!("cut off, it ends so:\n{}\nand else so:\n{}", cut.end.join("\n"), uncut.end.join("\n"))
+    })?;
+    require(!one_rerun || cut.work_left == 0, "INV-5", || {
+        format!("after one rerun {} changes are left to do", cut.work_left)
+    })
+}
+
+/// What is in the cloud, up to ids, for comparing two ends: each object by the address that has it.
+pub(crate) fn shown(watch: &Watch, truth: &BTreeMap<ObjectId, (Kind, Option<String>, Spec)>) -> Vec<String> {
+    let current = |record: &Arc<Record>| record.current.as_ref().and_then(object_of);
+    let owned = watch.records.values().filter_map(|it| Some((current(it)?, it.address.to_string())));
+    let addresses: BTreeMap<ObjectId, String> = owned.collect();
+    let told = |id: &str| addresses.get(id).cloned().unwrap_or_else(|| "?".to_owned());
+    let mut shown: Vec<String> = addresses
+        .iter()
+        .map(|(id, address)| {
+            let Some((_, _, spec)) = truth.get(id) else { return format!("{address} is not there") };
+            let Spec { size, colour, needs, host, note, secret: _ } = spec;
+            let note = note.as_ref().and_then(|note| note.split_once('/'));
+            let note = note.map(|(of, size)| format!("{}/{size}", told(of)));
+            let links = [needs.as_deref().map(told), host.as_deref().map(told), note];
+            format!("{address}: size {size}, {colour}, {links:?}")
+        })
+        .collect();
+    shown.sort();
+    shown
 }

@@ -50,7 +50,7 @@ pub(super) fn nothing_is_dropped_silently(watch: &Watch, happened: &Happened) ->
         };
         let Some(generation) = record.generation(*number) else { continue };
         let allowed = watch.processes.get(process);
-        let by_hand = allowed.is_some_and(|it| it.by_hand);
+        let by_hand = allowed.is_some_and(|it| it.orders.by_hand);
         let meant = allowed.is_some_and(|it| {
             let planned = it.action(&record.address).is_some_and(|it| it.action == Action::Forget);
             planned || it.retained.contains(&record.address.to_string())

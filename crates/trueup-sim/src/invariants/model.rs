@@ -9,7 +9,7 @@ use trueup_engine::{Plan, PlannedAction};
 use trueup_state::{FencingToken, Generation, Record, RecordId, Status, Step};
 
 use crate::cloud::{Effect, ObjectId, Who};
-use crate::log::Happened;
+use crate::log::{Happened, Orders};
 
 /// What is true by now.
 #[derive(Default)]
@@ -19,11 +19,21 @@ pub(crate) struct Watch {
     pub(crate) processes: BTreeMap<u64, Allowed>,
     /// Objects of which some process was told that they are gone.
     pub(crate) told_gone: BTreeSet<ObjectId>,
-    /// Which process was given which token, and whether it still has the lease.
-    pub(crate) tokens: BTreeMap<FencingToken, (u64, bool)>,
+    /// Which leases were given out.
+    pub(crate) leases: BTreeMap<FencingToken, Given>,
     /// All writes that became durable, in order, by commit.
     pub(crate) commits: BTreeMap<u64, Vec<trueup_state::Write>>,
     pub(crate) acknowledged: BTreeSet<u64>,
+}
+
+/// A lease that was given out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub(crate) process: u64,
+    /// Whether it was neither given back nor taken away.
+    pub(crate) held: bool,
+    /// When it ends unless it is renewed.
+    pub(crate) until: Duration,
 }
 
 /// What is known of an object, dead or alive.
@@ -52,10 +62,7 @@ pub(crate) struct Allowed {
     pub(crate) cancelled: Option<Duration>,
     /// The records with which something was begun after that.
     pub(crate) begun_late: BTreeSet<RecordId>,
-    /// How many operations run at a time.
-    pub(crate) parallelism: u64,
-    /// Whether it changes state by hand, and so has no plan.
-    pub(crate) by_hand: bool,
+    pub(crate) orders: Orders,
 }
 
 impl Allowed {
@@ -96,9 +103,8 @@ impl Watch {
 
     pub(super) fn learn(&mut self, at: Duration, happened: &Happened) {
         match happened {
-            Happened::Began { process, parallelism, by_hand, .. } => {
-                let (parallelism, by_hand) = (*parallelism, *by_hand);
-                self.processes.insert(*process, Allowed { parallelism, by_hand, ..Allowed::default() });
+            Happened::Began { process, orders, .. } => {
+                self.processes.insert(*process, Allowed { orders: *orders, ..Allowed::default() });
             }
             Happened::Approved { process, plan, protected, retained } => {
                 let baseline = self.records.clone();
@@ -115,12 +121,12 @@ impl Watch {
             Happened::ToldGone { object } => {
                 self.told_gone.insert(object.clone());
             }
-            Happened::Leased { process, token } => {
-                self.tokens.values_mut().for_each(|(_, held)| *held = false);
-                self.tokens.insert(*token, (*process, true));
+            Happened::Leased { process, token, until } => {
+                self.leases.values_mut().for_each(|given| given.held = false);
+                self.leases.insert(*token, Given { process: *process, held: true, until: *until });
             }
             Happened::Unleased { token } => {
-                self.tokens.entry(*token).and_modify(|(_, held)| *held = false);
+                self.leases.entry(*token).and_modify(|given| given.held = false);
             }
             Happened::Committed { process, sequence, writes, .. } => {
                 for write in writes {

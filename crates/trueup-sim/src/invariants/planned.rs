@@ -1,9 +1,9 @@
 //! INV-3 and INV-6: what happens was planned, and no more than that.
 
 use trueup_engine::Action;
-use trueup_state::Status;
+use trueup_state::{Status, Step};
 
-use super::model::{Watch, object_of};
+use super::model::{Allowed, Watch, object_of};
 use super::{Judged, require};
 use crate::cloud::{Asking, Caller, Effect, Who};
 use crate::log::Happened;
@@ -45,6 +45,21 @@ pub(super) fn foreign_objects_are_left_alone(watch: &Watch, happened: &Happened)
     })
 }
 
+/// INV-3: what someone else made becomes the engine's only where it was asked to take such things over.
+pub(super) fn adoptions_are_asked_for(watch: &Watch, happened: &Happened) -> Judged {
+    let Happened::Committed { process, writes, .. } = happened else { return Ok(()) };
+    let orders = watch.processes.get(process).map(|it| it.orders).unwrap_or_default();
+    for write in writes {
+        let Step::Adopted { object, .. } = &write.entry.step else { continue };
+        let id = object.outputs.get("id").and_then(|id| id.as_str()).unwrap_or_default();
+        let foreign = watch.objects.get(id).is_some_and(|known| known.made_for.is_none());
+        require(!foreign || orders.adopts, "INV-3", || {
+            format!("{id} is someone else's, and was taken over by {}", write.subject())
+        })?;
+    }
+    Ok(())
+}
+
 /// INV-6: what is asked of the cloud is within what was approved.
 pub(super) fn changes_are_granted(watch: &Watch, happened: &Happened) -> Judged {
     let Happened::Asked { caller, asking, what, .. } = happened else { return Ok(()) };
@@ -52,9 +67,8 @@ pub(super) fn changes_are_granted(watch: &Watch, happened: &Happened) -> Judged 
     let granted = allowed.action(&caller.address).is_some_and(|planned| match (asking, planned.action) {
         // A create whose outcome is unknown is repeated with its token, to find what is to be deleted.
         (Asking::Create, Action::Delete) => repeats(watch, caller),
-        (Asking::Create, action) => {
-            matches!(action, Action::Create | Action::Replace | Action::MayReplace)
-        }
+        (Asking::Create, Action::Create) => replaces_nothing(watch, allowed, caller),
+        (Asking::Create, action) => matches!(action, Action::Replace | Action::MayReplace),
         (Asking::Update, action) => matches!(
             action,
             Action::Update | Action::MayUpdate | Action::Create | Action::Replace | Action::MayReplace
@@ -63,6 +77,13 @@ pub(super) fn changes_are_granted(watch: &Watch, happened: &Happened) -> Judged 
         (Asking::Delete, _) => true,
     });
     require(granted, "INV-6", || format!("not approved: {what} ({caller})"))
+}
+
+/// Whether the resource has no object beside the one that is made, but those that were there when the plan was approved.
+fn replaces_nothing(watch: &Watch, allowed: &Allowed, caller: &Caller) -> bool {
+    let own = watch.records.values().filter(|record| record.origin == caller.origin);
+    let mut others = own.flat_map(|record| record.generations()).filter(|it| it.number != caller.generation);
+    others.all(|other| allowed.generation(&caller.address, other.number).is_some())
 }
 
 /// Whether a create of this generation was under way when the plan was approved.

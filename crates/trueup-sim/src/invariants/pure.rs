@@ -14,11 +14,14 @@ pub(super) fn planning_changes_nothing(watch: &Watch, happened: &Happened) -> Ju
         Happened::Committed { process, sequence, .. } => (*process, format!("commit {sequence}")),
         _ => return Ok(()),
     };
-    let approved = watch.processes.get(&process).is_some_and(|it| it.plan.is_some() || it.by_hand);
+    let approved = watch.processes.get(&process).is_some_and(|it| it.plan.is_some() || it.orders.by_hand);
     require(approved, "INV-14", || format!("process {process} had no plan approved, and yet: {what}"))
 }
 
 /// Two plans of the same are the same.
-pub(crate) fn plans_are_equal(one: &Plan, other: &Plan) -> Judged {
-    require(one == other, "INV-14", || format!("two plans of one program:\n{one}\nand\n{other}"))
+pub(crate) fn plans_are_equal(one: &Result<Plan, String>, other: &Result<Plan, String>) -> Judged {
+    let told = |plan: &Result<Plan, String>| plan.as_ref().map_or_else(String::clone, Plan::to_string);
+    require(one == other, "INV-14", || {
+        format!("two plans of one program:\n{}\nand\n{}", told(one), told(other))
+    })
 }

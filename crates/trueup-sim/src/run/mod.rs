@@ -6,7 +6,6 @@ mod operate;
 mod person;
 mod settle;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,9 +19,10 @@ use crate::invariants::{Violation, acknowledged_writes_survive, every_object_is_
 use crate::log::Log;
 use crate::scenario::{STACK, STAGE, Scenario, Sketch};
 use crate::store::Disk;
+use crate::tally::Tally;
 
 /// What a simulation came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Simulated {
     /// The first invariant that did not hold, if any.
     pub violation: Option<Violation>,
@@ -33,7 +33,11 @@ pub struct Simulated {
     /// How many processes ran.
     pub processes: u64,
     /// What is in the cloud at the end, up to ids.
-    pub cloud: Vec<String>,
+    pub end: Vec<String>,
+    /// How many changes were left to do when the steps were over.
+    pub work_left: u64,
+    /// How often what happened.
+    pub tally: Tally,
 }
 
 /// Lets a scenario happen.
@@ -66,7 +70,8 @@ struct World {
     upgraded: bool,
     processes: u64,
     points: Vec<u64>,
-    end: RefCell<Vec<String>>,
+    end: Vec<String>,
+    work_left: u64,
 }
 
 impl World {
@@ -83,7 +88,8 @@ impl World {
             upgraded: false,
             processes: 0,
             points: Vec::new(),
-            end: RefCell::default(),
+            end: Vec::new(),
+            work_left: 0,
         }
     }
 
@@ -93,7 +99,9 @@ impl World {
             trace: self.log.lines(),
             points: self.points,
             processes: self.processes,
-            cloud: self.end.into_inner(),
+            end: self.end,
+            work_left: self.work_left,
+            tally: self.log.tally(),
         }
     }
 

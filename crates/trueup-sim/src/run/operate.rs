@@ -17,9 +17,10 @@ use super::{World, at_once, scope};
 use crate::actor;
 use crate::cloud::{Line, Weather};
 use crate::invariants::{Violation, canaries_appear_nowhere, stopping};
-use crate::log::Happened;
+use crate::log::{Happened, Orders};
 use crate::process::{Incident, Process};
 use crate::scenario::{Operation, STAGE, Step};
+use crate::tally::Ingredient;
 use crate::types::registry;
 
 /// How long a lease lasts without renewal.
@@ -27,6 +28,10 @@ const LEASE_TERM: Duration = Duration::from_secs(60);
 
 /// How long one call may take.
 const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long a process may go on without the lease that was taken from it: until it would renew it, and what it has sent
+/// by then has arrived.
+const NOTICED_AFTER: Duration = Duration::from_secs(30);
 
 /// How long a process may go on once it was told to stop: retries, time-outs and read-backs of what is under way.
 const STOPPING_MAX: Duration = Duration::from_secs(3_600);
@@ -55,19 +60,27 @@ impl World {
         self.upgraded |= step.upgrade;
         self.cloud.set_weather(Weather::of(&step.faults), step.lateness);
         self.disk.set_faults(step.store.clone());
+        step.upgrade.then(|| self.log.count(Ingredient::Upgrade));
         for deed in &step.deeds {
+            self.log.count(Ingredient::DeedBetween);
             let done = actor::perform(&self.cloud, deed);
             self.log.note(|| format!("by hand: {done}"));
         }
         let program = self.sketch.program();
         let options = self.options(&step.operation, step.parallelism);
         let first = self.start(&step.incidents, &step.operation, step.parallelism);
-        let killed = if step.rival {
+        let killed = if let Some(rival) = step.rival {
+            self.log.count(Ingredient::Rival);
             let second = self.start(&[], &step.operation, step.parallelism);
-            let both = futures_util::future::join(
-                self.operate(&first, &program, &options, &step.operation),
-                self.operate(&second, &program, &options, &step.operation),
-            );
+            let later = async {
+                self.clock.sleep(Duration::from_millis(rival.delay_ms)).await;
+                if rival.unlocks {
+                    unlock(&self.disk);
+                }
+                self.operate(&second, &program, &options, &step.operation).await
+            };
+            let both =
+                futures_util::future::join(self.operate(&first, &program, &options, &step.operation), later);
             matches!(both.await, (Ending::Killed, _) | (_, Ending::Killed))
         } else {
             matches!(self.operate(&first, &program, &options, &step.operation).await, Ending::Killed)
@@ -103,13 +116,15 @@ impl World {
             }
             Incident::Unlock => unlock(&disk),
             Incident::Deed(deed) => {
+                log.count(Ingredient::DeedDuring);
                 let done = actor::perform(&cloud, deed);
                 log.note(|| format!("by hand, meanwhile: {done}"));
             }
         });
-        let by_hand = *operation == Operation::Refresh;
+        let (by_hand, adopts) = (*operation == Operation::Refresh, *operation == Operation::Adopt);
+        let orders = Orders { parallelism, by_hand, adopts };
         let what = format!("{operation:?}");
-        self.log.push(Happened::Began { process: number, what, parallelism, by_hand });
+        self.log.push(Happened::Began { process: number, what, orders });
         let line = Line::new(self.cloud.clone(), process.clone());
         let store = Arc::new(self.disk.of(&process));
         let random = Arc::new(SeededRandom::new(self.seed ^ (number << 32)));
@@ -154,6 +169,7 @@ impl World {
     ) -> Ending {
         let Started { process, reconciler, cancellation } = started;
         let number = process.number();
+        self.log.count(operation.ingredient());
         let mut approve = |plan: &trueup_engine::Plan| {
             let (protected, retained) = self.guarded(program, *operation == Operation::Destroy);
             let plan = Box::new(plan.clone());
@@ -237,23 +253,19 @@ fn told(outcome: &Outcome) -> String {
     }
 }
 
-/// Takes the lease away from whoever has it.
+/// Takes the lease away from whoever has it, and keeps it for as long as they may take to notice: whoever did not would
+/// let two runs at one thing at a time.
 fn unlock(disk: &crate::store::Disk) {
-    let curious = LeaseHolder {
+    let eve = LeaseHolder {
         run: "nobody".to_owned(),
         user: "eve".to_owned(),
         host: "there".to_owned(),
         reason: "unlock".to_owned(),
     };
     // Asking for it is how to learn who has it.
-    match at_once(disk.memory().acquire(&scope(), &curious, Duration::ZERO)) {
-        Ok(Acquired::Held(held)) => {
-            let _ = at_once(disk.memory().unlock(&scope(), &held.holder.run));
-            disk.unleased(held.token);
-        }
-        Ok(Acquired::Lease(lease)) => {
-            let _ = at_once(disk.memory().release(&scope(), &lease));
-        }
-        Err(_) => {}
+    if let Ok(Acquired::Held(held)) = at_once(disk.memory().acquire(&scope(), &eve, NOTICED_AFTER)) {
+        let _ = at_once(disk.memory().unlock(&scope(), &held.holder.run));
+        disk.unleased(held.token);
+        let _ = at_once(disk.memory().acquire(&scope(), &eve, NOTICED_AFTER));
     }
 }

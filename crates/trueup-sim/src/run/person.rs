@@ -6,6 +6,7 @@ use trueup_state::Status;
 use super::World;
 use crate::log::Happened;
 use crate::scenario::Operation;
+use crate::tally::Ingredient;
 
 impl World {
     /// Settles what only a person can: objects that stand in the way, and creates whose outcome is unknown, of blind types
@@ -52,6 +53,7 @@ impl World {
     }
 
     async fn change_by_hand(&mut self, change: HandChange) {
+        self.log.count(Ingredient::Person);
         self.log.note(|| format!("by hand: {change:?}"));
         let started = self.start(&[], &Operation::Refresh, 1);
         let options = self.options(&Operation::Refresh, 1);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use trueup_engine::{EngineError, Plan};
+use trueup_program::Program;
 use trueup_provider::Clock;
 
 use super::World;
@@ -10,6 +12,7 @@ use crate::cloud::{Lateness, Weather};
 use crate::invariants::{Violation, converged, pure};
 use crate::scenario::Operation;
 use crate::store::StoreFaults;
+use crate::tally::Ingredient;
 
 /// How many deploys it may take: one that finds what only a person can settle, one that plans anew what it could not
 /// know, one that does it.
@@ -20,9 +23,12 @@ impl World {
         self.cloud.set_weather(Weather::fair(), Lateness::default());
         self.disk.set_faults(StoreFaults::default());
         self.clock.sleep(Duration::from_secs(300)).await;
+        let before = self.effects();
         self.sketch = std::mem::take(&mut self.sketch).unguarded();
         self.ask_a_person(false).await;
         let program = self.sketch.program();
+        // Whether there is a plan with all that was left behind is not said; that it is the same twice is.
+        let _ = self.judge_planning(&program).await;
         let mut last = String::new();
         let mut done = false;
         for _ in 0..DEPLOYS_MAX {
@@ -45,23 +51,32 @@ impl World {
             });
             return;
         }
-        let options = self.options(&Operation::Deploy, 10);
-        let started = self.start(&[], &Operation::Deploy, 10);
-        let one = started.reconciler.plan(&program, &options.plan).await;
-        let other = started.reconciler.plan(&program, &options.plan).await;
-        match (one, other) {
-            (Ok(one), Ok(other)) => {
-                self.log.judge(|_| converged::deploy_converges(&one));
-                self.log.judge(|_| pure::plans_are_equal(&one, &other));
-            }
-            (one, other) => {
-                let told = [one, other].into_iter().filter_map(|it| it.err().map(|it| it.to_string()));
-                let what = format!("no plan is made: {}", told.collect::<Vec<_>>().join("; "));
+        match self.judge_planning(&program).await {
+            Ok(plan) => self.log.judge(|_| converged::deploy_converges(&plan)),
+            Err(error) => {
+                let what = format!("no plan is made: {error}");
                 self.log.judge(|_| Err(Violation { invariant: "INV-4", what }));
             }
         }
         let truth = self.cloud.truth();
         self.log.judge(|watch| converged::cloud_is_as_the_program_says(watch, &self.sketch, &truth));
-        self.end.replace(converged::shown(&self.sketch));
+        self.end = self.log.ask(|watch| converged::shown(watch, &truth));
+        self.work_left = self.effects() - before;
+    }
+    /// Plans twice, in a process that has nothing approved and so may change nothing.
+    async fn judge_planning(&mut self, program: &Program) -> Result<Plan, String> {
+        let options = self.options(&Operation::Deploy, 10);
+        let started = self.start(&[], &Operation::Deploy, 10);
+        let told = |error: EngineError| error.to_string();
+        let one = started.reconciler.plan(program, &options.plan).await.map_err(told);
+        let other = started.reconciler.plan(program, &options.plan).await.map_err(told);
+        self.log.judge(|_| pure::plans_are_equal(&one, &other));
+        one
+    }
+
+    /// How many changes the engine has made in the cloud.
+    fn effects(&self) -> u64 {
+        let tally = self.log.tally();
+        [Ingredient::Created, Ingredient::Changed, Ingredient::Deleted].map(|it| tally.of(it)).iter().sum()
     }
 }

@@ -56,13 +56,17 @@ impl Sketch {
         self.stiffen();
     }
 
-    fn free_number(&self) -> u64 {
+    /// A number that is free, or one that never was used: what is let go must not be what another left, with what that
+    /// used.
+    fn free_number(&self, never_used: bool) -> u64 {
         let taken = |number: &u64| self.items.contains_key(number) || self.retired.contains(number);
-        (0..).find(|number| !taken(number)).unwrap_or_default()
+        let first = if never_used { self.used } else { 0 };
+        (first..).find(|number| !taken(number)).unwrap_or_default()
     }
 
     fn add(&mut self, item: &Item) {
-        let number = self.free_number();
+        let number = self.free_number(item.retain);
+        self.used = self.used.max(number + 1);
         let linked = |to: Option<u64>| to.and_then(|at| self.pick(at));
         let item = Item {
             needs: linked(item.needs),

@@ -1,6 +1,6 @@
 //! Drawing scenarios.
 
-use super::{Edit, Item, Operation, Scenario, Step};
+use super::{Edit, Item, Operation, Rival, Scenario, Step};
 use crate::actor::Deed;
 use crate::cloud::{Faults, Kind, Lateness};
 use crate::process::Incident;
@@ -64,9 +64,13 @@ fn step(dice: &mut Dice, at: u64, resources: u64, trouble: bool) -> Step {
         lateness: Lateness { percent: if dice.percent(30) { dice.between(10, 80) } else { 0 } },
         parallelism: *dice.pick(&[1, 2, 10, 10]),
         upgrade: dice.percent(5),
-        rival: trouble && dice.percent(10),
+        rival: (trouble && dice.percent(12)).then(|| rival(dice)),
         pause_ms: *dice.pick(&[0, 100, 3_000, 20_000, 100_000]),
     }
+}
+
+fn rival(dice: &mut Dice) -> Rival {
+    Rival { delay_ms: *dice.pick(&[0, 50, 500, 5_000, 70_000]), unlocks: dice.percent(30) }
 }
 
 fn incident(dice: &mut Dice) -> Incident {

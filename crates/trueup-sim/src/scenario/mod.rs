@@ -3,12 +3,14 @@
 
 mod edit;
 mod generate;
+mod rows;
 mod shrink;
 mod sketch;
 mod text;
 
 pub use edit::Edit;
 pub use generate::{Size, generate};
+pub use rows::{ROWS, Row, row};
 pub use shrink::shrink;
 pub use sketch::{Item, Sketch};
 
@@ -18,6 +20,7 @@ use crate::actor::Deed;
 use crate::cloud::{Faults, Lateness};
 use crate::process::Incident;
 use crate::store::StoreFaults;
+use crate::tally::Ingredient;
 
 /// All that happens in one simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,10 +52,19 @@ pub struct Step {
     pub parallelism: u64,
     /// Whether a new release is installed before.
     pub upgrade: bool,
-    /// Whether a second process does the same at the same time.
-    pub rival: bool,
+    /// A second process that does the same at the same time.
+    pub rival: Option<Rival>,
     /// How long nobody does anything afterwards.
     pub pause_ms: u64,
+}
+
+/// A second process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rival {
+    /// How much later it begins.
+    pub delay_ms: u64,
+    /// Whether whoever starts it takes the lease away from the first.
+    pub unlocks: bool,
 }
 
 /// What is run.
@@ -74,4 +86,20 @@ pub enum Operation {
     Refresh,
     /// Delete everything.
     Destroy,
+}
+
+impl Operation {
+    /// What it counts as.
+    pub(crate) fn ingredient(&self) -> Ingredient {
+        match self {
+            Operation::Deploy => Ingredient::Deploy,
+            Operation::Adopt => Ingredient::Adopt,
+            Operation::DeployBlindly => Ingredient::DeployBlindly,
+            Operation::Target(_) => Ingredient::Target,
+            Operation::Exclude(_) => Ingredient::Exclude,
+            Operation::Replace(_) => Ingredient::Replace,
+            Operation::Refresh => Ingredient::Refresh,
+            Operation::Destroy => Ingredient::Destroy,
+        }
+    }
 }

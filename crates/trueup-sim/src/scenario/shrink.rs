@@ -74,7 +74,7 @@ fn smaller(step: &Step) -> Vec<Step> {
     offer(&|it| it.faults.budget = 1);
     offer(&|it| it.store = StoreFaults::default());
     offer(&|it| it.lateness = Lateness::default());
-    offer(&|it| it.rival = false);
+    offer(&|it| it.rival = None);
     offer(&|it| it.upgrade = false);
     offer(&|it| it.pause_ms = 0);
     offer(&|it| it.operation = Operation::Deploy);

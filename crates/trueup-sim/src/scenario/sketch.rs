@@ -28,6 +28,8 @@ pub struct Sketch {
     pub moves: Vec<(Kind, u64, u64)>,
     /// Numbers that are not used again: their addresses moved, or their objects were let go.
     pub retired: BTreeSet<u64>,
+    /// No number of what was added was as great.
+    pub used: u64,
     /// Numbers whose replacement deletes first, or once did: of itself, or because of what it depends on.
     pub stiff: BTreeSet<u64>,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Scenario, Sketch, Step};
+use super::{Rival, Scenario, Sketch, Step};
 
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,8 +63,9 @@ impl fmt::Display for Step {
         if self.parallelism != 10 {
             write!(f, ", {} at a time", self.parallelism)?;
         }
-        if self.rival {
-            write!(f, ", and a second process does the same")?;
+        if let Some(Rival { delay_ms, unlocks }) = self.rival {
+            write!(f, ", and a second process does the same {delay_ms} ms later")?;
+            write!(f, "{}", if unlocks { ", with the lease of the first" } else { "" })?;
         }
         if self.faults.percent > 0 {
             write!(f, ", {} % faults, at most {}", self.faults.percent, self.faults.budget)?;

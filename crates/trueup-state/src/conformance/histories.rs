@@ -6,8 +6,9 @@ use super::StoreUnderTest;
 use super::samples::{create_begun, hard_life, id, line, scope, settled};
 use super::writer::{Writer, load};
 use crate::entry::{Entry, Step};
+use crate::lease::FencingToken;
 use crate::record::Record;
-use crate::store::{RunSummary, Scope, Store};
+use crate::store::{RunSummary, Scope, Store, StoreError};
 use crate::transition::transition;
 
 /// CRASH-8.
@@ -40,6 +41,36 @@ pub(super) async fn the_journal_replays_to_the_record(stores: &impl StoreUnderTe
 fn replay(journal: &[Entry]) -> Option<Record> {
     let step = |record, entry| transition(record, entry).expect("what was committed was legal");
     journal.iter().fold(None, step)
+}
+
+/// SECRET-3: a store that says so has forgotten what older keys sealed.
+pub(super) async fn what_precedes_a_resealing_is_forgotten_where_that_can_be(stores: &impl StoreUnderTest) {
+    let store = stores.open(&stores.place().await).await;
+    let mut writer = Writer::start(&store, &scope(), "run-1").await;
+    writer.commit(hard_life().into_iter().map(|step| (id(1), step))).await;
+    writer.commit([(id(2), create_begun("b")), (id(3), create_begun("c"))]).await;
+    writer.commit([(id(3), Step::Abandoned { number: 0 })]).await;
+    let record = load(&store, &scope()).await.records[0].0.clone();
+    let resealed = Step::Resealed { record: Box::new(Record::clone(&record)) };
+    writer.commit([(id(1), resealed.clone())]).await;
+    writer.commit([(id(1), Step::Moved { to: record.address.clone() })]).await;
+    let refused = store.forget_before_resealing(&scope(), FencingToken(u64::MAX)).await;
+    assert!(
+        matches!(refused, Err(StoreError::Superseded) | Ok(false)),
+        "the lease should count: {refused:?}"
+    );
+    let forgotten = store.forget_before_resealing(&scope(), writer.lease.token).await;
+    if forgotten == Ok(false) {
+        return;
+    }
+    assert_eq!(forgotten, Ok(true), "a store that can forget should");
+    let journal = async |number| store.journal(&scope(), id(number)).await.expect("the journal is readable");
+    let first = journal(1).await;
+    assert_eq!((first.len(), &first[0].step), (2, &resealed), "it should begin with the last resealing");
+    assert_eq!(replay(&first).as_ref(), Some(&*record), "what is left should lead to the record");
+    assert_eq!(journal(2).await.len(), 1, "what was not resealed should be kept");
+    assert_eq!(journal(3).await.len(), 0, "what is gone should be forgotten");
+    writer.check_stored("after forgetting").await;
 }
 
 /// STATE-8.

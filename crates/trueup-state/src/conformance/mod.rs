@@ -7,9 +7,11 @@
 mod clock;
 mod commits;
 mod histories;
+mod keyrings;
 mod leases;
 mod records;
 mod samples;
+pub mod shop;
 mod writer;
 
 use std::future::Future;
@@ -68,7 +70,11 @@ pub async fn check(stores: &impl StoreUnderTest) {
     leases::unlock_takes_the_lease_of_the_named_run_only(stores).await;
     leases::loading_needs_no_lease_and_is_not_blocked_by_one(stores).await;
 
+    keyrings::a_keyring_is_replaced_only_by_who_knows_it(stores).await;
+    keyrings::keyrings_belong_to_their_scopes_and_outlast_restarts(stores).await;
+
     histories::the_journal_replays_to_the_record(stores).await;
+    histories::what_precedes_a_resealing_is_forgotten_where_that_can_be(stores).await;
     histories::history_lines_come_in_order(stores).await;
     histories::runs_come_newest_first(stores).await;
     histories::pruning_keeps_the_newest_runs_and_the_journal_of_what_exists(stores).await;

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 
 use trueup_core::Value;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Step};
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 use crate::record::{Record, RecordId};
+use crate::sealing::is_resealed;
 use crate::store::{Batch, HistoryLine, RunSummary, Snapshot, StoreError, Version, Write};
 use crate::transition::transition;
 
@@ -27,6 +28,7 @@ pub(super) struct Contents {
     /// The highest token so far; stays when the lease is given back, so that tokens only grow.
     token: u64,
     held: Option<HeldLease>,
+    keyring: Option<String>,
 }
 
 /// The history of one run.
@@ -43,6 +45,18 @@ impl Contents {
 
     pub(super) fn journal(&self, id: RecordId) -> Vec<Entry> {
         self.journal.get(&id).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn keyring(&self) -> Option<String> {
+        self.keyring.clone()
+    }
+
+    pub(super) fn replace_keyring(&mut self, expected: Option<&str>, keyring: &str) -> bool {
+        let as_expected = self.keyring.as_deref() == expected;
+        if as_expected {
+            self.keyring = Some(keyring.to_owned());
+        }
+        as_expected
     }
 
     pub(super) fn holds_anything(&self) -> bool {
@@ -124,6 +138,16 @@ impl Contents {
         run.map(|run| run.lines.values().cloned().collect()).unwrap_or_default()
     }
 
+    pub(super) fn forget_before_resealing(&mut self, token: FencingToken) -> Result<(), StoreError> {
+        self.held_by(token)?;
+        self.journal.retain(|id, _| self.records.contains_key(id));
+        for entries in self.journal.values_mut() {
+            let last = entries.iter().rposition(|entry| matches!(entry.step, Step::Resealed { .. }));
+            entries.drain(..last.unwrap_or(0));
+        }
+        Ok(())
+    }
+
     pub(super) fn prune(&mut self, keep_runs: usize) {
         self.runs.drain(..self.runs.len().saturating_sub(keep_runs));
         self.journal.retain(|id, _| self.records.contains_key(id));
@@ -170,6 +194,8 @@ fn after(now: SystemTime, term: Duration) -> SystemTime {
 fn check_follows(before: Option<Arc<Record>>, write: &Write) -> Result<(), StoreError> {
     let why = match transition(before.map(Arc::unwrap_or_clone), &write.entry) {
         Ok(after) if after.as_ref() == write.record.as_deref() => return Ok(()),
+        // How the secrets of a record are sealed changes with its keys, and with it alone.
+        Ok(Some(after)) if write.record.as_ref().is_some_and(|it| is_resealed(&after, it)) => return Ok(()),
         Ok(_) => "the record written with it is another than it leads to".to_owned(),
         Err(illegal) => illegal.to_string(),
     };

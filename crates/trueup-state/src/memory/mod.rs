@@ -85,6 +85,21 @@ impl Store for MemoryStore {
         Box::pin(async move { Ok(self.write(scope, |contents, _| contents.unlock(run))) })
     }
 
+    fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        Box::pin(async move { Ok(self.read(scope, Contents::keyring)) })
+    }
+
+    fn replace_keyring<'a>(
+        &'a self,
+        scope: &'a Scope,
+        expected: Option<&'a str>,
+        keyring: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(
+            async move { Ok(self.write(scope, |contents, _| contents.replace_keyring(expected, keyring))) },
+        )
+    }
+
     fn commit<'a>(
         &'a self,
         scope: &'a Scope,
@@ -100,6 +115,16 @@ impl Store for MemoryStore {
         id: RecordId,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         Box::pin(async move { Ok(self.read(scope, |contents| contents.journal(id))) })
+    }
+
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            self.write(scope, |contents, _| contents.forget_before_resealing(token)).map(|()| true)
+        })
     }
 
     fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {

@@ -6,25 +6,29 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use trueup_core::Value;
 use trueup_state::Record;
+use trueup_state::sealing::is_sealed_throughout;
 
 use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// The version of the form.
 pub(super) const EXPORT_VERSION: u32 = 1;
 
 /// Write everything that is recorded in a stage as JSON, for a copy or another store
 ///
-/// Secrets stand in it as they are: keep the file to yourself.
+/// Secrets stay sealed in it, with the keyring that opens them beside them: whoever has the key can import it.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  trueup state export --to copy.json")]
 pub(super) struct ExportArgs {
     /// The file to write; else standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
+    /// Write secrets as they are: keep the file to yourself
+    #[arg(long)]
+    show_secrets: bool,
     #[command(flatten)]
     stage: StageArgs,
 }
@@ -39,11 +43,24 @@ pub(super) struct Export {
     pub(super) records: Vec<Record>,
     #[serde(default, with = "trueup_core::recorded")]
     pub(super) outputs: Option<Value>,
+    /// What seals the secrets, itself sealed; `None` if they are open, or there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) keyring: Option<String>,
 }
 
 pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let snapshot = workplace.snapshot().await?;
+    let access = if args.show_secrets { Access::Read } else { Access::Look };
+    let store = workplace.store(access).await?;
+    let scope = workplace.scope();
+    let snapshot = store.load(&scope).await?;
+    if !args.show_secrets && !is_sealed_throughout(&scope, &snapshot) {
+        return Err(CommandError::new(
+            "some secrets are not sealed yet: they were recorded by an older program",
+            "seal them with `trueup state rekey`, or add --show-secrets",
+        ));
+    }
+    let keyring = if args.show_secrets { None } else { store.keyring(&scope).await? };
     let mut records: Vec<Record> = snapshot.records.iter().map(|(record, _)| Record::clone(record)).collect();
     records.sort_by(|left, right| left.address.cmp(&right.address));
     let count = records.len();
@@ -54,6 +71,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResu
         stage: workplace.stage.value.to_string(),
         records,
         outputs: snapshot.outputs,
+        keyring,
     };
     let text = serde_json::to_string_pretty(&export);
     let text =
@@ -63,10 +81,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResu
         Some(path) => {
             let path = session.folder.join(path);
             write_private(&path, &text).map_err(|error| CommandError::file("write", &path, &error))?;
-            session.ui.note(&format!(
-                "{count} records written to {}; secrets stand in it as they are",
-                path.display()
-            ));
+            let secrets =
+                if args.show_secrets { "secrets stand in it as they are" } else { "secrets are sealed" };
+            session.ui.note(&format!("{count} records written to {}; {secrets}", path.display()));
         }
     }
     Ok(Exit::Done)

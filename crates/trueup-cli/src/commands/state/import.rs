@@ -1,22 +1,23 @@
 //! `state import`: what an export holds becomes what is recorded.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
 
 use clap::Args;
 use trueup_provider::IdempotencyToken;
-use trueup_state::{Acquired, Attempt, Batch, Entry, Holder, Record, Status, Step, Write, transition};
+use trueup_state::sealing::{Keyring, opened};
+use trueup_state::{
+    Attempt, Batch, Entry, Record, Scope, Snapshot, Status, Step, StoreError, Version, Write, transition,
+};
 
 use super::export::{EXPORT_VERSION, Export};
+use super::lease::take_lease;
 use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
 use crate::ui::Answer;
 use crate::workplace::{Access, Workplace};
-
-/// How long the lease lasts; writing takes no longer.
-const TERM: Duration = Duration::from_secs(60);
 
 /// Record what an export holds, in a stage where nothing is recorded yet
 #[derive(Args, Debug)]
@@ -33,7 +34,8 @@ pub(super) struct ImportArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let export = read(&session.folder.join(&args.file))?;
+    let mut export = read(&session.folder.join(&args.file))?;
+    open(&workplace, &mut export).await?;
     let writes = writes(&export.records)?;
     let store = workplace.store(Access::Write).await?;
     let scope = workplace.scope();
@@ -55,23 +57,34 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
             Answer::Interrupted => return Err(CommandError::Interrupted),
         }
     }
-    let who = session.holder();
-    let holder = Holder {
-        run: format!("import-{}", std::process::id()),
-        user: who.user,
-        host: who.host,
-        reason: "state import".to_owned(),
-    };
-    let lease = match store.acquire(&scope, &holder, TERM).await? {
-        Acquired::Lease(lease) => lease,
-        Acquired::Held(held) => return Err(trueup_engine::EngineError::Held(Box::new(held)).into()),
-    };
+    let lease = take_lease(session, &*store, &scope, "state import").await?;
     let batch = Batch { writes, outputs: export.outputs, ..Batch::default() };
     let committed = store.commit(&scope, lease.token, &batch).await;
     store.release(&scope, &lease).await?;
     committed?;
     session.ui.note(&format!("{} resources are recorded in {}", export.records.len(), workplace.stage.value));
     Ok(Exit::Done)
+}
+
+/// Opens the secrets of an export by the keyring that came with it.
+async fn open(workplace: &Workplace<'_>, export: &mut Export) -> CommandResult<()> {
+    let Some(keyring) = &export.keyring else { return Ok(()) };
+    let origin = Scope::new(export.stack.as_str(), export.stage.as_str());
+    let mut sources = workplace.key_sources();
+    workplace.session.ask_for_keyring(Some(keyring), &mut sources)?;
+    let unlocked = async { Keyring::parse(keyring)?.unlock(&sources, &origin).await };
+    let keys = unlocked.await.map_err(|error| {
+        let (stack, stage) = (export.stack.clone(), export.stage.clone());
+        StoreError::Key { stack, stage, error }
+    })?;
+    let Some(keys) = keys else { return Ok(()) };
+    let versioned = std::mem::take(&mut export.records).into_iter().map(|it| (it.into(), Version(0)));
+    let snapshot = Snapshot { records: versioned.collect(), outputs: export.outputs.take() };
+    let opened = opened(&origin, snapshot, &keys)
+        .map_err(|unopened| CommandError::new(unopened.to_string(), "make another export"))?;
+    export.records = opened.records.into_iter().map(|(record, _)| Arc::unwrap_or_clone(record)).collect();
+    export.outputs = opened.outputs;
+    Ok(())
 }
 
 fn read(path: &std::path::Path) -> CommandResult<Export> {
@@ -133,7 +146,7 @@ fn writes(records: &[Record]) -> CommandResult<Vec<Write>> {
         for step in steps {
             let entry = Entry { id: record.id, step };
             now = transition(now, &entry).map_err(|illegal| refused(&illegal.to_string()))?;
-            writes.push(Write { expected: None, entry, record: now.clone().map(std::sync::Arc::new) });
+            writes.push(Write { expected: None, entry, record: now.clone().map(Arc::new) });
         }
     }
     Ok(writes)

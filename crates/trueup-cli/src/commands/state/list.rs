@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::CommandResult;
 use crate::render::{natural, record_json, record_lines};
 use crate::session::Session;
-use crate::workplace::Workplace;
+use crate::workplace::{Access, Workplace};
 
 /// List what is recorded
 #[derive(Args, Debug)]
@@ -43,7 +43,7 @@ pub(super) struct ShowArgs {
 
 pub(super) async fn list(session: &Session<'_>, args: &ListArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let snapshot = workplace.snapshot().await?;
+    let snapshot = workplace.snapshot(Access::Look).await?;
     let covered = |record: &&Record| args.address.as_ref().is_none_or(|range| range.covers(&record.address));
     let mut records: Vec<&Record> =
         snapshot.records.iter().map(|(record, _)| &**record).filter(covered).collect();
@@ -80,7 +80,7 @@ fn status(record: &Record) -> &'static str {
 
 pub(super) async fn show(session: &Session<'_>, args: &ShowArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let store = workplace.store(crate::workplace::Access::Read).await?;
+    let store = workplace.store(Access::Look).await?;
     let scope = workplace.scope();
     let snapshot = store.load(&scope).await?;
     let mut listed = Vec::new();

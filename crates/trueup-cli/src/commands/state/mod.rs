@@ -3,7 +3,9 @@
 mod change;
 mod export;
 mod import;
+mod lease;
 mod list;
+mod rekey;
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
@@ -31,6 +33,7 @@ enum StateCommand {
     Rm(RmArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
+    Rekey(rekey::RekeyArgs),
     Resolve(ResolveArgs),
     Unprotect(UnprotectArgs),
 }
@@ -105,6 +108,7 @@ pub(super) async fn run(session: &Session<'_>, args: &StateArgs) -> CommandResul
         StateCommand::Show(args) => list::show(session, args).await,
         StateCommand::Export(args) => export::run(session, args).await,
         StateCommand::Import(args) => import::run(session, args).await,
+        StateCommand::Rekey(args) => rekey::run(session, args).await,
         StateCommand::Mv(args) => {
             let change = HandChange::Move { from: args.from.clone(), to: args.to.clone() };
             change::run(session, &change, &args.change).await

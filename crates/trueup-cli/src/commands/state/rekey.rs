@@ -1,0 +1,159 @@
+//! `state rekey`: other keys for secrets, or none for those whose key is lost.
+
+use clap::Args;
+use serde_json::json;
+use trueup_state::sealing::{self, Forgotten, KeyKind, Keyring, is_sealed_throughout};
+use trueup_state::{Scope, Store};
+
+use super::lease::take_lease;
+use crate::arguments::{JsonArgs, StageArgs};
+use crate::exit::Exit;
+use crate::failure::{CommandError, CommandResult};
+use crate::session::Session;
+use crate::settings;
+use crate::ui::Answer;
+use crate::workplace::{Access, Workplace};
+
+/// Seal all secrets by a new key, or give up those whose key is lost
+///
+/// The data key is always new. What wraps it stays unless it is named anew: by --to, or by TRUEUP_NEW_KEY_FILE,
+/// TRUEUP_NEW_PASSPHRASE, TRUEUP_NEW_KEY or TRUEUP_NEW_KEY_COMMAND.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  trueup state rekey\n  trueup state rekey --to passphrase\n  trueup state rekey --forget"
+)]
+pub(super) struct RekeyArgs {
+    /// The kind of key from now on: file, passphrase, env or command
+    #[arg(long, value_name = "KIND")]
+    to: Option<KeyKind>,
+    /// Give up the secrets that do not open: inputs count as changed, outputs as unknown
+    #[arg(long, conflicts_with = "to")]
+    forget: bool,
+    #[command(flatten)]
+    stage: StageArgs,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+pub(super) async fn run(session: &Session<'_>, args: &RekeyArgs) -> CommandResult {
+    let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
+    let store = workplace.bare_store(Access::Look).await?;
+    match args.forget {
+        true => forget(&workplace, args, &*store).await,
+        false => rekey(&workplace, args, &*store).await,
+    }
+}
+
+async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -> CommandResult {
+    let (session, scope) = (workplace.session, workplace.scope());
+    let keyring = store.keyring(&scope).await?;
+    if keyring.is_none() && is_sealed_throughout(&scope, &store.load(&scope).await?) {
+        session.ui.note(&format!("No secrets are recorded in stage {}.", scope.stage));
+        return Ok(Exit::Done);
+    }
+    let mut current = workplace.key_sources();
+    session.ask_for_keyring(keyring.as_deref(), &mut current)?;
+    let kind = keyring.as_deref().and_then(|text| Keyring::parse(text).ok()).and_then(|it| it.kind());
+    let chosen = args.to.or(kind).unwrap_or(current.chosen);
+    let mut next = settings::new_key(&session.environment, &current, chosen);
+    if args.to == Some(KeyKind::Passphrase) && next.variables.passphrase == current.variables.passphrase {
+        // A new one is wanted: the one that opens is no answer, unless there is nobody to ask.
+        next.passphrase = next.passphrase.filter(|_| !session.ui.is_interactive());
+    }
+    session.ask_for_new(&mut next)?;
+    let question =
+        format!("Seal the secrets of {} by a new key ({})?", scope.stage, crate::keys::told(&next));
+    if !approved(session, args, &question)? {
+        return Ok(Exit::Done);
+    }
+    let lease = take_lease(session, store, &scope, "state rekey").await?;
+    let done = sealing::rekey(store, &scope, &lease, &current, &next).await;
+    store.release(&scope, &lease).await?;
+    let done = done?;
+    if args.json.json {
+        let told = json!({
+            "version": 1, "kind": "rekeyed", "key": chosen.name(),
+            "records": done.records, "old_keys_kept": done.old_keys_kept,
+        });
+        session.ui.data(&told.to_string());
+        return Ok(Exit::Done);
+    }
+    let kept = if done.old_keys_kept { "; the old keys stay for the journal" } else { "" };
+    session.ui.note(&format!("The secrets of {} are sealed by a new key{kept}.", scope.stage));
+    Ok(Exit::Done)
+}
+
+async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -> CommandResult {
+    let (session, scope) = (workplace.session, workplace.scope());
+    let mut sources = workplace.key_sources();
+    session.ask_for_keyring(store.keyring(&scope).await?.as_deref(), &mut sources)?;
+    let lost = sealing::forget(store, &scope, None, &sources).await?;
+    if lost == Forgotten::default() {
+        session.ui.note(&format!("All secrets of {} open: there is nothing to give up.", scope.stage));
+        return Ok(Exit::Done);
+    }
+    if !args.json.json {
+        tell(session, &lost);
+    }
+    let question = format!("Give up these secrets of {} for good?", scope.stage);
+    if !approved(session, args, &question)? {
+        return Ok(Exit::Done);
+    }
+    let lease = take_lease(session, store, &scope, "state rekey").await?;
+    let done = sealing::forget(store, &scope, Some(&lease), &sources).await;
+    store.release(&scope, &lease).await?;
+    let done = done?;
+    if args.json.json {
+        session.ui.data(&as_json(&done, &scope).to_string());
+    } else {
+        session.ui.note(&format!(
+            "They are given up; the next `{} deploy` sets what the program says.",
+            session.name()
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn tell(session: &Session<'_>, lost: &Forgotten) {
+    for (address, fields) in &lost.fields {
+        session.ui.data(&format!("  {address}: {}", fields.join(", ")));
+    }
+    if !lost.outputs.is_empty() {
+        session.ui.data(&format!("  the stack: {}", lost.outputs.join(", ")));
+    }
+    if lost.keyring {
+        session.ui.data("  the keyring: no key opens it");
+    }
+}
+
+fn as_json(lost: &Forgotten, scope: &Scope) -> serde_json::Value {
+    let resources: Vec<_> =
+        lost.fields.iter().map(|(address, fields)| json!({ "address": address, "fields": fields })).collect();
+    json!({
+        "version": 1, "kind": "forgotten", "stage": scope.stage, "resources": resources,
+        "outputs": lost.outputs, "keyring": lost.keyring,
+    })
+}
+
+fn approved(session: &Session<'_>, args: &RekeyArgs, question: &str) -> CommandResult<bool> {
+    if args.yes {
+        return Ok(true);
+    }
+    if !session.ui.is_interactive() || args.json.json {
+        return Err(CommandError::new(
+            "someone has to approve this, and there is no terminal to ask in",
+            "add --yes",
+        ));
+    }
+    match session.ui.ask(question, &|| session.interrupts.any()) {
+        Answer::Yes => Ok(true),
+        Answer::No => {
+            session.ui.note("Nothing was changed.");
+            Ok(false)
+        }
+        Answer::Interrupted => Err(CommandError::Interrupted),
+    }
+}

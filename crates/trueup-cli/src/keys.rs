@@ -1,0 +1,139 @@
+//! Keys, as the command line comes by them: from settings, and from whoever sits at the terminal.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trueup_core::Secret;
+use trueup_state::sealing::{KeyKind, KeySources, Keyring, SealedStore};
+use trueup_state::{Scope, Store, StoreError};
+
+use crate::composition::{OpenStore, StoreRequest};
+use crate::failure::{CommandError, CommandResult};
+use crate::front_end::StateSettings;
+use crate::session::Session;
+use crate::settings::{self, UserSettings};
+
+impl Session<'_> {
+    /// Where keys are, for a store of these settings. No key file is made in its folder, nor in that of the stack.
+    pub(crate) fn key_sources(&self, user: &UserSettings, state: &StateSettings) -> KeySources {
+        let sources = settings::key(&self.environment, user).value;
+        let own = settings::own_key_file(&self.environment);
+        let state_file = state.sqlite_file(&self.folder);
+        let state_folder = state_file.and_then(|file| Some(file.parent()?.to_owned()));
+        let mut never_in: Vec<PathBuf> = [self.folder.clone()].into_iter().chain(state_folder).collect();
+        if sources.file == own {
+            // The user's own folder is where it is, also for someone whose stack is their home.
+            let own_folder = own.as_ref().and_then(|file| file.parent());
+            never_in.retain(|folder| Some(folder.as_path()) == own_folder);
+        }
+        let passphrase = sources.passphrase.clone().or_else(|| self.passphrase.get().cloned());
+        KeySources { never_in, passphrase, ..sources }
+    }
+
+    /// Opens stores that seal, for those who read other stacks' outputs. Nobody is asked for a passphrase there.
+    pub(crate) fn opening_sealed(&self) -> Arc<OpenStore> {
+        let open = self.composition.open_store.clone();
+        let config = self.environment.config_file();
+        // What is wrong with the file is told where the stack is loaded.
+        let user = UserSettings::read(config.as_deref()).unwrap_or_default();
+        let sources = settings::key(&self.environment, &user).value;
+        let asked = self.passphrase.clone();
+        Arc::new(move |request: StoreRequest| {
+            let (open, sources, asked) = (open.clone(), sources.clone(), asked.clone());
+            Box::pin(async move {
+                let passphrase = sources.passphrase.clone().or_else(|| asked.get().cloned());
+                let store = open(request).await?;
+                Ok(Arc::new(SealedStore::new(store, KeySources { passphrase, ..sources })) as Arc<dyn Store>)
+            })
+        })
+    }
+
+    /// Asks for the passphrase that opens a keyring, if that is what it takes and nobody said it yet.
+    pub(crate) fn ask_for_keyring(
+        &self,
+        keyring: Option<&str>,
+        sources: &mut KeySources,
+    ) -> CommandResult<()> {
+        let kind = keyring.and_then(|text| Keyring::parse(text).ok()).and_then(|keyring| keyring.kind());
+        if kind == Some(KeyKind::Passphrase) { self.ask_for_passphrase(sources) } else { Ok(()) }
+    }
+
+    /// Asks for the passphrase of what was sealed by the chosen kind of key, if that takes one.
+    pub(crate) fn ask_for_chosen(&self, sources: &mut KeySources) -> CommandResult<()> {
+        match sources.chosen {
+            KeyKind::Passphrase => self.ask_for_passphrase(sources),
+            KeyKind::File | KeyKind::Env | KeyKind::Command => Ok(()),
+        }
+    }
+
+    /// Asks for a passphrase that there is already, if nobody said it yet.
+    fn ask_for_passphrase(&self, sources: &mut KeySources) -> CommandResult<()> {
+        if sources.passphrase.is_some() || !self.ui.is_interactive() {
+            return Ok(());
+        }
+        let asked = self.ui.ask_hidden("Passphrase:", &|| self.interrupts.any());
+        self.keep_passphrase(asked.ok_or(CommandError::Interrupted)?, sources);
+        Ok(())
+    }
+
+    /// Asks for a passphrase to seal with from now on, if that is the chosen kind and nobody said it yet.
+    pub(crate) fn ask_for_new(&self, sources: &mut KeySources) -> CommandResult<()> {
+        if sources.chosen != KeyKind::Passphrase || sources.passphrase.is_some() || !self.ui.is_interactive()
+        {
+            return Ok(());
+        }
+        let ask = |question: &str| {
+            let asked = self.ui.ask_hidden(question, &|| self.interrupts.any());
+            asked.ok_or(CommandError::Interrupted)
+        };
+        let passphrase = ask("New passphrase, which seals the secrets of this stage:")?;
+        if passphrase.expose().is_empty() || ask("The same once more:")? != passphrase {
+            return Err(CommandError::new("the two were not the same, or empty", "try again"));
+        }
+        self.keep_passphrase(passphrase, sources);
+        Ok(())
+    }
+
+    fn keep_passphrase(&self, passphrase: Secret<String>, sources: &mut KeySources) {
+        // A second one is of a change of keys, and not for others to use.
+        let _ = self.passphrase.set(passphrase.clone());
+        sources.passphrase = Some(passphrase);
+    }
+
+    /// A store that seals, with all that has to be asked asked. For one that is to be written, a new key may be needed.
+    pub(crate) async fn sealed(
+        &self,
+        store: Arc<dyn Store>,
+        scope: &Scope,
+        mut sources: KeySources,
+        writes: bool,
+    ) -> CommandResult<Arc<dyn Store>> {
+        let keyring = store.keyring(scope).await?;
+        self.ask_for_keyring(keyring.as_deref(), &mut sources)?;
+        let kind = match keyring.as_deref().map(Keyring::parse).transpose() {
+            Ok(keyring) => keyring.and_then(|keyring| keyring.kind()),
+            Err(error) => {
+                let Scope { stack, stage } = scope;
+                let (stack, stage) = (stack.to_string(), stage.to_string());
+                return Err(StoreError::Key { stack, stage, error }.into());
+            }
+        };
+        if writes && kind.is_none() {
+            self.ask_for_new(&mut sources)?;
+        }
+        Ok(Arc::new(SealedStore::new(store, sources)))
+    }
+}
+
+/// Where the chosen key is, for people.
+pub(crate) fn told(sources: &KeySources) -> String {
+    let place = match sources.chosen {
+        KeyKind::File => {
+            sources.file.as_ref().map_or("(nowhere)".to_owned(), |file| file.display().to_string())
+        }
+        KeyKind::Passphrase => sources.variables.passphrase.to_owned(),
+        KeyKind::Env => sources.variables.key.to_owned(),
+        KeyKind::Command => sources.command.join(" "),
+    };
+    format!("{} {place}", sources.chosen)
+}

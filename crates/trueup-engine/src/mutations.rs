@@ -1,0 +1,119 @@
+//! Bugs that can be planted in the engine, one at a time, to show that the simulator finds them.
+//!
+//! Behind the feature `mutations`, which nothing that users build has. Without it [`planted!`] is `false` and none of this
+//! is compiled.
+
+#[cfg(feature = "mutations")]
+use std::cell::Cell;
+
+/// A bug that can be planted.
+#[cfg(feature = "mutations")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Mutation {
+    /// A create is called before its intent is durable.
+    SkipCreateIntent,
+    /// An update is called before its intent is durable.
+    SkipUpdateIntent,
+    /// A delete is recorded as done before it is called.
+    ConfirmDeleteBeforeCall,
+    /// What a replacement has replaced is dropped from its record instead of deleted.
+    ForgetDeposed,
+    /// An object that may not be read counts as gone.
+    TreatDeniedAsGone,
+    /// What others use is deleted before them.
+    DeleteBeforeDependents,
+    /// A writer whose lease was taken over writes with the successor's token.
+    ForgeFencingToken,
+    /// An interrupted create is repeated with another token.
+    RepeatWithFreshToken,
+    /// A create of a blind type whose outcome is unknown is begun again.
+    RepeatBlindCreate,
+    /// What is protected is deleted all the same.
+    IgnoreProtection,
+    /// A plan is carried out although the state has changed since.
+    ApplyStalePlan,
+    /// An operation whose outcome is unknown is just repeated.
+    RetryIndeterminate,
+    /// The intent of a create whose outcome is unknown is dropped.
+    AbandonIndeterminate,
+    /// Older generations are deleted though what uses them has not moved over.
+    CleanUpEarly,
+    /// What a run leaves out is deleted if it is no longer declared.
+    RetireLeftOut,
+    /// Ctrl-C stops nothing.
+    IgnoreCancellation,
+    /// Objects of someone else are taken over without being asked to.
+    AdoptUnowned,
+    /// The inputs of a create are told as they are, secrets included.
+    TellSecrets,
+    /// Decisions at apply are not held against what was granted.
+    IgnoreGrant,
+    /// Absence is taken for certain however soon it is seen.
+    TrustEarlyAbsence,
+    /// The lease is not renewed, and its end not noticed.
+    ForgetLease,
+}
+
+#[cfg(feature = "mutations")]
+impl Mutation {
+    /// All of them.
+    pub const ALL: [Mutation; 21] = [
+        Mutation::SkipCreateIntent,
+        Mutation::SkipUpdateIntent,
+        Mutation::ConfirmDeleteBeforeCall,
+        Mutation::ForgetDeposed,
+        Mutation::TreatDeniedAsGone,
+        Mutation::DeleteBeforeDependents,
+        Mutation::ForgeFencingToken,
+        Mutation::RepeatWithFreshToken,
+        Mutation::RepeatBlindCreate,
+        Mutation::IgnoreProtection,
+        Mutation::ApplyStalePlan,
+        Mutation::RetryIndeterminate,
+        Mutation::AbandonIndeterminate,
+        Mutation::CleanUpEarly,
+        Mutation::RetireLeftOut,
+        Mutation::IgnoreCancellation,
+        Mutation::AdoptUnowned,
+        Mutation::TellSecrets,
+        Mutation::IgnoreGrant,
+        Mutation::TrustEarlyAbsence,
+        Mutation::ForgetLease,
+    ];
+}
+
+#[cfg(feature = "mutations")]
+thread_local! {
+    static PLANTED: Cell<Option<Mutation>> = const { Cell::new(None) };
+}
+
+/// Plants a bug in all engines of this thread, or takes it out again.
+#[cfg(feature = "mutations")]
+pub fn plant(mutation: Option<Mutation>) {
+    PLANTED.set(mutation);
+}
+
+/// Whether a bug is planted.
+#[cfg(feature = "mutations")]
+pub(crate) fn is_planted(mutation: Mutation) -> bool {
+    PLANTED.get() == Some(mutation)
+}
+
+/// Whether a bug is planted, or what happens then; never without the feature.
+macro_rules! planted {
+    ($mutation:ident => $statement:stmt) => {
+        #[cfg(feature = "mutations")]
+        if $crate::mutations::is_planted($crate::mutations::Mutation::$mutation) {
+            $statement
+        }
+    };
+    ($mutation:ident) => {{
+        #[cfg(feature = "mutations")]
+        let planted = $crate::mutations::is_planted($crate::mutations::Mutation::$mutation);
+        #[cfg(not(feature = "mutations"))]
+        let planted = false;
+        planted
+    }};
+}
+
+pub(crate) use planted;

@@ -1,0 +1,95 @@
+//! Policy files.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::{Effect, Policies, Policy};
+
+/// More is no policy, but a mistake.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Why policies could not be read.
+#[derive(Debug)]
+pub struct PolicyError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl std::fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.what)
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+/// What a file holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PolicyFile {
+    #[serde(default)]
+    policy: Vec<Written>,
+}
+
+/// A policy as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    #[serde(default)]
+    effect: Effect,
+    when: String,
+    message: String,
+}
+
+impl Policies {
+    /// Adds the policies of a file, or of all `*.toml` files of a folder in the order of their names.
+    pub fn read(&mut self, path: &Path) -> Result<(), PolicyError> {
+        let fail = |what: String| PolicyError { path: path.to_owned(), what };
+        let found = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?;
+        if !found.is_dir() {
+            return self.read_file(path, found.len());
+        }
+        let entries = std::fs::read_dir(path).map_err(|error| fail(error.to_string()))?;
+        let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+        let mut paths = paths.map_err(|error| fail(error.to_string()))?;
+        paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+        paths.sort();
+        paths.iter().try_for_each(|path| self.read(path))
+    }
+
+    fn read_file(&mut self, path: &Path, length: u64) -> Result<(), PolicyError> {
+        let fail = |what: String| PolicyError { path: path.to_owned(), what };
+        if length > FILE_BYTES_MAX {
+            return Err(fail(format!("it has {length} bytes; policies may have {FILE_BYTES_MAX}")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+        self.add(path, &text).map_err(fail)
+    }
+
+    /// Adds the policies of a text.
+    fn add(&mut self, path: &Path, text: &str) -> Result<(), String> {
+        let file: PolicyFile = toml::from_str(text).map_err(|error| error.to_string())?;
+        for written in file.policy {
+            let Written { name, effect, when, message } = written;
+            if let Some(other) = self.policies.iter().find(|other| other.name == name) {
+                return Err(format!("a policy `{name}` is already in {}", other.file.display()));
+            }
+            let compiled = cel::Program::compile(&when);
+            let program = compiled.map_err(|errors| format!("`when` of policy `{name}`: {errors}"))?;
+            let of_resources = program.references().has_variable("resource");
+            self.policies.push(Policy {
+                name,
+                effect,
+                message,
+                program,
+                of_resources,
+                file: path.to_owned(),
+            });
+        }
+        Ok(())
+    }
+}

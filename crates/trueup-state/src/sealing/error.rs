@@ -1,0 +1,51 @@
+//! Why a key could not be had.
+
+use crate::store::{Scope, StoreError};
+
+/// Why a key could not be had, and where it was looked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// It is not there.
+    #[error("there is no key in {looked}")]
+    Missing {
+        /// Where it was looked for.
+        looked: String,
+    },
+    /// There is one, and it is not the one.
+    #[error("the key in {looked} is {found}, and the secrets are sealed by {wanted}")]
+    Other {
+        /// Where it was looked for.
+        looked: String,
+        /// What tells the key that is there.
+        found: String,
+        /// What tells the key that is wanted.
+        wanted: String,
+    },
+    /// What is there cannot be used.
+    #[error("the key in {looked} cannot be used: {why}")]
+    Unusable {
+        /// Where it was looked for.
+        looked: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The keyring does not say what it should.
+    #[error("the keyring is damaged: {why}")]
+    Keyring {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The keyring was written by a newer program.
+    #[error("the keyring has format {found}, this program knows up to {known}: use a newer trueup")]
+    Format {
+        /// The version found.
+        found: u64,
+        /// The newest version known.
+        known: u64,
+    },
+}
+
+/// What a store says when the keys of a scope cannot be had.
+pub(super) fn no_key(scope: &Scope, error: KeyError) -> StoreError {
+    StoreError::Key { stack: scope.stack.to_string(), stage: scope.stage.to_string(), error }
+}
