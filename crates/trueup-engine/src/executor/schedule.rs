@@ -22,7 +22,7 @@ use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_
 use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
-use crate::plan::{Action, Grant, ReplaceOrder};
+use crate::plan::{Action, Grant, Plan, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{Draft, Planned};
 
@@ -420,7 +420,7 @@ impl Progress<'_> {
             && !self.stopping()
     }
 
-    async fn conclude(mut self, draft: &Draft<'_>, plan: crate::plan::Plan) -> RunReport {
+    async fn conclude(mut self, draft: &Draft<'_>, plan: Plan) -> RunReport {
         let run = self.run;
         let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
         for (at, node) in draft.nodes.iter().enumerate() {
@@ -442,6 +442,7 @@ impl Progress<'_> {
             outputs: None,
             warnings: Vec::new(),
         };
+        report.warnings.extend(unsaid(&report.plan, &run.warned.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
             match stack_outputs(run, draft) {
@@ -449,10 +450,7 @@ impl Progress<'_> {
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
             let found = if run.destroy { Diagnostics::new() } else { draft.checks(run.program) };
-            // What the plan said already need not be said again.
-            let news = found.iter().filter(|it| !report.plan.warnings.iter().any(|told| told == *it));
-            let news: Vec<String> = news.map(ToString::to_string).collect();
-            report.warnings.extend(news);
+            report.warnings.extend(unsaid(&report.plan, &found));
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {
@@ -562,4 +560,10 @@ fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
         outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
+}
+
+/// What the plan said already need not be said again.
+fn unsaid(plan: &Plan, found: &Diagnostics) -> Vec<String> {
+    let news = found.iter().filter(|it| !plan.warnings.iter().any(|told| told == *it));
+    news.map(ToString::to_string).collect()
 }
