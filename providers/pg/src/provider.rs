@@ -56,6 +56,7 @@ pub fn pg_provider(
         async move { settings.connections(&*variable) }
     };
     NativeProvider::configured("pg", configure)
+        .versioned(env!("CARGO_PKG_VERSION"))
         .converge::<Role>("role")
         .converge::<Database>("database")
         .converge::<Schema>("schema")

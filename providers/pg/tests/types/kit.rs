@@ -50,7 +50,9 @@ impl Subject {
             .removed_by(move |_| {
                 let database = removed.clone();
                 async move {
-                    self.remove.iter().for_each(|statement| drop(server.sql(&database, statement).unwrap()));
+                    for statement in self.remove {
+                        server.sql(&database, statement).unwrap();
+                    }
                 }
             })
             .taken_by(move |_, _| {
