@@ -1,7 +1,7 @@
 //! Plugins as processes: what is no plugin, what ends, what hangs, and that nothing is left behind.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use trueup_core::value;
@@ -19,9 +19,17 @@ struct Script {
 fn script(text: &str) -> Script {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("terraform-provider-script");
-    std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let source = folder.path().join("source");
+    std::fs::write(&source, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(&source, std::fs::Permissions::from_mode(0o755)).unwrap();
+    copy(&source, &program);
     Script { folder, program }
+}
+
+/// Copies a program by another process: a child of another test could hold what this one writes to, and then it does not
+/// start.
+fn copy(from: &Path, to: &Path) {
+    assert!(std::process::Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
 async fn refused(text: &str) -> String {
@@ -114,7 +122,7 @@ fn no_process_outlives_its_handle() {
     runtime.block_on(async { tokio::task::spawn_blocking(|| assert!(gone("1234567"))).await.unwrap() });
     let copied = tempfile::tempdir().unwrap();
     let program = copied.path().join("terraform-provider-fixture6");
-    std::fs::copy(Fixture(6).program(), &program).unwrap();
+    copy(&Fixture(6).program(), &program);
     let name = program.to_str().unwrap().to_owned();
     let started = runtime.block_on(Plugin::start("copied", &Launch::new(&program, environment()))).unwrap();
     assert_eq!(processes(&name).len(), 1);
