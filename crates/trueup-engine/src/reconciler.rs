@@ -270,10 +270,13 @@ impl Reconciler {
                 }
                 Err(error) => Err(error.into()),
             };
-            // What was lost to another run need not be given back; any other trouble outlasts the lease.
+            // What was lost to another run need not be given back; what cannot be given back expires by itself. How the run
+            // went must be told all the same.
             let released = lease.release().await;
-            if let Some(deployed) = outcome? {
-                released?;
+            if let Some(mut deployed) = outcome? {
+                if let (Deployed::Ran(report), Err(error)) = (&mut deployed, released) {
+                    report.warnings.push(format!("{error}; the lease expires by itself"));
+                }
                 return Ok(deployed);
             }
         }

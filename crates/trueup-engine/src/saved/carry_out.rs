@@ -88,10 +88,11 @@ impl Reconciler {
             Ok(self.execute(&lease, program, &options, cancellation, run, reason, true, planned).await)
         };
         let outcome = lease.kept_during(working).await;
-        // What was lost to another run need not be given back; any other trouble outlasts the lease.
         let released = lease.release().await;
-        let report = outcome?;
-        released?;
+        let mut report = outcome?;
+        if let Err(error) = released {
+            report.warnings.push(format!("{error}; the lease expires by itself"));
+        }
         Ok(report)
     }
 
