@@ -96,6 +96,7 @@ fn build(bencher: Bencher<'_, '_>, resources: usize) {
             variables: &variables,
             home: None,
             plan_time: std::time::SystemTime::UNIX_EPOCH,
+            now: std::time::SystemTime::UNIX_EPOCH,
             random: std::sync::Arc::new(|bytes: &mut [u8]| bytes.fill(0)),
             purpose: Purpose::Deploy,
             known: None,

@@ -97,6 +97,7 @@ async fn built(folder: &TempDir) -> Built {
         variables: &GivenVariables::default(),
         home: None,
         plan_time: std::time::SystemTime::UNIX_EPOCH,
+        now: std::time::SystemTime::UNIX_EPOCH,
         random: Arc::new(|bytes: &mut [u8]| bytes.fill(0)),
         purpose: Purpose::Deploy,
         known: None,

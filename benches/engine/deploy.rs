@@ -60,40 +60,35 @@ fn round(resources: usize) -> (Measured, Measured) {
     block_on(async {
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock::new());
         let store = SqliteStore::open(folder.path().join("state.db"), clock.clone()).await;
-        let store = Arc::new(Traced::new(store.expect("the folder can be written")));
+        let file = Arc::new(store.expect("the folder can be written"));
+        let store = Arc::new(Traced::new(file.clone()));
         let mut limit = Limit::new(folder.path());
         let reconciler = trivial::reconciler(store.clone(), clock);
         let (options, cancellation) = (trivial::options(), Cancellation::new());
         let program = trivial::program(resources);
 
-        let (watch, before) = (Watch::start(), store.commits());
+        let (watch, before) = (Watch::start(), file.commits());
         assert_done(reconciler.deploy(&program, &options, &cancellation).await, resources);
-        let deploy = measured(watch, &store, before, &mut limit);
+        let deploy = measured(watch, &store, file.commits() - before, &mut limit);
 
-        let (watch, before) = (Watch::start(), store.commits());
+        let (watch, before) = (Watch::start(), file.commits());
         assert_done(reconciler.destroy(&trivial::empty_program(), &options, &cancellation).await, resources);
-        (deploy, measured(watch, &store, before, &mut limit))
+        (deploy, measured(watch, &store, file.commits() - before, &mut limit))
     })
 }
 
-fn measured(watch: Watch, store: &Traced, before: u64, limit: &mut Limit) -> Measured {
+fn measured(watch: Watch, store: &Traced, commits: u64, limit: &mut Limit) -> Measured {
     let ms = milliseconds(watch.elapsed());
-    let commits = store.commits() - before;
     let trace = store.take();
     let limit_ms = milliseconds(limit.replay(&trace));
-    let rows = |of: &Commit| of.records.len() + of.journal.len() + of.history.len();
-    let bytes = |of: &Commit| {
-        let records: usize = of.records.iter().map(|(_, bytes)| bytes).sum();
-        records + of.journal.iter().chain(&of.history).sum::<usize>()
-    };
     Measured {
         ms,
         store_ms: trace.iter().map(|it| milliseconds(it.took)).sum(),
         limit_ms,
         commits,
         steps: steps(&trace),
-        rows: trace.iter().map(rows).sum(),
-        bytes: trace.iter().map(bytes).sum(),
+        rows: trace.iter().map(Commit::rows).sum(),
+        bytes: trace.iter().flat_map(Commit::sizes).sum(),
     }
 }
 

@@ -50,13 +50,7 @@ impl Limit {
 
     /// Writes what commits wrote, and says how long that took.
     pub(crate) fn replay(&mut self, commits: &[Commit]) -> Duration {
-        let widths = commits.iter().flat_map(|commit| {
-            let records = commit.records.iter().map(|(_, bytes)| *bytes);
-            records
-                .chain(commit.journal.iter().copied())
-                .chain(commit.history.iter().copied())
-                .chain(commit.outputs)
-        });
+        let widths = commits.iter().flat_map(Commit::sizes);
         let text = "x".repeat(widths.max().unwrap_or(0));
         let rows: Vec<Vec<(i64, usize)>> = commits.iter().map(|commit| self.numbered(commit)).collect();
         let watch = Watch::start();

@@ -3,7 +3,8 @@
 //!
 //!     cargo bench -p trueup-benches --bench engine              # all of it, up to 100,000 resources
 //!     cargo bench -p trueup-benches --bench engine -- 10000     # none with more than 10,000
-//!     cargo bench -p trueup-benches --bench engine -- plan      # one part: plan, deploy, memory, step, makespan
+//!     cargo bench -p trueup-benches --bench engine -- plan      # one part: plan, deploy, memory, step, makespan or
+//!                                                               # postgres, for which there must be a PostgreSQL
 //!
 //! These are tables, not statistics: the machine's disk decides much of them, so that a deploy stands beside a bare
 //! program that writes the same rows (`limit`).
@@ -16,6 +17,7 @@ mod deploy;
 mod limit;
 mod makespan;
 mod plan;
+mod postgres;
 mod recorded;
 mod step;
 mod trace;
@@ -54,6 +56,9 @@ fn main() {
     }
     if wants("step") {
         step::times(&up_to(&[100, 1_000, 10_000, 100_000]));
+    }
+    if wants("postgres") {
+        postgres::times(&up_to(&[100, 1_000, 10_000, 100_000]), 3);
     }
     if wants("makespan") {
         makespan::ratios();

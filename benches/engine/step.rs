@@ -18,23 +18,32 @@ const COMMITS: usize = 300;
 const CHANGED: usize = 100;
 
 pub(crate) fn times(sizes: &[usize]) {
-    println!("\ncost of a step with so many resources recorded, SQLite store");
+    heading("SQLite");
+    for &size in sizes {
+        let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+        block_on(async {
+            let clock: Arc<dyn Clock> = Arc::new(RuntimeClock::new());
+            let store = SqliteStore::open(folder.path().join("state.db"), clock.clone()).await;
+            measure(Arc::new(store.expect("the folder can be written")), clock, size).await;
+        });
+    }
+}
+
+/// Names a store, and the columns of [`measure`].
+pub(crate) fn heading(store: &str) {
+    println!("\ncost of a step with so many resources recorded, {store} store");
     println!(
         "{:>10} {:>20} {:>24} {:>16} {:>20}",
         "recorded", "commit of one, µs", "step of a deploy, µs", "first commit ms", "lines in the first"
     );
-    for &size in sizes {
-        let folder = tempfile::tempdir().expect("there is a folder for temporary files");
-        let (commit, step, first, lines) = block_on(async {
-            let clock: Arc<dyn Clock> = Arc::new(RuntimeClock::new());
-            let store = SqliteStore::open(folder.path().join("state.db"), clock.clone()).await;
-            let store = store.expect("the folder can be written");
-            recorded::record(&store, size).await;
-            let (step, first, lines, store) = changing(store, clock, size).await;
-            (committing(&*store, size).await, step, first, lines)
-        });
-        println!("{size:>10} {commit:>20.0} {step:>24.0} {first:>16.1} {lines:>20}");
-    }
+}
+
+/// Fills an empty store, and prints what a step costs then.
+pub(crate) async fn measure(store: Arc<dyn Store>, clock: Arc<dyn Clock>, size: usize) {
+    recorded::record(&*store, size).await;
+    let (step, first, lines) = changing(store.clone(), clock, size).await;
+    let commit = committing(&*store, size).await;
+    println!("{size:>10} {commit:>20.0} {step:>24.0} {first:>16.1} {lines:>20}");
 }
 
 /// The median of commits of one step each, straight to the store.
@@ -54,11 +63,7 @@ async fn committing(store: &dyn Store, recorded: usize) -> f64 {
 
 /// A deploy that changes some: the median of the time by step from commit to commit, and the first commit, which holds
 /// what the plan decided for all.
-async fn changing(
-    store: SqliteStore,
-    clock: Arc<dyn Clock>,
-    recorded: usize,
-) -> (f64, f64, usize, Arc<Traced>) {
+async fn changing(store: Arc<dyn Store>, clock: Arc<dyn Clock>, recorded: usize) -> (f64, f64, usize) {
     let store = Arc::new(Traced::new(store));
     let reconciler = trivial::reconciler(store.clone(), clock);
     let program = trivial::changed_program(recorded, CHANGED);
@@ -70,5 +75,5 @@ async fn changing(
     let each =
         each.map(|pair| microseconds(pair[1].returned - pair[0].returned) / pair[1].journal.len() as f64);
     let each = median(each.collect());
-    (each, milliseconds(first.took), first.history.len(), store)
+    (each, milliseconds(first.took), first.history.len())
 }

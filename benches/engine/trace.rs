@@ -1,6 +1,6 @@
 //! A store that remembers what was committed, and how many rows of which size that was.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use trueup_core::JsonForm;
@@ -9,13 +9,12 @@ use trueup_state::{
     Acquired, Batch, Entry, FencingToken, HeldLease, HistoryLine, Holder, Lease, RecordId, RunSummary, Scope,
     Snapshot, Store, StoreError, Version,
 };
-use trueup_store_sqlite::SqliteStore;
 
 use crate::watch::Watch;
 
 /// Passes everything on, and keeps the batches.
 pub(crate) struct Traced {
-    store: SqliteStore,
+    store: Arc<dyn Store>,
     batches: Mutex<Vec<(Batch, Duration, Duration)>>,
     watch: Watch,
 }
@@ -38,19 +37,27 @@ pub(crate) struct Commit {
 }
 
 impl Traced {
-    pub(crate) fn new(store: SqliteStore) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Traced { store, batches: Mutex::default(), watch: Watch::start() }
-    }
-
-    /// How many transactions were committed, each of which waited for the disk.
-    pub(crate) fn commits(&self) -> u64 {
-        self.store.commits()
     }
 
     /// What was committed since this was last asked.
     pub(crate) fn take(&self) -> Vec<Commit> {
         let batches = std::mem::take(&mut *self.batches.lock().expect("nobody panics here"));
         batches.iter().map(|(batch, took, returned)| measured(batch, *took, *returned)).collect()
+    }
+}
+
+impl Commit {
+    /// How many rows it wrote.
+    pub(crate) fn rows(&self) -> usize {
+        self.records.len() + self.journal.len() + self.history.len()
+    }
+
+    /// The bytes of each of its rows.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
+        let records = self.records.iter().map(|(_, bytes)| *bytes);
+        records.chain(self.journal.iter().copied()).chain(self.history.iter().copied()).chain(self.outputs)
     }
 }
 
@@ -116,6 +123,10 @@ impl Store for Traced {
         run: &'a str,
     ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
         self.store.unlock(scope, run)
+    }
+
+    fn lease_freed<'a>(&'a self, scope: &'a Scope) -> Option<BoxFuture<'a, ()>> {
+        self.store.lease_freed(scope)
     }
 
     fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {

@@ -2,8 +2,8 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`sim`] runs the simulator, [`fuzz`]
-//! the fuzzer.
+//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start;
+//! [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -21,6 +21,7 @@ mod runner;
 mod sim;
 mod spdx;
 mod spec_ids;
+mod tools;
 
 use std::process::ExitCode;
 

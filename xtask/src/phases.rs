@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
-use crate::{book, licences, links, reference, sim, spec_ids};
+use crate::{book, licences, links, reference, sim, spec_ids, tools};
 
 pub(crate) fn format(repository: &Repository) -> Result<(), Failure> {
     cargo::run(cargo(&repository.root).args(["fmt", "--all", "--check"]))?;
@@ -31,14 +31,16 @@ pub(crate) fn lint(repository: &Repository) -> Result<(), Failure> {
 pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
     const SELECTION: [&str; 4] = ["--workspace", "--all-features", "--exclude", "trueup-sim"];
 
+    let mut tests = cargo(&repository.root);
     if cargo::succeeds_quietly(cargo(&repository.root).args(["nextest", "--version"])) {
         println!("tests run under cargo-nextest");
-        cargo::run(cargo(&repository.root).args(["nextest", "run"]).args(SELECTION))?;
+        tests.args(["nextest", "run"]).args(SELECTION);
     } else {
         println!("cargo-nextest is not installed: tests run under plain `cargo test`");
-        let kinds = ["--lib", "--bins", "--tests"];
-        cargo::run(cargo(&repository.root).arg("test").args(SELECTION).args(kinds))?;
+        tests.arg("test").args(SELECTION).args(["--lib", "--bins", "--tests"]);
     }
+    tools::ensure(&mut tests);
+    cargo::run(&mut tests)?;
     // Nextest does not know documentation tests.
     cargo::run(cargo(&repository.root).arg("test").args(SELECTION).arg("--doc"))?;
     // Apart from the others, because it is built another way.

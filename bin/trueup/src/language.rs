@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use smol_str::SmolStr;
 use trueup_cli::front_end::{
-    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, ProgramSource, Purpose, ScaffoldFile,
-    StackSettings, StateSettings,
+    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, Premise, PremiseKind, ProgramSource,
+    Purpose, ScaffoldFile, StackSettings, StateSettings,
 };
-use trueup_core::{Origin, SourceMap, Value};
+use trueup_core::{JsonForm, Origin, SourceMap, Value};
+use trueup_lang::eval::Reads;
 use trueup_lang::format::is_formattable;
 use trueup_lang::variables::{GivenVariables, VariableArgument};
 use trueup_provider::{BoxFuture, Clock, RuntimeClock};
@@ -92,6 +93,7 @@ impl ProgramSource for Source {
                 stuck: built.stuck,
                 files: Vec::new(),
                 warnings: built.warnings,
+                premises: Box::new(move || premises(&built.variables, &built.reads)),
             })
         })
     }
@@ -119,7 +121,8 @@ fn asked<'a>(request: &BuildRequest<'a>, given: &'a GivenVariables) -> trueup_la
         stage: request.stage.into(),
         variables: given,
         home: std::env::home_dir(),
-        plan_time: RuntimeClock::new().now(),
+        plan_time: request.plan_time,
+        now: RuntimeClock::new().now(),
         random: Arc::new(|bytes: &mut [u8]| {
             getrandom::fill(bytes).expect("the operating system has randomness");
         }),
@@ -147,6 +150,22 @@ fn given(request: &BuildRequest<'_>) -> GivenVariables {
             .collect(),
         arguments: request.variables.given.iter().map(argument).collect(),
     }
+}
+
+/// What a program follows from besides its texts.
+fn premises(variables: &[(SmolStr, Value)], reads: &Reads) -> Vec<Premise> {
+    let variables = variables.iter().map(|(name, value)| {
+        let content = value.to_json(JsonForm::RECORD);
+        let premise = Premise::of(PremiseKind::Variable, name.as_str(), content.as_bytes());
+        Premise { secret: value.contains_secret(), ..premise }
+    });
+    let reads = reads.noted().into_iter().map(|(what, digest)| Premise {
+        kind: PremiseKind::Read,
+        name: what,
+        digest,
+        secret: false,
+    });
+    variables.chain(reads).collect()
 }
 
 fn faulty(unsound: trueup_lang::Unsound) -> Faulty {

@@ -11,7 +11,7 @@ mod scaffold;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use trueup_cli::{Composition, open_sqlite};
+use trueup_cli::{Composition, open_store};
 
 fn main() -> ExitCode {
     trueup_cli::main(Composition {
@@ -19,6 +19,6 @@ fn main() -> ExitCode {
         version: env!("CARGO_PKG_VERSION"),
         front_end: Box::new(language::TerraformLanguage),
         registry: Box::new(providers::registry),
-        open_store: Arc::new(open_sqlite),
+        open_store: Arc::new(open_store),
     })
 }

@@ -26,6 +26,9 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
         .with(stack_provider(outputs));
     #[cfg(feature = "aws")]
     let registry = registry.with(trueup_provider_aws::aws_provider(&request.folder));
+    #[cfg(feature = "pg")]
+    let registry =
+        registry.with(trueup_provider_pg::pg_provider(|name| std::env::var_os(name)?.into_string().ok()));
     registry
 }
 

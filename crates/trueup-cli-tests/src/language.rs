@@ -10,7 +10,8 @@ use trueup::{
     Address, BoxFuture, Diagnostic, Diagnostics, Expression, FileId, Origin, Reference, SourceMap, Value,
 };
 use trueup_cli::front_end::{
-    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, ProgramSource, ScaffoldFile, StackSettings,
+    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, Premise, PremiseKind, ProgramSource,
+    ScaffoldFile, StackSettings,
 };
 use trueup_program::{Node, OutputDeclaration, Place, Program, ResourceDeclaration};
 
@@ -113,7 +114,24 @@ impl ProgramSource for Source {
                     [_] => {}
                 }
             }
-            Ok(Built { program, pending, stuck: None, files: Vec::new(), warnings: Diagnostics::new() })
+            let variables = request.variables.clone();
+            let premises = move || {
+                let given = variables.given.iter().filter_map(|given| match given {
+                    GivenVariable::Value { name, text } => {
+                        Some(Premise::of(PremiseKind::Variable, name.as_str(), text.as_bytes()))
+                    }
+                    GivenVariable::File(_) => None,
+                });
+                given.collect()
+            };
+            Ok(Built {
+                program,
+                pending,
+                stuck: None,
+                files: Vec::new(),
+                warnings: Diagnostics::new(),
+                premises: Box::new(premises),
+            })
         })
     }
 

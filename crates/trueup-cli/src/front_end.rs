@@ -9,9 +9,11 @@
 //! and stage come to it as data. It calls no provider; of the registry it asks schemas alone.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use trueup_core::{Diagnostics, SourceMap, Value};
+pub use trueup_engine::{Premise, PremiseKind};
 use trueup_program::{Program, Scope};
 use trueup_provider::{BoxFuture, Registry};
 
@@ -124,6 +126,8 @@ pub struct BuildRequest<'a> {
     pub registry: &'a Registry,
     /// Values of variables.
     pub variables: &'a Variables,
+    /// When the plan is made, or was, if it was saved.
+    pub plan_time: SystemTime,
     /// What is known of outputs so far: nothing at first, then what the preview of an earlier build gave.
     pub known: Option<&'a (dyn Scope + Sync)>,
 }
@@ -178,7 +182,12 @@ pub struct Built {
     pub files: Vec<PathBuf>,
     /// What to tell the user, short of an error; origins refer to the program's sources.
     pub warnings: Diagnostics,
+    /// What it follows from besides its texts: variables, and files that its expressions read (PLANFILE-2).
+    pub premises: Premises,
 }
+
+/// Tells what a program follows from, as far as it was looked at by then: some files are read only as more becomes known.
+pub type Premises = Box<dyn Fn() -> Vec<Premise> + Send + Sync>;
 
 /// What is wrong with a text, and the sources that its origins refer to.
 #[derive(Clone, Debug, Default)]

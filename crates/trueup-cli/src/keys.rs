@@ -17,15 +17,15 @@ impl Session<'_> {
     /// Where keys are, for a store of these settings. No key file is made in its folder, nor in that of the stack.
     pub(crate) fn key_sources(&self, user: &UserSettings, state: &StateSettings) -> KeySources {
         let sources = settings::key(&self.environment, user).value;
-        let own = self.environment.config_file().and_then(|file| Some(file.parent()?.join("key")));
-        let stack = Some(self.folder.clone());
-        let file = state.sqlite_file(&self.folder);
-        let beside_state = file.and_then(|file| Some(file.parent()?.to_owned()));
-        // The user's own folder is where it is, also for someone whose stack is their home.
-        let away = |folder: &PathBuf| {
-            sources.file != own || own.as_ref().is_none_or(|it| it.parent() == Some(folder))
-        };
-        let never_in = stack.into_iter().chain(beside_state).filter(away).collect();
+        let own = settings::own_key_file(&self.environment);
+        let state_file = state.sqlite_file(&self.folder);
+        let state_folder = state_file.and_then(|file| Some(file.parent()?.to_owned()));
+        let mut never_in: Vec<PathBuf> = [self.folder.clone()].into_iter().chain(state_folder).collect();
+        if sources.file == own {
+            // The user's own folder is where it is, also for someone whose stack is their home.
+            let own_folder = own.as_ref().and_then(|file| file.parent());
+            never_in.retain(|folder| Some(folder.as_path()) == own_folder);
+        }
         let passphrase = sources.passphrase.clone().or_else(|| self.passphrase.get().cloned());
         KeySources { never_in, passphrase, ..sources }
     }
@@ -55,7 +55,20 @@ impl Session<'_> {
         sources: &mut KeySources,
     ) -> CommandResult<()> {
         let kind = keyring.and_then(|text| Keyring::parse(text).ok()).and_then(|keyring| keyring.kind());
-        if kind != Some(KeyKind::Passphrase) || sources.passphrase.is_some() || !self.ui.is_interactive() {
+        if kind == Some(KeyKind::Passphrase) { self.ask_for_passphrase(sources) } else { Ok(()) }
+    }
+
+    /// Asks for the passphrase of what was sealed by the chosen kind of key, if that takes one.
+    pub(crate) fn ask_for_chosen(&self, sources: &mut KeySources) -> CommandResult<()> {
+        match sources.chosen {
+            KeyKind::Passphrase => self.ask_for_passphrase(sources),
+            KeyKind::File | KeyKind::Env | KeyKind::Command => Ok(()),
+        }
+    }
+
+    /// Asks for a passphrase that there is already, if nobody said it yet.
+    fn ask_for_passphrase(&self, sources: &mut KeySources) -> CommandResult<()> {
+        if sources.passphrase.is_some() || !self.ui.is_interactive() {
             return Ok(());
         }
         let asked = self.ui.ask_hidden("Passphrase:", &|| self.interrupts.any());

@@ -22,6 +22,8 @@ pub mod front_end;
 mod graph;
 mod interrupt;
 mod keys;
+mod plan_files;
+mod policies;
 mod progress;
 mod recorded_scope;
 mod reference;
@@ -41,4 +43,4 @@ pub use composition::{Composition, MakeRegistry, OpenStore, RegistryRequest, Sto
 pub use entry::main;
 pub use exit::Exit;
 pub use rust_program::{Deployment, cli, composition};
-pub use stores::{open_sqlite, sqlite_path};
+pub use stores::{open_store, sqlite_path};

@@ -2,16 +2,20 @@
 //! how it ended.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use trueup_core::Address;
-use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, RunReport};
+use trueup_core::{Address, Diagnostics, Severity};
+use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, Reconciler, RunReport, SavedPlan};
+use trueup_policy::Policies;
 use trueup_program::Program;
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
+use crate::front_end::{Built, Purpose};
+use crate::plan_files::{check_premises, plan_to_save, save};
+use crate::policies::{obey, policies_json};
 use crate::progress::{Mode, Planning, Progress, Watcher};
 use crate::render::{
     Defaults, PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan,
@@ -34,6 +38,21 @@ pub(crate) struct Errand<'a> {
     pub unchanged: Unchanged,
     /// How it is approved.
     pub approval: Approval<'a>,
+    /// Where the plan comes from, and goes.
+    pub course: Course<'a>,
+    /// What its plan must not do.
+    pub policies: Policies,
+}
+
+/// Where a plan comes from, and goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Course<'a> {
+    /// It is made, and carried out.
+    Anew,
+    /// It is made, and saved in this file.
+    Saved(&'a Path),
+    /// It was saved before, and is carried out now.
+    Following(&'a SavedPlan),
 }
 
 /// How it is told that there is nothing to do.
@@ -85,16 +104,45 @@ pub(crate) async fn carry_out_changed(
 ) -> CommandResult<(Exit, Ended)> {
     let session = workplace.session;
     let store = workplace.store(if errand.options.dry_run { Access::Read } else { Access::Write }).await?;
-    let planner = workplace.reconciler(store.clone(), trueup_engine::EventSink::new());
-    let mut program = {
+    let following = |reconciler: Reconciler| match errand.course {
+        Course::Anew => reconciler,
+        Course::Saved(_) => reconciler.recording(),
+        Course::Following(saved) => reconciler.following(saved),
+    };
+    let planner = following(workplace.reconciler(store.clone(), trueup_engine::EventSink::new()));
+    if let Course::Following(saved) = errand.course {
+        planner.check_saved(saved).await?;
+    }
+    let Built { mut program, premises, .. } = {
         let building = workplace.program(errand.purpose, &planner, &errand.options.plan);
-        uninterrupted(workplace, building).await??.program
+        uninterrupted(workplace, building).await??
     };
     change(&mut program);
+    match errand.course {
+        Course::Anew => {}
+        Course::Saved(path) => {
+            let begun = session.clock.now();
+            let defaults = Defaults::of(&program, &workplace.registry).await;
+            let planning = plan_to_save(workplace, errand, &planner, &program, &premises);
+            let saved = uninterrupted(workplace, planning).await??;
+            let judged = errand.policies.judge(&saved.plan);
+            show(workplace, errand, &saved.plan, &judged, &Showing { program: &program, defaults, begun });
+            obey(&judged)?;
+            save(workplace, &saved, path).await?;
+            let shown = path.strip_prefix(&session.folder).unwrap_or(path).display();
+            session.ui.note(&format!("\nSaved. To carry it out: {} deploy {shown}", session.name()));
+            return Ok((Exit::Done, Ended::Planned { changes: !saved.plan.is_empty() }));
+        }
+        Course::Following(saved) => {
+            check_premises(workplace, saved, &premises)?;
+            obey(&errand.policies.judge(&saved.plan))?;
+            workplace.remember()?;
+        }
+    }
     let mode = mode(errand.json, &session.ui);
     let usual = errand.options.plan.retry.attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, usual, attempts(&program));
-    let reconciler = workplace.reconciler(store, progress.sink());
+    let reconciler = following(workplace.reconciler(store, progress.sink()));
     let cancellation = Cancellation::new();
     let watcher = progress.watcher();
     let handling = handle_interrupts(workplace, &cancellation, &watcher);
@@ -107,7 +155,12 @@ pub(crate) async fn carry_out_changed(
     let deployed = {
         let mut approve = |plan: &Plan| {
             drop(planning.take());
-            show(workplace, errand, plan, &showing);
+            let judged = errand.policies.judge(plan);
+            show(workplace, errand, plan, &judged, &showing);
+            if let Err(denied) = obey(&judged) {
+                answer = Asked::Refused(denied);
+                return false;
+            }
             answer = match asked(workplace, errand, plan) {
                 // What a folder is about is remembered once something was done there.
                 Asked::Approved => workplace.remember().map_or_else(Asked::Refused, |()| Asked::Approved),
@@ -123,11 +176,19 @@ pub(crate) async fn carry_out_changed(
             matches!(answer, Asked::Approved)
         };
         let running = async {
-            match errand.purpose {
-                Purpose::Destroy => {
+            match (errand.purpose, errand.course) {
+                (_, Course::Following(saved)) => {
+                    let mut begun = |plan: &Plan| {
+                        approve(plan);
+                    };
+                    let deploying =
+                        reconciler.deploy_saved(&program, saved, &errand.options, &cancellation, &mut begun);
+                    deploying.await.map(|report| Deployed::Ran(Box::new(report)))
+                }
+                (Purpose::Destroy, _) => {
                     reconciler.destroy_approved(&program, &errand.options, &cancellation, &mut approve).await
                 }
-                Purpose::Deploy | Purpose::Validate => {
+                (Purpose::Deploy | Purpose::Validate, _) => {
                     reconciler.deploy_approved(&program, &errand.options, &cancellation, &mut approve).await
                 }
             }
@@ -151,7 +212,9 @@ pub(crate) async fn carry_out_changed(
             Ok((Exit::Done, Ended::Declined))
         }
         (Deployed::Planned(plan), Asked::Approved) => {
-            show(workplace, errand, &plan, &showing);
+            let judged = errand.policies.judge(&plan);
+            show(workplace, errand, &plan, &judged, &showing);
+            obey(&judged)?;
             Ok((Exit::Done, Ended::Planned { changes: !plan.is_empty() }))
         }
     }
@@ -187,15 +250,25 @@ struct Showing<'a> {
     begun: std::time::SystemTime,
 }
 
-/// Tells the plan.
-fn show(workplace: &Workplace<'_>, errand: &Errand<'_>, plan: &Plan, showing: &Showing<'_>) {
+/// Tells the plan, and what policies say of it short of objecting.
+fn show(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    plan: &Plan,
+    judged: &Diagnostics,
+    showing: &Showing<'_>,
+) {
     let session = workplace.session;
     if errand.unchanged == Unchanged::Noted && plan.is_empty() {
         session.ui.note("No changes");
         return;
     }
     if errand.json {
-        session.ui.data(&plan_json(plan).to_string());
+        let mut told = plan_json(plan);
+        if !errand.policies.is_empty() {
+            told["policies"] = policies_json(judged);
+        }
+        session.ui.data(&told.to_string());
         return;
     }
     let took = session.clock.now().duration_since(showing.begun).unwrap_or_default();
@@ -208,8 +281,12 @@ fn show(workplace: &Workplace<'_>, errand: &Errand<'_>, plan: &Plan, showing: &S
         Shown::Changes | Shown::Brief => render_plan(&showing.defaults.left_out_of(plan), view),
     };
     session.ui.data(&format!("{header}\n\n{body}"));
-    if !plan.warnings.is_empty() {
-        session.ui.note(&render_diagnostics(&plan.warnings, &showing.program.sources, session.ui.err()));
+    let mut warnings = plan.warnings.clone();
+    // What objects is told as the error that it is.
+    warnings
+        .extend(judged.iter().filter(|it| it.severity == Severity::Warning && !judged.has_errors()).cloned());
+    if !warnings.is_empty() {
+        session.ui.note(&render_diagnostics(&warnings, &showing.program.sources, session.ui.err()));
     }
 }
 

@@ -1,8 +1,9 @@
 //! Programs in Rust: a stack that is declared in code gets the same command line.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use trueup_core::{Diagnostic, Diagnostics, SourceMap, Value};
 use trueup_engine::Stack;
@@ -10,7 +11,8 @@ use trueup_provider::{BoxFuture, Registry};
 
 use crate::composition::{Composition, RegistryRequest};
 use crate::front_end::{
-    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, ProgramSource, ScaffoldFile, StackSettings,
+    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, Premise, PremiseKind, ProgramSource,
+    ScaffoldFile, StackSettings,
 };
 
 /// What a stack is declared for.
@@ -19,12 +21,18 @@ pub struct Deployment {
     /// The stage.
     pub stage: String,
     variables: Vec<(String, String)>,
+    /// The variables that were asked for, with what was answered: a saved plan follows from those.
+    asked: Arc<Mutex<BTreeMap<String, Option<String>>>>,
 }
 
 impl Deployment {
     /// The value of a variable: `--var name=value`, else `TRUEUP_VAR_name`, else `TF_VAR_name`.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        let found = self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
+        if let Ok(mut asked) = self.asked.lock() {
+            asked.insert(name.to_owned(), found.map(str::to_owned));
+        }
+        found
     }
 }
 
@@ -52,7 +60,7 @@ pub fn composition(
 ) -> Composition {
     let settings = StackSettings { name: settings.name.or(Some(name.into())), ..settings };
     let front_end = RustFrontEnd { settings, declare: Arc::new(declare) };
-    let open_store = Arc::new(crate::stores::open_sqlite);
+    let open_store = Arc::new(crate::stores::open_store);
     let registry = Box::new(move |_: &RegistryRequest| registry.clone());
     Composition { name, version, front_end: Box::new(front_end), registry, open_store }
 }
@@ -88,7 +96,8 @@ impl FrontEnd for RustFrontEnd {
 impl ProgramSource for RustSource {
     fn build<'a>(&'a self, request: BuildRequest<'a>) -> BoxFuture<'a, Result<Built, Faulty>> {
         Box::pin(async move {
-            let mut deployment = Deployment { stage: request.stage.to_owned(), variables: Vec::new() };
+            let stage = request.stage.to_owned();
+            let mut deployment = Deployment { stage, variables: Vec::new(), asked: Arc::default() };
             let owned = |(name, value): &(smol_str::SmolStr, String)| (name.to_string(), value.clone());
             deployment.variables.extend(request.variables.environment.iter().map(owned));
             for given in &request.variables.given {
@@ -118,6 +127,7 @@ impl ProgramSource for RustSource {
                 stuck: None,
                 files: Vec::new(),
                 warnings: Diagnostics::new(),
+                premises: Box::new(move || premises(&deployment)),
             })
         })
     }
@@ -129,4 +139,21 @@ impl ProgramSource for RustSource {
             Err(Diagnostics::from(diagnostic).into())
         })
     }
+}
+
+/// What a stack that is declared in code follows from: the code, which is the binary, and the variables it asked for.
+fn premises(deployment: &Deployment) -> Vec<Premise> {
+    let asked = deployment.asked.lock().map(|asked| asked.clone()).unwrap_or_default();
+    let variables = asked.iter().map(|(name, value)| {
+        // Not set is told from set to nothing.
+        let content = value.as_ref().map_or_else(Vec::new, |value| [b"=", value.as_bytes()].concat());
+        Premise::of(PremiseKind::Variable, name.clone(), &content)
+    });
+    variables.chain(build_id()).collect()
+}
+
+/// The binary by its content. Where that cannot be read, its version has to do.
+fn build_id() -> Option<Premise> {
+    let content = std::env::current_exe().and_then(std::fs::read).ok()?;
+    Some(Premise::of(PremiseKind::Build, "this program", &content))
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
@@ -17,7 +18,7 @@ use crate::front_end::{BuildRequest, Built, Loaded, Purpose, StateSettings};
 use crate::render::render_diagnostics;
 use crate::session::{Session, login};
 use crate::settings::{self, FolderMemory, Resolved, UserSettings};
-use crate::stores::sqlite_path;
+use crate::stores::{self, sqlite_path};
 use crate::unmade_store::UnmadeStore;
 
 /// A program that is not known as a whole by then never will be.
@@ -41,6 +42,8 @@ pub(crate) struct Workplace<'a> {
     pub registry: Registry,
     /// How far plans have come.
     pub looking: Arc<Looking>,
+    /// When plans are made: now, or when the one was that is carried out.
+    pub plan_time: SystemTime,
     memory: FolderMemory,
 }
 
@@ -78,6 +81,7 @@ impl<'a> Workplace<'a> {
             stage,
             registry: session.registry(&state.value),
             looking: Arc::default(),
+            plan_time: session.clock.now(),
             state,
             loaded,
             user,
@@ -115,10 +119,7 @@ impl<'a> Workplace<'a> {
 
     /// Where the store is, for people.
     pub(crate) fn location(&self) -> String {
-        match sqlite_path(&self.state.value) {
-            Ok(path) if self.state.value.kind == "sqlite" => path.display().to_string(),
-            _ => self.state.value.kind.to_string(),
-        }
+        stores::location(&self.state.value)
     }
 
     /// Opens the store, with secrets sealed on the way in and opened on the way out.
@@ -205,6 +206,7 @@ impl<'a> Workplace<'a> {
                 purpose,
                 registry: &self.registry,
                 variables: &variables,
+                plan_time: self.plan_time,
                 known: preview.as_ref().map(|preview| preview as _),
             };
             let mut built = self.loaded.source.build(request).await?;
@@ -256,8 +258,10 @@ fn made(
             settings::make_own_folder(&folder).map_err(|error| unavailable(error.to_string()))?;
         }
         open(request).await.map_err(|diagnostics| {
-            let summaries: Vec<&str> = diagnostics.iter().map(|it| it.summary.as_str()).collect();
-            unavailable(summaries.join("; "))
+            // It says itself what it could not open.
+            let own = format!("cannot open the state at {}: ", path.display());
+            let summaries = diagnostics.iter().map(|it| it.summary.strip_prefix(&own).unwrap_or(&it.summary));
+            unavailable(summaries.collect::<Vec<_>>().join("; "))
         })
     })
 }

@@ -14,6 +14,9 @@ use crate::outcome::{CheckReport, Outcome};
 /// Counts objects.
 pub(crate) type Census = Box<dyn Fn() -> BoxFuture<'static, usize> + Send + Sync>;
 
+/// The id of an object, by which a person would name it.
+type Id = Box<dyn Fn(&State) -> String + Send + Sync>;
+
 type Hook<A> = Box<dyn Fn(A) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A resource type under test. Built up with what the author knows, then run.
@@ -25,6 +28,8 @@ pub struct Kit {
     pub(crate) tamper: Option<Hook<State>>,
     pub(crate) remove: Option<Hook<State>>,
     pub(crate) foreign: Option<Hook<(CallContext, InputValues)>>,
+    pub(crate) marked: bool,
+    pub(crate) id: Option<Id>,
     pub(crate) census: Option<Census>,
     pub(crate) settle: Option<Hook<()>>,
     pub(crate) steps: Option<StepCount>,
@@ -66,6 +71,8 @@ impl Kit {
             tamper: None,
             remove: None,
             foreign: None,
+            marked: false,
+            id: None,
             census: None,
             settle: None,
             steps: None,
@@ -116,6 +123,20 @@ impl Kit {
         foreign: impl Fn(CallContext, InputValues) -> F + Send + Sync + 'static,
     ) -> Self {
         self.foreign = Some(Box::new(move |(context, inputs)| Box::pin(foreign(context, inputs))));
+        self
+    }
+
+    /// Says that objects bear a mark of whose they are, so that one that is taken over is recognised from then on.
+    #[must_use]
+    pub fn marked(mut self) -> Self {
+        self.marked = true;
+        self
+    }
+
+    /// The id by which an object is imported. Without it that is not checked.
+    #[must_use]
+    pub fn imported_as(mut self, id: impl Fn(&State) -> String + Send + Sync + 'static) -> Self {
+        self.id = Some(Box::new(id));
         self
     }
 

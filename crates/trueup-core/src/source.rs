@@ -78,6 +78,11 @@ impl SourceMap {
         Origin { file, start: 0, end: 0 }
     }
 
+    /// All of them, in the order in which they were added.
+    pub fn files(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter()
+    }
+
     /// The file with this id, unless the id is from another map.
     pub fn file(&self, id: FileId) -> Option<&SourceFile> {
         self.files.get(id.0.get() as usize - 1)

@@ -15,6 +15,7 @@ use crate::lease::RunLease;
 use crate::options::{DeployOptions, PlanOptions};
 use crate::planner::{self, Sources};
 use crate::reconciler::{EngineError, Reconciler};
+use crate::warned::Warned;
 
 /// What is changed by hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,7 +110,17 @@ impl Reconciler {
     ) -> Result<Vec<HandStep>, EngineError> {
         let (registry, clock) = (self.registry(), self.clock().clone());
         let options = &PlanOptions { drift: true, ..options.clone() };
-        let sources = Sources { program, registry, options, clock, destroy: false, looking: self.looking() };
+        let sources = Sources {
+            program,
+            registry,
+            options,
+            clock,
+            destroy: false,
+            looking: self.looking(),
+            observations: None,
+            about: None,
+            warned: Warned::default(),
+        };
         Ok(planner::observe(&sources, snapshot).await?)
     }
 

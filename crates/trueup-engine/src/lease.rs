@@ -3,6 +3,7 @@
 //! The store is asked for a little longer than the run itself counts on. By the time a successor may begin, this run has
 //! long stopped, also when the two clocks disagree a little.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -67,8 +68,20 @@ impl RunLease {
         }
     }
 
+    /// The outcome of some work, while the lease is renewed. If it is lost, another run may be at it already: what is
+    /// under way is dropped, and its intents say so (STATE-3).
+    pub(crate) async fn kept_during<T>(
+        &self,
+        work: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        match select(pin!(work), pin!(self.keep())).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right((lost, _)) => Err(lost.into()),
+        }
+    }
+
     /// Renews the lease for as long as the run lasts. Ends only when it is lost: taken away, or not renewed in time.
-    pub(crate) async fn keep(&self) -> StoreError {
+    async fn keep(&self) -> StoreError {
         planted!(ForgetLease => std::future::pending::<()>().await);
         loop {
             self.clock.sleep(self.term / 3).await;

@@ -5,6 +5,7 @@
 //! - [`Plan`]: what would be done, why, and what may be done at most
 //! - [`Event`], [`EventSink`]: what happens, for console, JSON, history and users' own subscribers
 //! - [`RunReport`]: what a run came to
+//! - [`SavedPlan`]: a plan that is carried out later, exactly as it is or not at all
 //! - [`HandChange`]: what people change in state by hand
 //!
 //! The engine owns order, retries, recovery and what is recorded. It knows no terminal, no environment and no file:
@@ -23,7 +24,9 @@ mod planner;
 mod random;
 mod reconciler;
 mod retry;
+mod saved;
 mod stack;
+mod warned;
 
 pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,
@@ -39,4 +42,8 @@ pub use planner::PassDump;
 pub use planner::Preview;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
+pub use saved::{
+    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Premise, PremiseKind, Protection, SavedOptions,
+    SavedPlan, changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
+};
 pub use stack::{Declared, Stack};

@@ -1,10 +1,8 @@
 //! The engine as its users see it: a reconciler made of state, registry and event sink.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
@@ -20,6 +18,8 @@ use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
 use crate::random::{Random, SystemRandom};
+use crate::saved::Following;
+use crate::warned::Warned;
 
 /// Plans and deploys programs.
 pub struct Reconciler {
@@ -29,6 +29,7 @@ pub struct Reconciler {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     looking: Arc<Looking>,
+    following: Option<Following>,
 }
 
 /// Why a run did not begin, or had to be given up as a whole.
@@ -59,7 +60,7 @@ fn told(diagnostics: &Diagnostics) -> String {
 #[derive(Debug)]
 pub enum Deployed {
     /// Only the plan was asked for, or it was not approved.
-    Planned(Plan),
+    Planned(Box<Plan>),
     /// The plan was carried out, as far as it went.
     Ran(Box<RunReport>),
 }
@@ -68,7 +69,7 @@ impl Reconciler {
     /// A reconciler on the machine's clock and randomness.
     pub fn new(store: Arc<dyn Store>, registry: Registry, events: EventSink) -> Self {
         let (clock, random) = (Arc::new(RuntimeClock::new()), Arc::new(SystemRandom));
-        Reconciler { store, registry, events, clock, random, looking: Arc::default() }
+        Reconciler { store, registry, events, clock, random, looking: Arc::default(), following: None }
     }
 
     /// The same on another clock and randomness.
@@ -89,6 +90,17 @@ impl Reconciler {
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    /// The same, with plans that are saved, or follow a saved one.
+    pub(crate) fn with_following(mut self, following: Following) -> Self {
+        self.following = Some(following);
+        self
+    }
+
+    /// What its plans are saved or followed with.
+    pub(crate) fn follows(&self) -> Option<&Following> {
+        self.following.as_ref()
     }
 
     pub(crate) fn looking(&self) -> &Looking {
@@ -179,12 +191,35 @@ impl Reconciler {
     /// What is wrong with a program by itself: types, references and inputs, as far as they can be judged without state
     /// and without a call to any provider.
     pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
-        let (registry, clock) = (&self.registry, self.clock.clone());
-        let sources = Sources { program, registry, options, clock, destroy: false, looking: &self.looking };
-        Ok(planner::validate(&sources).await?)
+        Ok(planner::validate(&self.sources(program, options, false)).await?)
     }
 
-    async fn planned<'p>(
+    pub(crate) fn sources<'p>(
+        &'p self,
+        program: &'p Program,
+        options: &'p PlanOptions,
+        destroy: bool,
+    ) -> Sources<'p> {
+        let following = self.following.as_ref();
+        Sources {
+            program,
+            registry: &self.registry,
+            options,
+            clock: self.clock.clone(),
+            destroy,
+            looking: &self.looking,
+            warned: Warned::default(),
+            observations: following.map(|it| &it.observations),
+            about: following.and_then(|it| it.about.as_ref()),
+        }
+    }
+
+    /// A name for another run.
+    pub(crate) fn fresh_run(&self) -> SmolStr {
+        IdempotencyToken::from_bytes(self.random.bytes()).to_string().into()
+    }
+
+    pub(crate) async fn planned<'p>(
         &'p self,
         program: &'p Program,
         options: &'p PlanOptions,
@@ -193,15 +228,7 @@ impl Reconciler {
     ) -> Result<Planned<'p>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
         let snapshot = self.store.load(&scope).await?;
-        let sources = Sources {
-            program,
-            registry: &self.registry,
-            options,
-            clock: self.clock.clone(),
-            destroy,
-            looking: &self.looking,
-        };
-        Ok(planner::plan(&sources, snapshot, trace).await?)
+        Ok(planner::plan(&self.sources(program, options, destroy), snapshot, trace).await?)
     }
 
     async fn run(
@@ -213,7 +240,7 @@ impl Reconciler {
         approve: &mut dyn FnMut(&Plan) -> bool,
     ) -> Result<Deployed, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
-        let run: SmolStr = IdempotencyToken::from_bytes(self.random.bytes()).to_string().into();
+        let run = self.fresh_run();
         let mut alone = options.dry_run;
         loop {
             let destroy = reason == "destroy";
@@ -228,7 +255,7 @@ impl Reconciler {
                 other => other?,
             };
             if options.dry_run || !approve(&planned.plan) {
-                return Ok(Deployed::Planned(planned.plan));
+                return Ok(Deployed::Planned(Box::new(planned.plan)));
             }
             let lease = self.take_lease(&scope, options, &run, reason).await?;
             let outcome = match self.store.versions(&scope).await {
@@ -236,24 +263,20 @@ impl Reconciler {
                     Ok(None)
                 }
                 Ok(_) => {
-                    let executed = self.run_under(
-                        &lease,
-                        program,
-                        options,
-                        cancellation,
-                        &scope,
-                        run.clone(),
-                        reason,
-                        planned,
-                    );
-                    executed.await.map(Some)
+                    let executing =
+                        self.execute(&lease, program, options, cancellation, &run, reason, false, planned);
+                    let ran = lease.kept_during(async { Ok(executing.await) }).await;
+                    ran.map(|report| Some(Deployed::Ran(Box::new(report))))
                 }
                 Err(error) => Err(error.into()),
             };
-            // What was lost to another run need not be given back; any other trouble outlasts the lease.
+            // What was lost to another run need not be given back; what cannot be given back expires by itself. How the run
+            // went must be told all the same.
             let released = lease.release().await;
-            if let Some(deployed) = outcome? {
-                released?;
+            if let Some(mut deployed) = outcome? {
+                if let (Deployed::Ran(report), Err(error)) = (&mut deployed, released) {
+                    report.warnings.push(format!("{error}; the lease expires by itself"));
+                }
                 return Ok(deployed);
             }
         }
@@ -266,7 +289,7 @@ impl Reconciler {
         Ok(records.iter().any(|(record, _)| begun(record)))
     }
 
-    async fn take_lease(
+    pub(crate) async fn take_lease(
         &self,
         scope: &Scope,
         options: &DeployOptions,
@@ -294,27 +317,28 @@ impl Reconciler {
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that a run is made of")]
-    async fn run_under(
+    pub(crate) async fn execute(
         &self,
         lease: &RunLease,
         program: &Program,
         options: &DeployOptions,
         cancellation: &Cancellation,
-        scope: &Scope,
-        run: SmolStr,
+        run: &SmolStr,
         reason: &'static str,
+        bound: bool,
         planned: Planned<'_>,
-    ) -> Result<Deployed, EngineError> {
+    ) -> RunReport {
+        let scope = planned.plan.scope.clone();
         let run = Run {
             program,
             options,
             destroy: reason == "destroy",
             scope: scope.clone(),
-            run,
+            run: run.clone(),
             clock: self.clock.clone(),
             random: self.random.clone(),
             events: self.events.clone(),
-            journal: Journal::new(self.store.clone(), scope.clone(), lease.lease.token),
+            journal: Journal::new(self.store.clone(), scope, lease.lease.token),
             cancellation: cancellation.clone(),
             sequence: AtomicU64::new(0),
             limits: Limits::new(options.plan.parallelism),
@@ -322,15 +346,11 @@ impl Reconciler {
             records: AtomicU64::new(0),
             lease,
             registry: &self.registry,
+            bound,
             late_configs: tokio::sync::Mutex::default(),
+            warned: Warned::default(),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
-        let executing = pin!(execute(&run, planned));
-        let keeping = pin!(lease.keep());
-        match select(executing, keeping).await {
-            Either::Left((report, _)) => Ok(Deployed::Ran(Box::new(report))),
-            // Another run may be at it already: what is under way is dropped, and its intents say so (STATE-3).
-            Either::Right((error, _)) => Err(error.into()),
-        }
+        execute(&run, planned).await
     }
 }

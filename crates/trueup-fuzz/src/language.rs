@@ -72,6 +72,7 @@ fn build(folder: &Path) {
         variables: &GivenVariables::default(),
         home: None,
         plan_time: SystemTime::UNIX_EPOCH,
+        now: SystemTime::UNIX_EPOCH,
         random: Arc::new(|bytes: &mut [u8]| bytes.fill(7)),
         purpose: Purpose::Validate,
         known: None,

@@ -8,6 +8,7 @@
 mod addresses;
 mod journal;
 mod language;
+mod plans;
 mod values;
 
 /// A property of bytes, by the name of its fuzz target.
@@ -21,10 +22,11 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "addresses", check: addresses::check, seeds: addresses::SEEDS },
     Target { name: "expressions", check: language::check_expression, seeds: language::EXPRESSIONS },
     Target { name: "journal", check: journal::check, seeds: journal::SEEDS },
+    Target { name: "plans", check: plans::check, seeds: plans::SEEDS },
     Target { name: "stacks", check: language::check_stack, seeds: language::STACKS },
     Target { name: "values", check: values::check, seeds: values::SEEDS },
 ];

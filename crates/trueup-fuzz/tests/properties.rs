@@ -178,6 +178,11 @@ fn journal() {
 }
 
 #[test]
+fn plans() {
+    run(target("plans"), 2_000);
+}
+
+#[test]
 fn stacks() {
     run(target("stacks"), 500);
 }

@@ -16,6 +16,7 @@ fn plan(stage: &str, actions: Vec<PlannedAction>) -> Plan {
         moves: Vec::new(),
         left_out: Vec::new(),
         outputs: Value::NULL,
+        recorded_outputs: Value::NULL,
         warnings: trueup_core::Diagnostics::new(),
         read_set: Vec::new(),
     }

@@ -22,6 +22,12 @@ pub trait Provider: Send + Sync {
     /// The name, which begins the names of all its types.
     fn name(&self) -> &str;
 
+    /// The version of its code, by which a plan is told from one that another version would have made. Empty where the
+    /// program that it is part of has one.
+    fn version(&self) -> &str {
+        ""
+    }
+
     /// What its configuration takes.
     fn config_schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Failure>>;
 
@@ -102,6 +108,7 @@ type Configure<C> = dyn Fn(&Value) -> BoxFuture<'static, Result<Arc<C>>> + Send 
 /// A provider whose types are written in Rust.
 pub struct NativeProvider<C = NoConfig> {
     name: SmolStr,
+    version: SmolStr,
     config_schema: Arc<Block>,
     configure: Box<Configure<C>>,
     resources: IndexMap<SmolStr, Arc<dyn ResourceHandler>>,
@@ -149,12 +156,20 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
         assert!(is_identifier(name), "`{name}` is not a provider's name");
         NativeProvider {
             name: name.into(),
+            version: SmolStr::default(),
             config_schema: Arc::new(config_schema),
             configure,
             resources: IndexMap::new(),
             data_sources: IndexMap::new(),
             types: IndexMap::new(),
         }
+    }
+
+    /// Says of which version it is: `env!("CARGO_PKG_VERSION")`.
+    #[must_use]
+    pub fn versioned(mut self, version: &str) -> Self {
+        self.version = version.into();
+        self
     }
 
     /// Adds a resource type of the CRUD contract; `file` in the provider `std` becomes `std_file`.
@@ -240,6 +255,10 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
 impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn version(&self) -> &str {
+        &self.version
     }
 
     fn config_schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Failure>> {

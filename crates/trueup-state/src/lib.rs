@@ -6,6 +6,7 @@
 //! - [`Lease`], [`FencingToken`]: one writer at a time
 //! - [`MemoryStore`]: the store for tests and dry runs
 //! - [`sealing`]: what keeps secrets from the store
+//! - [`rows`]: what stores that keep rows have in common
 //! - [`conformance`]: what every store must do
 //!
 //! This crate decides nothing about what to do with resources: that is the engine's.
@@ -15,6 +16,7 @@ mod entry;
 mod lease;
 mod memory;
 mod record;
+pub mod rows;
 pub mod sealing;
 mod store;
 mod transition;

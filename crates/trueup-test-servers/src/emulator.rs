@@ -48,8 +48,43 @@ impl fmt::Display for NoEmulator {
 }
 
 impl Emulator {
-    /// Starts it, with these environment variables besides those that it needs.
-    pub fn start(self, settings: &[(&str, &str)]) -> Result<RunningEmulator, NoEmulator> {
+    /// The name by which tests leave it out.
+    pub fn name(self) -> &'static str {
+        match self {
+            Emulator::Ministack => "ministack",
+            Emulator::Moto => "moto",
+        }
+    }
+
+    /// Makes sure that it can be started on this machine.
+    pub fn install(self) -> Result<(), NoEmulator> {
+        self.environment().map(drop)
+    }
+
+    /// Starts it for one test; `None` if the test command said to do without.
+    ///
+    /// # Panics
+    /// If it cannot be had, and nobody said to do without, or if it does not start.
+    pub fn start(self) -> Option<RunningEmulator> {
+        self.start_with(&[])
+    }
+
+    /// The same, with these environment variables besides those that it needs.
+    ///
+    /// # Panics
+    /// As [`Emulator::start`].
+    pub fn start_with(self, settings: &[(&str, &str)]) -> Option<RunningEmulator> {
+        let name = self.name();
+        if crate::left_out(name) {
+            return None;
+        }
+        match self.try_start(settings) {
+            Ok(running) => Some(running),
+            Err(none) => panic!("{none}; {}={name} leaves these tests out", crate::LEFT_OUT),
+        }
+    }
+
+    fn try_start(self, settings: &[(&str, &str)]) -> Result<RunningEmulator, NoEmulator> {
         let data = tempfile::tempdir().map_err(|error| failed("make a folder for the emulator", &error))?;
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let (python, settings) = (self.environment()?, settings.collect());
@@ -64,17 +99,6 @@ impl Emulator {
                 Err(_) => tries += 1,
             }
         }
-    }
-
-    /// Starts it, or says what is left out because it cannot be had on this machine.
-    #[expect(clippy::print_stderr, reason = "what is not tested must be seen")]
-    pub fn start_or_say(self, left_out: &str) -> Option<RunningEmulator> {
-        let none = match self.start(&[]) {
-            Ok(running) => return Some(running),
-            Err(none) => none,
-        };
-        eprintln!("LEFT OUT: {left_out}: {none}");
-        None
     }
 
     fn requirement(self) -> &'static str {
@@ -111,7 +135,8 @@ impl Emulator {
         }
         // What was begun and never finished is of no use.
         if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(|error| failed("clear the folder of test servers", &error))?;
+            fs::remove_dir_all(&folder)
+                .map_err(|error| failed("clear the folder of test servers", &error))?;
         }
         succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
         succeeds(Command::new(&python).args(["-m", "pip", "install", "--quiet", self.requirement()]))?;
@@ -226,7 +251,10 @@ fn free_port() -> io::Result<u16> {
 fn ask(port: u16, request: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-    write!(stream, "{request} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")?;
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
@@ -234,7 +262,8 @@ fn ask(port: u16, request: &str) -> io::Result<String> {
 
 fn succeeds(command: &mut Command) -> Result<(), NoEmulator> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| failed(&format!("run {program}"), &error))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| failed(&format!("run {program}"), &error))?;
     if output.status.success() {
         return Ok(());
     }

@@ -1,5 +1,18 @@
 //! Real servers for tests: found or installed, started on this machine, gone with the test.
+//!
+//! - [`emulator`]: an emulator of AWS, which can be killed and started again
+//! - [`postgres`]: a PostgreSQL server of its own, which can be killed and started again
+//! - [`left_out`]: whether the test command said to do without a server
 
-mod emulator;
+pub mod emulator;
+pub mod postgres;
 
-pub use emulator::{Emulator, NoEmulator, RunningEmulator};
+/// The variable in which the test command names the servers that this machine does not have and cannot install,
+/// separated by commas. Without it a test that misses its server fails, so that nothing is left out unsaid.
+pub const LEFT_OUT: &str = "TRUEUP_TESTS_WITHOUT";
+
+/// Whether the test command said to do without this server. The test should then return at once.
+#[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
+pub fn left_out(server: &str) -> bool {
+    std::env::var(LEFT_OUT).is_ok_and(|names| names.split(',').any(|name| name.trim() == server))
+}

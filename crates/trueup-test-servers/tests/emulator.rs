@@ -3,11 +3,11 @@
 
 use std::net::TcpStream;
 
-use trueup_test_servers::Emulator;
+use trueup_test_servers::emulator::Emulator;
 
 #[test]
 fn an_emulator_that_is_killed_comes_back_with_its_buckets() {
-    let Some(mut emulator) = Emulator::Ministack.start_or_say("restarts of the S3 emulator") else { return };
+    let Some(mut emulator) = Emulator::Ministack.start() else { return };
     emulator.create_bucket("kept");
     emulator.kill();
     assert!(TcpStream::connect(("127.0.0.1", emulator.port())).is_err(), "it is down");
@@ -20,6 +20,6 @@ fn an_emulator_that_is_killed_comes_back_with_its_buckets() {
 
 #[test]
 fn the_second_opinion_starts() {
-    let Some(emulator) = Emulator::Moto.start_or_say("the second S3 emulator") else { return };
+    let Some(emulator) = Emulator::Moto.start() else { return };
     emulator.create_bucket("fresh");
 }

@@ -7,8 +7,8 @@ use shelf::{Shelf, Thing, id};
 use tokio::task::yield_now;
 use trueup::conformance::{CheckReport, Kit, Outcome};
 use trueup::{
-    Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Ownership, Prior, Recovery,
-    Result, Secret, Sightings, State, value,
+    Context, Crud, Error, Found, Inputs, NativeProvider, Outputs, Ownership, Prior, Recovery, Result, Secret,
+    Sightings, State, value,
 };
 
 /// What is wrong with the type; `None` for nothing.
@@ -38,6 +38,8 @@ enum Bug {
     TheSecretIsInALookup,
     TheSecretIsInAFailure,
     RepairBreaksItsPlan,
+    TakingOverLeavesNoMark,
+    ImportInventsASize,
 }
 
 impl Bug {
@@ -52,6 +54,10 @@ struct World {
     bug: Bug,
     shelf: Shelf,
 }
+
+/// The provider's configuration, of which there is none to be written.
+#[derive(Inputs)]
+struct NoSettings {}
 
 #[derive(Inputs)]
 struct Crate {
@@ -81,7 +87,7 @@ impl Crate {
         self.world.bug == bug
     }
 
-    fn output(&self, id: u64, context: &Context) -> Result<CrateOutput> {
+    fn output(&self, id: u64, context: &Context<World>) -> Result<CrateOutput> {
         let thing = self.world.shelf.get(id)?;
         self.world.shelf.note("output");
         let noise =
@@ -99,20 +105,20 @@ impl Crate {
         self.password.as_ref().map(|password| password.expose().clone())
     }
 
-    fn thing(&self, context: &Context) -> Thing {
+    fn thing(&self, context: &Context<World>) -> Thing {
         Thing { name: self.name.clone(), size: self.size, tags: context.tags() }
     }
 }
 
 impl Crud for Crate {
     type Output = CrateOutput;
-    type Config = NoConfig;
+    type Config = World;
 
     fn recovery(&self) -> Recovery {
         Recovery::Lookup
     }
 
-    async fn create(&self, context: &Context) -> Result<CrateOutput> {
+    async fn create(&self, context: &Context<World>) -> Result<CrateOutput> {
         let shelf = &self.world.shelf;
         if self.has(Bug::CreateClearsTheShelf) {
             shelf.world().things.clear();
@@ -129,7 +135,7 @@ impl Crud for Crate {
         self.output(id, context)
     }
 
-    async fn read(&self, context: &Context, prior: &CrateOutput) -> Result<CrateOutput> {
+    async fn read(&self, context: &Context<World>, prior: &CrateOutput) -> Result<CrateOutput> {
         let mut seen = match self.output(prior.id, context) {
             Err(_) if self.has(Bug::GoneLooksPresent) => {
                 let name = self.name.clone();
@@ -146,7 +152,7 @@ impl Crud for Crate {
         Ok(seen)
     }
 
-    async fn update(&self, context: &Context, prior: &Prior<Self>) -> Result<CrateOutput> {
+    async fn update(&self, context: &Context<World>, prior: &Prior<Self>) -> Result<CrateOutput> {
         let shelf = &self.world.shelf;
         let repairs = prior.inputs.size == self.size;
         yield_now().await;
@@ -158,7 +164,11 @@ impl Crud for Crate {
         }
         let idle = self.has(Bug::UpdateDoesNothing) || (repairs && self.has(Bug::RepairForgetsTheSize));
         if !idle {
-            let done = shelf.set(prior.outputs.id, self.thing(context));
+            let mut thing = self.thing(context);
+            if self.has(Bug::TakingOverLeavesNoMark) {
+                thing.tags = shelf.get(prior.outputs.id)?.tags;
+            }
+            let done = shelf.set(prior.outputs.id, thing);
             if self.has(Bug::TheSecretIsInAFailure) {
                 let password = self.password().unwrap_or_default();
                 done.map_err(|error| Error::fatal(format!("{error}, as {password}")))?;
@@ -177,7 +187,7 @@ impl Crud for Crate {
         Ok(output)
     }
 
-    async fn delete(&self, _: &Context, prior: &CrateOutput) -> Result<()> {
+    async fn delete(&self, _: &Context<World>, prior: &CrateOutput) -> Result<()> {
         let shelf = &self.world.shelf;
         if self.has(Bug::DeleteDoesNothing) {
             return Ok(());
@@ -197,7 +207,7 @@ impl Crud for Crate {
         }
     }
 
-    async fn lookup(&self, context: &Context) -> Result<Sightings<Found<Self, CrateOutput>>> {
+    async fn lookup(&self, context: &Context<World>) -> Result<Sightings<Found<Self, CrateOutput>>> {
         if self.has(Bug::LookupIsPromisedAndMissing) {
             return Ok(Sightings::unsupported());
         }
@@ -216,12 +226,30 @@ impl Crud for Crate {
         }
         Ok(Sightings::recognised(Found { inputs, outputs }, ownership))
     }
+
+    async fn import(context: &Context<World>, id: &str) -> Result<Found<Self, CrateOutput>> {
+        let world = context.config().clone();
+        let id = id.parse()?;
+        let thing = world.shelf.get(id)?;
+        let inputs = Crate { name: thing.name, size: thing.size, password: None, world };
+        let mut outputs = inputs.output(id, context)?;
+        if inputs.has(Bug::ImportInventsASize) {
+            outputs.size += 1;
+        }
+        Ok(Found { inputs, outputs })
+    }
 }
 
 /// The kit for a type with a bug, told everything but how to count.
 async fn kit_without_census(bug: Bug, shelf: &Shelf) -> Kit {
     let world = World { bug, shelf: shelf.clone() };
-    let provider = NativeProvider::new("z").crud_with::<Crate>("crate", move || world.clone());
+    let configured = world.clone();
+    let configure = move |_: NoSettings| {
+        let world = configured.clone();
+        async move { Ok(world) }
+    };
+    let provider =
+        NativeProvider::configured("z", configure).crud_with::<Crate>("crate", move || world.clone());
     let (tamper, remove, taken) = (shelf.clone(), shelf.clone(), shelf.clone());
     let inputs = |size: u64| value!({ name: "a", size: size, password: (bug.canary()) });
     let kit = Kit::new(provider, "z_crate", inputs(1)).await.unwrap();
@@ -237,6 +265,8 @@ async fn kit_without_census(bug: Bug, shelf: &Shelf) -> Kit {
             remove.take(id(&state.outputs)).unwrap();
             async {}
         })
+        .marked()
+        .imported_as(|state| id(&state.outputs).to_string())
         .taken_by(move |_, _| {
             taken.put(Thing { name: "a".to_owned(), ..Thing::default() });
             async {}
@@ -295,6 +325,8 @@ fn each_bug_fails_the_check_that_is_meant_for_it() {
         (Bug::TheSecretIsInALookup, "secrets_are_marked_and_never_told"),
         (Bug::TheSecretIsInAFailure, "secrets_are_marked_and_never_told"),
         (Bug::RepairBreaksItsPlan, "a_changed_object_is_seen_and_repaired"),
+        (Bug::TakingOverLeavesNoMark, "a_foreign_object_that_is_taken_over_is_ones_own"),
+        (Bug::ImportInventsASize, "an_object_is_imported_by_its_id"),
     ];
     for (bug, check) in meant {
         let report = trueup::run(report(bug));

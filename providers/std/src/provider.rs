@@ -29,6 +29,7 @@ pub fn std_provider(surroundings: Surroundings) -> NativeProvider<Surroundings> 
         }
     };
     let provider = NativeProvider::configured("std", configure)
+        .versioned(env!("CARGO_PKG_VERSION"))
         .crud::<File>("file")
         .crud::<Directory>("directory")
         .converge::<Exec>("exec")
@@ -53,7 +54,9 @@ pub fn terraform_provider(randomness: Randomness) -> NativeProvider<Randomness> 
         let randomness = randomness.clone();
         async move { Ok(randomness) }
     };
-    NativeProvider::configured("terraform", configure).crud::<TerraformData>("data")
+    NativeProvider::configured("terraform", configure)
+        .versioned(env!("CARGO_PKG_VERSION"))
+        .crud::<TerraformData>("data")
 }
 
 /// The provider `stack`, whose data source `stack_output` reads what other stacks give.
@@ -62,7 +65,9 @@ pub fn stack_provider(outputs: StackOutputs) -> NativeProvider<StackOutputs> {
         let outputs = outputs.clone();
         async move { Ok(outputs) }
     };
-    NativeProvider::configured("stack", configure).data::<OutputsOfStack>("output")
+    NativeProvider::configured("stack", configure)
+        .versioned(env!("CARGO_PKG_VERSION"))
+        .data::<OutputsOfStack>("output")
 }
 
 /// The configuration of a provider that has none to be written.

@@ -1,8 +1,9 @@
 //! How numbers and times stand in columns.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use trueup_state::rows;
 
 /// A count; SQLite has no unsigned ones, and none of ours comes near the end of the signed ones.
 pub(crate) struct Count(pub(crate) u64);
@@ -21,25 +22,18 @@ impl FromSql for Count {
     }
 }
 
-/// A time: nanoseconds since 1970, exact from 1678 to 2262 and held at those ends beyond them.
+/// A time, as nanoseconds since 1970.
 pub(crate) struct Time(pub(crate) SystemTime);
 
 impl ToSql for Time {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let nanoseconds = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
-        Ok(match self.0.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(after) => nanoseconds(after).into(),
-            Err(before) => (-nanoseconds(before.duration())).into(),
-        })
+        Ok(rows::to_nanoseconds(self.0).into())
     }
 }
 
 impl FromSql for Time {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let nanoseconds = value.as_i64()?;
-        let duration = Duration::from_nanos(nanoseconds.unsigned_abs());
-        let epoch = SystemTime::UNIX_EPOCH;
-        let time = if nanoseconds < 0 { epoch.checked_sub(duration) } else { epoch.checked_add(duration) };
-        time.map(Time).ok_or(FromSqlError::OutOfRange(nanoseconds))
+        rows::from_nanoseconds(nanoseconds).map(Time).ok_or(FromSqlError::OutOfRange(nanoseconds))
     }
 }

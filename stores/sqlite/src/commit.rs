@@ -1,10 +1,8 @@
 //! Commits: the rows are prepared by whoever commits, and written on the store's thread.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{OptionalExtension, Transaction, params};
-use trueup_core::JsonForm;
-use trueup_state::{Batch, FencingToken, HistoryLine, Record, Scope, StoreError, Version, Write};
+use trueup_state::rows::{BatchRows, RecordChange, RecordRow};
+use trueup_state::{Batch, FencingToken, HistoryLine, Scope, StoreError, Version};
 
 use crate::columns::{Count, Time};
 use crate::fault::Fault;
@@ -12,42 +10,14 @@ use crate::lease;
 
 /// A batch as rows.
 pub(crate) struct Rows {
-    /// What each record is expected to be and becomes, by id.
-    records: BTreeMap<String, Change>,
-    /// The id of a record, and an entry of its journal.
-    journal: Vec<(String, String)>,
+    rows: BatchRows,
     history: Vec<HistoryLine>,
-    outputs: Option<String>,
-}
-
-struct Change {
-    expected: Option<Version>,
-    /// Names the resource to people when its record is not there.
-    subject: String,
-    /// Address and body; `None` if nothing is left.
-    after: Option<(String, String)>,
 }
 
 impl Rows {
     pub(crate) fn of(batch: &Batch) -> Result<Rows, Fault> {
-        let json_error = |error: serde_json::Error| Fault::System(error.into());
-        let mut journal = Vec::with_capacity(batch.writes.len());
-        // The first write of a record says what is expected, the last what is kept.
-        let mut ends: BTreeMap<String, (&Write, &Write)> = BTreeMap::new();
-        for write in &batch.writes {
-            let id = write.entry.id.to_string();
-            journal.push((id.clone(), serde_json::to_string(&write.entry).map_err(json_error)?));
-            ends.entry(id).or_insert((write, write)).1 = write;
-        }
-        let change = |(first, last): (&Write, &Write)| {
-            let row = |record: &Record| Ok((record.address.to_string(), serde_json::to_string(record)?));
-            let after = last.record.as_deref().map(row).transpose()?;
-            Ok(Change { expected: first.expected, subject: first.subject(), after })
-        };
-        let records = ends.into_iter().map(|(id, ends)| Ok((id, change(ends)?))).collect::<Result<_, _>>();
-        let records = records.map_err(json_error)?;
-        let outputs = batch.outputs.as_ref().map(|outputs| outputs.to_json(JsonForm::RECORD));
-        Ok(Rows { records, journal, history: batch.history.clone(), outputs })
+        let rows = BatchRows::of(batch).map_err(|error| Fault::System(error.into()))?;
+        Ok(Rows { rows, history: batch.history.clone() })
     }
 }
 
@@ -55,7 +25,7 @@ pub(crate) fn commit(
     transaction: &Transaction<'_>,
     scope: &Scope,
     token: FencingToken,
-    rows: &Rows,
+    Rows { rows, history }: &Rows,
 ) -> Result<Version, Fault> {
     let scope = lease::check_held(transaction, scope, token)?;
     let mut grow = transaction
@@ -69,7 +39,7 @@ pub(crate) fn commit(
     for (id, body) in &rows.journal {
         insert.execute(params![scope, id, Count(version), body])?;
     }
-    write_history(transaction, scope, &rows.history)?;
+    write_history(transaction, scope, history)?;
     if let Some(outputs) = &rows.outputs {
         let mut upsert = transaction.prepare_cached(
             "INSERT INTO outputs (scope, body) VALUES (?1, ?2)
@@ -86,18 +56,18 @@ fn write_record(
     scope: i64,
     id: &str,
     version: u64,
-    change: &Change,
+    change: &RecordChange,
 ) -> Result<(), Fault> {
     // The row is looked up once: what it is expected to be is part of the statement that changes it.
     let changed = match (&change.after, change.expected) {
-        (Some((address, body)), None) => {
+        (Some(RecordRow { address, body }), None) => {
             let mut insert = transaction.prepare_cached(
                 "INSERT INTO records (scope, id, address, version, body) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (scope, id) DO NOTHING",
             )?;
             insert.execute(params![scope, id, address, Count(version), body])?
         }
-        (Some((address, body)), Some(expected)) => {
+        (Some(RecordRow { address, body }), Some(expected)) => {
             let mut update = transaction.prepare_cached(
                 "UPDATE records SET address = ?3, version = ?4, body = ?5
                  WHERE scope = ?1 AND id = ?2 AND version = ?6",

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use rusqlite::{OptionalExtension, Transaction, params};
-use trueup_core::{Address, Value, read_json};
+use trueup_core::{Value, read_json};
+use trueup_state::rows::AddressPool;
 use trueup_state::{
     Entry, FencingToken, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, Version,
 };
@@ -19,7 +19,7 @@ pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snaps
         .prepare_cached("SELECT address, version, body FROM records WHERE scope = ?1 ORDER BY id")?;
     let mut rows = query.query([scope])?;
     let mut records = Vec::new();
-    let mut addresses = Addresses::default();
+    let mut addresses = AddressPool::default();
     while let Some(row) = rows.next()? {
         let Count(version) = row.get("version")?;
         let mut record: Record = read_json(row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?)
@@ -53,23 +53,6 @@ pub(crate) fn versions(
         versions.push((id, Version(version)));
     }
     Ok(versions)
-}
-
-/// The addresses that were read: each is kept once, however many records name it.
-#[derive(Default)]
-struct Addresses(IndexSet<Address>);
-
-impl Addresses {
-    fn share(&mut self, record: &mut Record) {
-        let dependencies = &mut record.meta.dependencies;
-        dependencies.shrink_to_fit();
-        for address in [&mut record.address, &mut record.origin].into_iter().chain(dependencies) {
-            match self.0.get(address) {
-                Some(known) => *address = known.clone(),
-                None => drop(self.0.insert(address.clone())),
-            }
-        }
-    }
 }
 
 pub(crate) fn journal(

@@ -24,7 +24,7 @@ fn holds_canary(folder: &Path) -> bool {
 async fn sealing_what_was_in_the_clear_leaves_no_trace_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(open(&folder.path().join("state.db")).await.unwrap());
-    let lease = lease(&store).await;
+    let lease = lease(&*store).await;
     let hidden = value!("canary-90ab").into_secret();
     // Over and over, so that pages are freed and filled again.
     for number in 0..50 {

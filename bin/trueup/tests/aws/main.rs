@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::path::Path;
 
 use trueup_cli_harness::{Folder, Started, Told};
-use trueup_test_servers::{Emulator, RunningEmulator};
+use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
 /// An example in a folder of its own, and an account for it.
 struct Example {
@@ -17,15 +17,15 @@ struct Example {
 }
 
 impl Example {
-    fn new(name: &str) -> Self {
+    /// `None` if the test command said to do without the emulator.
+    fn new(name: &str) -> Option<Self> {
         let folder = Folder::of(env!("CARGO_BIN_EXE_trueup"));
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
         for file in ["main.tu.hcl", "code/main.py"] {
             folder.write(file, &std::fs::read_to_string(example.join(file)).unwrap());
         }
-        let emulator =
-            Emulator::Ministack.start(&[("LOG_LEVEL", "ERROR")]).unwrap_or_else(|none| panic!("{none}"));
-        Example { folder, emulator }
+        let emulator = Emulator::Ministack.start_with(&[("LOG_LEVEL", "ERROR")])?;
+        Some(Example { folder, emulator })
     }
 
     fn environment(&self) -> Vec<(&'static str, String)> {
@@ -83,7 +83,7 @@ fn name_of(functions: &str) -> String {
 /// DRIFT-2, ADOPT-2, DELETE-1
 #[test]
 fn a_function_behind_an_api_is_deployed_watched_found_again_and_destroyed() {
-    let example = Example::new("aws-api");
+    let Some(example) = Example::new("aws-api") else { return };
     let deployed = example.done("deploy --stage test --yes");
     assert!(deployed.contains("7 created"), "{deployed}");
     assert!(example.done("plan").contains("No changes"));
@@ -114,7 +114,7 @@ fn a_function_behind_an_api_is_deployed_watched_found_again_and_destroyed() {
 /// CRASH-7, REPLACE-1, BIND-1
 #[test]
 fn a_worker_is_killed_in_the_making_finished_rekeyed_and_destroyed() {
-    let example = Example::new("aws-worker");
+    let Some(example) = Example::new("aws-worker") else { return };
     let killed = example.start("deploy --stage test --yes");
     while !example.functions().contains("FunctionName") {}
     killed.kill();

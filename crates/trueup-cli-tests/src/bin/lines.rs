@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use trueup_cli::{Composition, open_sqlite};
+use trueup_cli::{Composition, open_store};
 use trueup_cli_tests::language::Lines;
 use trueup_cli_tests::registry;
 
@@ -12,6 +12,6 @@ fn main() -> ExitCode {
         version: "0.0.1",
         front_end: Box::new(Lines),
         registry: Box::new(|_| registry()),
-        open_store: std::sync::Arc::new(open_sqlite),
+        open_store: std::sync::Arc::new(open_store),
     })
 }

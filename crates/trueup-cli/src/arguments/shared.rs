@@ -72,6 +72,9 @@ pub(crate) struct PlanArgs {
     /// How many operations run at a time
     #[arg(long, value_name = "COUNT", value_parser = count)]
     pub parallelism: Option<usize>,
+    /// Hold the plan against the policies of this file or folder too
+    #[arg(long, value_name = "PATH")]
+    pub policy: Vec<PathBuf>,
 }
 
 /// How a plan is carried out.

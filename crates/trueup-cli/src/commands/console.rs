@@ -44,6 +44,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
             purpose: Purpose::Deploy,
             registry: &workplace.registry,
             variables: &variables,
+            plan_time: workplace.plan_time,
             known: Some(&known),
         };
         Ok(workplace.loaded.source.evaluate(text, request).await?)

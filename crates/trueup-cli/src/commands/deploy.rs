@@ -1,21 +1,35 @@
 //! `deploy`: brings everything to what the program declares.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 
-use super::{deploy_options, shown};
+use super::{deploy_options, refuse_protected, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
-use crate::failure::CommandResult;
+use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
+use crate::plan_files::{PlanFile, check_texts};
+use crate::policies;
 use crate::refreshing::{RefreshView, refresh};
-use crate::running::{Approval, Ended, Errand, Unchanged, carry_out};
+use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
 /// Plan, ask, and make it so
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  trueup deploy\n  trueup deploy --stage prod --yes --fail-fast")]
+#[command(
+    after_help = "Examples:\n  trueup deploy\n  trueup deploy --stage prod --yes --fail-fast\n  trueup deploy prod.plan"
+)]
 pub(crate) struct DeployArgs {
+    /// A plan that `plan --out` saved: it is carried out as it is, without asking, or refused
+    #[arg(
+        value_name = "FILE",
+        conflicts_with_all = [
+            "dry_run", "refresh_only", "target", "exclude", "replace", "force", "adopt", "no_drift",
+        ]
+    )]
+    file: Option<PathBuf>,
     #[command(flatten)]
     stage: StageArgs,
     #[command(flatten)]
@@ -38,6 +52,9 @@ pub(crate) struct DeployArgs {
 }
 
 pub(super) async fn run(session: &Session<'_>, args: &DeployArgs) -> CommandResult {
+    if let Some(file) = &args.file {
+        return follow(session, args, &session.folder.join(file)).await;
+    }
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check()?;
     if args.refresh_only {
@@ -54,8 +71,44 @@ pub(super) async fn run(session: &Session<'_>, args: &DeployArgs) -> CommandResu
         json: args.view.json,
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+        course: Course::Anew,
+        policies: policies::gather(&workplace, &args.plan.policy)?,
     };
     let (exit, ended) = carry_out(&workplace, &errand).await?;
     let changes = matches!(ended, Ended::Planned { changes: true });
     Ok(if args.detailed_exitcode && changes { Exit::Changes } else { exit })
+}
+
+/// Carries a saved plan out (PLANFILE-1).
+async fn follow(session: &Session<'_>, args: &DeployArgs, path: &Path) -> CommandResult {
+    let file = PlanFile::read(path)?;
+    let planned = &file.header.stage;
+    if let Some(stage) = args.stage.stage.as_ref().filter(|stage| *stage != planned) {
+        let summary = format!("{} is for the stage {planned}, and --stage says {stage}", path.display());
+        return Err(CommandError::new(summary, "leave --stage out: the plan says where it belongs"));
+    }
+    let mut workplace = Workplace::load(session, Some(planned))?;
+    file.check(&workplace)?;
+    let saved = file.open(&workplace).await?;
+    workplace.plan_time = saved.made_at;
+    if saved.destroy {
+        refuse_protected(&workplace)?;
+    }
+    check_texts(&workplace, &saved)?;
+    if !saved.destroy {
+        workplace.check()?;
+    }
+    let mut options = deploy_options(&workplace, &args.plan, &args.run, false)?;
+    options.plan = saved.options.over(&options.plan);
+    let errand = Errand {
+        purpose: if saved.destroy { Purpose::Destroy } else { Purpose::Deploy },
+        options,
+        shown: shown(args.view),
+        json: args.view.json,
+        unchanged: Unchanged::Told,
+        approval: Approval::Given,
+        course: Course::Following(&saved),
+        policies: policies::gather(&workplace, &args.plan.policy)?,
+    };
+    Ok(carry_out(&workplace, &errand).await?.0)
 }

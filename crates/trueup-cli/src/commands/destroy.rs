@@ -7,7 +7,8 @@ use super::{deploy_options, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs, stage_name};
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::running::{Approval, Errand, Unchanged, carry_out};
+use crate::policies;
+use crate::running::{Approval, Course, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
@@ -59,6 +60,8 @@ pub(super) async fn run(session: &Session<'_>, args: &DestroyArgs) -> CommandRes
         json: args.view.json,
         unchanged: Unchanged::Told,
         approval,
+        course: Course::Anew,
+        policies: policies::gather(&workplace, &args.plan.policy)?,
     };
     Ok(carry_out(&workplace, &errand).await?.0)
 }

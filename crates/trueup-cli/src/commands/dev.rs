@@ -7,8 +7,9 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
+use crate::policies;
 use crate::render::{Shown, clock};
-use crate::running::{Approval, Ended, Errand, Unchanged, carry_out};
+use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::ui::{Answer, Meaning};
 use crate::watch::Watch;
@@ -107,6 +108,8 @@ async fn round(
             json: false,
             unchanged: if first { Unchanged::Told } else { Unchanged::Noted },
             approval: Approval::Given,
+            course: Course::Anew,
+            policies: policies::gather(&workplace, &args.plan.policy)?,
         };
         carry_out(&workplace, &errand).await
     };

@@ -9,8 +9,9 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
+use crate::policies;
 use crate::render::{PlanView, plan_json, render_actions};
-use crate::running::{Approval, Errand, Unchanged, carry_out, header, uninterrupted};
+use crate::running::{Approval, Course, Errand, Unchanged, carry_out, header, uninterrupted};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -82,6 +83,8 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
         json: args.view.json,
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+        course: Course::Anew,
+        policies: policies::gather(&workplace, &[])?,
     };
     Ok(carry_out(&workplace, &errand).await?.0)
 }
@@ -91,5 +94,6 @@ fn only_drift(plan: &Plan) -> Plan {
     let drifted =
         |action: &&PlannedAction| !action.drift.is_empty() || action.reasons.contains(&Reason::Gone);
     let actions = plan.actions.iter().filter(drifted).cloned().collect();
-    Plan { actions, moves: Vec::new(), left_out: Vec::new(), ..plan.clone() }
+    let outputs = plan.recorded_outputs.clone();
+    Plan { actions, moves: Vec::new(), left_out: Vec::new(), outputs, ..plan.clone() }
 }

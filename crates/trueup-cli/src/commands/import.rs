@@ -10,7 +10,8 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::completion;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::running::{Approval, Errand, Unchanged, carry_out_changed};
+use crate::policies;
+use crate::running::{Approval, Course, Errand, Unchanged, carry_out_changed};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -55,6 +56,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
         json: args.view.json,
         unchanged: Unchanged::Told,
         approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+        course: Course::Anew,
+        policies: policies::gather(&workplace, &[])?,
     };
     let id = Value::from(args.id.as_str());
     let import = ImportDeclaration { to: args.address.clone(), id: id.into() };

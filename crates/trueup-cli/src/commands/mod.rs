@@ -103,6 +103,18 @@ fn deploy_options(
     })
 }
 
+/// A plan file is carried out without a question, and the destruction of a protected stage asks one.
+fn refuse_protected(workplace: &Workplace<'_>) -> CommandResult<()> {
+    let stage = &workplace.stage.value;
+    match workplace.loaded.settings.protected_stages.contains(stage) {
+        true => Err(CommandError::new(
+            format!("stage {stage} is protected: its destruction is not saved for later"),
+            format!("use `trueup destroy --stage {stage}`, which asks for its name"),
+        )),
+        false => Ok(()),
+    }
+}
+
 /// How much of a plan is shown.
 fn shown(view: ViewArgs) -> Shown {
     if view.full { Shown::Full } else { Shown::Changes }

@@ -15,7 +15,8 @@ mod value;
 
 pub(crate) use diagnostics::render_diagnostics;
 pub(crate) use plan::{
-    Defaults, PlanView, Shown, action_json, plan_json, render_action, render_actions, render_plan,
+    Defaults, PlanView, Shown, action_json, plan_json, plan_markdown, render_action, render_actions,
+    render_plan,
 };
 pub(crate) use record::record_lines;
 pub(crate) use record_json::record_json;

@@ -21,6 +21,7 @@ fn report(outcomes: Vec<(&str, Outcome)>) -> RunReport {
         moves: Vec::new(),
         left_out: Vec::new(),
         outputs: Value::NULL,
+        recorded_outputs: Value::NULL,
         warnings: Diagnostics::new(),
         read_set: Vec::new(),
     };

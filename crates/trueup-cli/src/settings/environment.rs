@@ -32,6 +32,13 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// The variables whose names begin so.
+    #[cfg(feature = "s3")]
+    pub(crate) fn starting_with(&self, prefix: &str) -> Vec<(String, String)> {
+        let named = self.0.iter().filter(|(name, _)| name.starts_with(prefix));
+        named.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
     /// Whether a variable is set to anything.
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.get(name).is_some()

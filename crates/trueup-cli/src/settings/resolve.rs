@@ -8,6 +8,7 @@ use trueup_core::Value;
 
 use super::{Environment, FolderMemory, UserSettings};
 use crate::front_end::{StackSettings, StateSettings};
+use crate::stores::of_address;
 
 /// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +96,7 @@ pub(crate) fn state(
     user: &UserSettings,
 ) -> Resolved<StateSettings> {
     if let Some(path) = environment.get("TRUEUP_STATE") {
-        return Resolved { value: StateSettings::in_file(path), from: Source::Environment("TRUEUP_STATE") };
+        return Resolved { value: of_address(path), from: Source::Environment("TRUEUP_STATE") };
     }
     if let Some(state) = &settings.state {
         return Resolved { value: state.clone(), from: Source::Stack };

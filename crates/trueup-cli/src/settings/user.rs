@@ -13,6 +13,9 @@ pub(crate) struct UserSettings {
     pub parallelism: Option<usize>,
     /// Whether colours are used where they can be.
     pub color: Option<bool>,
+    /// Files and folders of policies for all plans.
+    #[serde(default)]
+    pub policies: Vec<PathBuf>,
     /// Where state is kept if the stack does not say.
     pub state: Option<UserState>,
     /// Where the key is that seals secrets.
@@ -47,7 +50,13 @@ impl UserSettings {
     pub(crate) fn read(path: Option<&Path>) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self::default()) };
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display())),
+            Ok(text) => {
+                let read: Result<Self, _> = toml::from_str(&text);
+                let mut settings = read.map_err(|error| format!("{}: {error}", path.display()))?;
+                let beside = path.parent().unwrap_or(Path::new(""));
+                settings.policies.iter_mut().for_each(|policy| *policy = beside.join(&policy));
+                Ok(settings)
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(format!("{}: {error}", path.display())),
         }

@@ -80,7 +80,14 @@ pub(crate) async fn a_replacement_makes_another_object(kit: &Kit) -> Checked {
     let replaced = needs(kit.replaced.as_ref(), "inputs for a replacement")?;
     let (desired, old) = kit.created().await?;
     let replaced = kit.driver.inputs(replaced)?;
-    let plan = kit.driver.plan(&replaced, Some(&old), Some(&old)).await?;
+    let plan = match kit.driver.plan(&replaced, Some(&old), Some(&old)).await {
+        Ok(plan) => plan,
+        Err(failure) => {
+            // Left behind, it would be in the way of the checks that follow.
+            kit.remove(&desired, &old).await?;
+            return Err(failure.into());
+        }
+    };
     if plan.verdict != Verdict::Replace || plan.replace_paths.is_empty() {
         kit.remove(&desired, &old).await?;
         let why = format!("the plan says {:?}, forced by {:?}", plan.verdict, plan.replace_paths);

@@ -33,10 +33,12 @@ use crate::events::{Event, EventKind, EventSink};
 use crate::lease::RunLease;
 use crate::options::DeployOptions;
 use crate::random::Random;
+use crate::warned::Warned;
 pub(crate) use journal::Journal;
 pub(crate) use limits::Limits;
 pub use report::{Outcome, RunReport};
 pub(crate) use schedule::execute;
+pub(crate) use tasks::main_tasks;
 
 /// Stops a run in two stages (APPLY-11).
 #[derive(Clone, Debug, Default)]
@@ -81,8 +83,12 @@ pub(crate) struct Run<'a> {
     pub(crate) records: AtomicU64,
     pub(crate) lease: &'a RunLease,
     pub(crate) registry: &'a Registry,
+    /// Whether what was known when the plan was made must come out so (PLANFILE-3).
+    pub(crate) bound: bool,
     /// Providers whose configuration became known during the run.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
+    /// What providers warn of.
+    pub(crate) warned: Warned,
 }
 
 impl Run<'_> {

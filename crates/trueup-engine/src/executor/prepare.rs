@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use trueup_core::{Address, Failure, FailureClass, Value};
+use smol_str::SmolStr;
+use trueup_core::{Address, Change, Entries, Failure, FailureClass, Path, Step, Value, diff};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
     Binding, DataHandler, DataRequest, IdempotencyToken, InputValues, ResourceHandler, State,
@@ -17,7 +18,7 @@ use super::step::Held;
 use super::tasks::refreshes;
 use crate::events::Operation;
 use crate::plan::Action;
-use crate::planner::node::{Attributes, Decision, NodeKind};
+use crate::planner::node::{Attributes, Decision, Node, NodeKind};
 use crate::planner::{Draft, Holders};
 
 /// A resource or data source with its inputs resolved.
@@ -82,6 +83,9 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
         return Err(invalid(checked.diagnostics).into());
     }
     let desired = InputValues { effective: block.with_defaults(&checked.value), written: checked.value };
+    if run.bound && !draft.provisional.contains(&at) {
+        hold_premise(node, &desired)?;
+    }
     let config = Configuration::of(run, draft, at);
     let work = match &node.kind {
         NodeKind::Data { handler, .. } => Work::Data(handler.clone()),
@@ -109,15 +113,84 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
 
 /// The inputs and bindings a node would be applied with now; `None` if they cannot be resolved.
 pub(crate) fn resolved(draft: &Draft, at: usize) -> Option<(Value, Vec<Binding>)> {
+    let inputs = resolved_inputs(draft, at)?;
+    let scope = draft.known();
+    let bindings = draft.nodes[at].declared()?.bindings.iter();
+    let bindings = bindings.map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
+    Some((inputs.effective, Binding::resolved(bindings)))
+}
+
+/// The same of the inputs alone.
+pub(super) fn resolved_inputs(draft: &Draft, at: usize) -> Option<InputValues> {
     let node = &draft.nodes[at];
     let (declared, handler) = (node.declared()?, node.handler()?);
-    let scope = draft.known();
     let block = &handler.schema().inputs;
-    let checked = block.check(&declared.inputs.evaluate(&scope).value, &node.address.to_string());
-    let bindings =
-        declared.bindings.iter().map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
-    let inputs = block.with_defaults(&checked.value);
-    (!checked.diagnostics.has_errors()).then(|| (inputs, Binding::resolved(bindings)))
+    let checked = block.check(&declared.inputs.evaluate(&draft.known()).value, &node.address.to_string());
+    let sound = !checked.diagnostics.has_errors();
+    sound.then(|| InputValues { effective: block.with_defaults(&checked.value), written: checked.value })
+}
+
+/// Refuses inputs that were known when the plan was made and come out otherwise (PLANFILE-3). What was not known then may
+/// become anything.
+pub(super) fn hold_premise(node: &Node<'_>, now: &InputValues) -> Result<(), Failure> {
+    let Some(planned) = &node.desired else { return Ok(()) };
+    let ignored = node.declared().map_or(&[][..], |declared| &declared.options.ignore_changes);
+    let broken: Vec<String> = broken_premises(node, planned, now)
+        .iter()
+        .filter(|change| !ignored.iter().any(|path| path.covers(&change.path)))
+        .map(|change| {
+            let side =
+                |value: &Option<Value>| value.as_ref().map_or("absent".to_owned(), ToString::to_string);
+            format!("{}: {} -> {}", change.path, side(&change.before), side(&change.after))
+        })
+        .collect();
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let message = format!("its inputs are others than were planned: {}", broken.join("; "));
+    Err(Failure::new(FailureClass::Conflict, message).hint("plan again"))
+}
+
+/// Where inputs that were known differ, equivalent ones left aside.
+fn broken_premises(node: &Node<'_>, planned: &InputValues, now: &InputValues) -> Vec<Change> {
+    // A type judges values that it can decode: where the plan knew less, it is given what there is now.
+    let settled = |planned: &Value, now: &Value| -> Value {
+        let Some(entries) = planned.as_entries() else { return planned.clone() };
+        let entry = |(name, value): (&SmolStr, &Value)| {
+            let value = if value.is_wholly_known() { Some(value) } else { now.get(name) };
+            (name.clone(), value.cloned().unwrap_or_default())
+        };
+        Value::object(entries.iter().map(entry))
+    };
+    let mut broken = match node.handler() {
+        Some(handler) => {
+            let known = InputValues {
+                written: settled(&planned.written, &now.written),
+                effective: settled(&planned.effective, &now.effective),
+            };
+            handler.input_changes(&known, now)
+        }
+        None => diff(&settled(&planned.effective, &now.effective), &now.effective),
+    };
+    // Of what was known in part, that part counts.
+    let fields = planned.effective.as_entries().into_iter().flat_map(Entries::iter);
+    for (name, before) in fields.filter(|(_, value)| !value.is_wholly_known()) {
+        let after = now.effective.get(name).cloned().unwrap_or_default();
+        let known =
+            |change: &Change| change.certain && change.before.as_ref().is_none_or(Value::is_wholly_known);
+        let under = |change: Change| Change {
+            path: Path::ROOT
+                .join(Step::Key(name.clone()))
+                .steps()
+                .iter()
+                .chain(change.path.steps())
+                .cloned()
+                .collect(),
+            ..change
+        };
+        broken.extend(diff(before, &after).into_iter().filter(known).map(under));
+    }
+    broken
 }
 
 /// What is wrong with a resource, as a failure of it.

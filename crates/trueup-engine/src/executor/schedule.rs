@@ -3,7 +3,7 @@
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_
 use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
-use crate::plan::{Action, Grant, ReplaceOrder};
+use crate::plan::{Action, Grant, Plan, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{Draft, Planned};
 
@@ -108,6 +108,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     };
     progress.relocate(&draft).await;
     let tasks = main_tasks(&draft);
+    draft.provisional = provisional(&draft);
     for (_, target) in draft.loose.clone() {
         // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
         if let Some(object) = draft.nodes[target].object() {
@@ -117,6 +118,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     }
     progress.run_tasks(&mut draft, &tasks).await;
     progress.converge(&mut draft).await;
+    progress.hold_provisional_premises(&draft);
     let going = progress.going(&draft);
     let clean_up = clean_up_tasks(&draft, |at| going[at] && !progress.stopping());
     progress.run_tasks(&mut draft, &clean_up).await;
@@ -174,6 +176,18 @@ impl Progress<'_> {
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
             self.failed = true;
             self.outcomes[at] = Some(Outcome::Failed(failure));
+        }
+    }
+
+    /// What was applied with values that stood in for others is held to the plan when those are settled (PLANFILE-3).
+    fn hold_provisional_premises(&mut self, draft: &Draft<'_>) {
+        for &at in draft.provisional.iter().filter(|_| self.run.bound) {
+            let done = matches!(self.outcomes[at], Some(Outcome::Done(_)));
+            let Some(inputs) = prepare::resolved_inputs(draft, at).filter(|_| done) else { continue };
+            if let Err(failure) = prepare::hold_premise(&draft.nodes[at], &inputs) {
+                self.failed = true;
+                self.outcomes[at] = Some(Outcome::Failed(failure));
+            }
         }
     }
 
@@ -316,9 +330,11 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
-                // Which older generation uses which is recorded for the resource as a whole: where something is in use, what
-                // waits for it may be what uses it.
-                let in_use = matches!(task, Task::CleanUp(_)) && failure.class == FailureClass::Conflict;
+                // Which older generation uses which is recorded for the resource as a whole. Where one that an earlier run has
+                // left is in use, what waits for it may be what uses it.
+                let was_left = draft.nodes[at].record.as_ref().is_some_and(|(it, _)| !it.deposed.is_empty());
+                let cleans_up = matches!(task, Task::CleanUp(_));
+                let in_use = cleans_up && was_left && failure.class == FailureClass::Conflict;
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(Outcome::Failed(failure)),
@@ -404,7 +420,7 @@ impl Progress<'_> {
             && !self.stopping()
     }
 
-    async fn conclude(mut self, draft: &Draft<'_>, plan: crate::plan::Plan) -> RunReport {
+    async fn conclude(mut self, draft: &Draft<'_>, plan: Plan) -> RunReport {
         let run = self.run;
         let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
         for (at, node) in draft.nodes.iter().enumerate() {
@@ -426,6 +442,7 @@ impl Progress<'_> {
             outputs: None,
             warnings: Vec::new(),
         };
+        report.warnings.extend(unsaid(&report.plan, &run.warned.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
             match stack_outputs(run, draft) {
@@ -433,10 +450,7 @@ impl Progress<'_> {
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
             let found = if run.destroy { Diagnostics::new() } else { draft.checks(run.program) };
-            // What the plan said already need not be said again.
-            let news = found.iter().filter(|it| !report.plan.warnings.iter().any(|told| told == *it));
-            let news: Vec<String> = news.map(ToString::to_string).collect();
-            report.warnings.extend(news);
+            report.warnings.extend(unsaid(&report.plan, &found));
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {
@@ -444,6 +458,18 @@ impl Progress<'_> {
         }
         report
     }
+}
+
+/// The nodes that are in a cycle which was opened, or depend on one.
+fn provisional(draft: &Draft<'_>) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut reached: Vec<usize> = draft.loose.iter().map(|(from, _)| *from).collect();
+    while let Some(at) = reached.pop() {
+        if found.insert(at) {
+            reached.extend(draft.graph.dependents(at));
+        }
+    }
+    found
 }
 
 /// The steps by which a record comes to hold objects of the current schema versions.
@@ -534,4 +560,10 @@ fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
         outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
+}
+
+/// What the plan said already need not be said again.
+fn unsaid(plan: &Plan, found: &Diagnostics) -> Vec<String> {
+    let news = found.iter().filter(|it| !plan.warnings.iter().any(|told| told == *it));
+    news.map(ToString::to_string).collect()
 }

@@ -2,11 +2,12 @@
 
 mod text;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
-use trueup_core::{Address, Change, Diagnostics, Path, Value};
+use trueup_core::{Address, Change, Diagnostics, Path, Step, Value};
 use trueup_state::{RecordId, Scope, Version};
 
 /// A plan for one scope.
@@ -22,6 +23,8 @@ pub struct Plan {
     pub left_out: Vec<Address>,
     /// The stack's outputs as far as they are known.
     pub outputs: Value,
+    /// The stack's outputs as the last run left them.
+    pub recorded_outputs: Value,
     /// What to tell the user, short of an error.
     pub warnings: Diagnostics,
     /// The records the plan follows from, in the order of their ids.
@@ -221,6 +224,25 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
             && self.actions.iter().all(|it| it.action == Action::NoOp && it.deposed.is_empty())
+            && self.output_changes().is_empty()
+    }
+
+    /// The outputs of the stack that change, or may once they are known, in the order of their names.
+    pub fn output_changes(&self) -> Vec<Change> {
+        let names = |outputs: &Value| -> Vec<SmolStr> {
+            outputs.as_entries().map(|entries| entries.keys().cloned().collect()).unwrap_or_default()
+        };
+        let all: BTreeSet<SmolStr> =
+            names(&self.recorded_outputs).into_iter().chain(names(&self.outputs)).collect();
+        let changed = all.into_iter().filter_map(|name| {
+            let side = |outputs: &Value| outputs.get(&name).filter(|value| !value.is_null()).cloned();
+            let (before, after) = (side(&self.recorded_outputs), side(&self.outputs));
+            let known = after.as_ref().is_none_or(Value::is_wholly_known);
+            let same = before.clone().unwrap_or_default().same(&after.clone().unwrap_or_default());
+            let path = Path::ROOT.join(Step::Key(name));
+            (!(known && same)).then_some(Change { path, before, after, certain: known })
+        });
+        changed.collect()
     }
 
     /// Whether the records, in the order of their ids, are still those the plan was made from.
@@ -256,7 +278,13 @@ impl Plan {
     pub fn summary(&self) -> String {
         let counts: Vec<String> =
             self.counts().iter().map(|(count, words)| format!("{count} {words}")).collect();
-        if counts.is_empty() { "No changes".to_owned() } else { format!("Plan: {}", counts.join(", ")) }
+        // What becomes of outputs follows from the rest, if there is any.
+        match (counts.is_empty(), self.output_changes().len()) {
+            (true, 0) => "No changes".to_owned(),
+            (true, 1) => "Plan: 1 output to change".to_owned(),
+            (true, many) => format!("Plan: {many} outputs to change"),
+            (false, _) => format!("Plan: {}", counts.join(", ")),
+        }
     }
 }
 

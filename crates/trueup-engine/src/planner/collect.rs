@@ -1,5 +1,6 @@
 //! The first pass: a node for each resource that is declared or recorded, and for each data source.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -42,6 +43,7 @@ pub(super) async fn collect<'p>(
         warnings: Diagnostics::new(),
         unmigrated: IndexMap::new(),
         applying: false,
+        provisional: BTreeSet::new(),
     };
     let expected = sources.program.resources.len().max(records.len()) + sources.program.data.len();
     draft.nodes.reserve_exact(expected);

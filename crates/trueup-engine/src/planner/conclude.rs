@@ -10,6 +10,7 @@ use crate::plan::{Action, Plan, PlannedAction, Reason};
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = outputs(sources, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
+    draft.warnings.extend(sources.warned.take());
     if !sources.destroy {
         draft.warnings.extend(draft.checks(sources.program));
     }
@@ -37,6 +38,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
         moves: draft.relocation.moves.clone(),
         left_out,
         outputs,
+        recorded_outputs: recorded_outputs(sources, draft),
         warnings: std::mem::take(&mut draft.warnings),
         read_set,
     })
@@ -55,6 +57,12 @@ fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
         (!paths.is_empty()).then(|| Diagnostic::warning(summary).about(node.address.to_string()))
     });
     told.collect()
+}
+
+/// The stack's outputs as the last run left them. That those of a stack which is destroyed go need not be told.
+fn recorded_outputs(sources: &Sources<'_>, draft: &Draft) -> Value {
+    let recorded = draft.recorded_outputs.clone().filter(|_| !sources.destroy);
+    recorded.unwrap_or_else(|| Value::object::<&str>([]))
 }
 
 /// The stack's outputs as far as they are known.

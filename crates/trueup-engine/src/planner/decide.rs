@@ -1,12 +1,14 @@
 //! What to do with each declared node, in the order of dependencies: evaluate its inputs, look for what may exist
 //! already, and ask its type.
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
-    Binding, CallContext, DataRequest, FailedCreate, ImportRequest, InputValues, LookupRequest, Ownership,
-    PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
+    Binding, CallContext, DataRequest, FailedCreate, ImportRequest, Imported, InputValues, LookupRequest,
+    Ownership, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
 };
 use trueup_state::{Generation, Status};
 
@@ -19,6 +21,7 @@ use super::{Draft, Sources, failed, refresh};
 use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 use crate::retry::within;
+use crate::saved::{Asked, ById, Sighted, Told};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     // Where a cycle was opened, what is recorded stands in until more is known.
@@ -172,8 +175,12 @@ async fn decide_data(
     match &node.config {
         Some(config) if known && !upstream_changes => {
             let request = DataRequest { config, inputs, context: &context };
-            let outputs = sources.retrying(&context, || handler.read(request)).await?;
-            Ok(Decision { outputs, ..Decision::default() })
+            let read = async {
+                let outputs = sources.retrying(&context, || handler.read(request)).await?;
+                Ok(Told { outputs })
+            };
+            let told = sources.observed(Asked::Data, &node.address, &[&inputs.effective], read).await?;
+            Ok(Decision { outputs: told.outputs, ..Decision::default() })
         }
         _ => {
             let outputs = Value::unknown(handler.outputs().implied_type());
@@ -220,7 +227,7 @@ impl Case<'_> {
         if let Some(state) = self.imported().await? {
             return self.decide_found(state, 0, 0, Reason::Adopted).await;
         }
-        match self.look(self.desired).await? {
+        match self.look(self.desired, Duration::ZERO).await? {
             Looked::Nothing => self.create(Start::Record, vec![Reason::New]).await,
             Looked::Later => self.create(Start::LookFirst, vec![Reason::New]).await,
             Looked::Found(sighting, number, slot) => {
@@ -248,8 +255,16 @@ impl Case<'_> {
         };
         let context = self.sources.context(&draft.scope, &node.address, None);
         let request = ImportRequest { config, id, context: &context };
-        let found = self.sources.retrying(&context, || self.handler.import(request)).await?;
-        let own = found.into_iter().find(|imported| imported.type_name == node.address.type_name());
+        let import = async {
+            let found = self.sources.retrying(&context, || self.handler.import(request)).await?;
+            Ok(found.into_iter().map(ById::from).collect::<Vec<_>>())
+        };
+        let id_value = Value::string(id);
+        let found = self.sources.observed(Asked::Import, &node.address, &[&id_value], import).await?;
+        let own = found
+            .into_iter()
+            .map(Imported::from)
+            .find(|imported| imported.type_name == node.address.type_name());
         let own =
             own.ok_or_else(|| invalid(format!("`{id}` is not of the type {}", node.address.type_name())))?;
         let record = node.record.as_ref().map(|(record, _)| &**record);
@@ -261,7 +276,8 @@ impl Case<'_> {
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
-            Recovery::Lookup => match self.look_in_time(attempted).await? {
+            // It may be there and not be visible yet: its absence must outlast the type's window.
+            Recovery::Lookup => match self.look(attempted, self.handler.traits().consistency_window).await? {
                 Looked::Found(sighting, number, slot) => {
                     // It was made with the inputs of the attempt, even if reading does not tell.
                     let inputs = sighting.state.inputs.or_else(|| Some(attempted.clone()));
@@ -347,6 +363,10 @@ impl Case<'_> {
         let mut decision = Self::concluded(answer, reasons);
         if !unfinished.is_empty() {
             decision.action = decision.action.max(Action::Update);
+        }
+        if decision.action == Action::NoOp && !decision.outputs.is_wholly_known() {
+            // What stays as it is has the outputs that it has, whatever its type expects (UNKNOWN-3).
+            decision.outputs = node.seen().unwrap_or(object).outputs.clone();
         }
         if decision.action == Action::NoOp && self.sources.options.force {
             decision.action = Action::Update;
@@ -438,18 +458,14 @@ impl Case<'_> {
             private: &private,
             context: &context,
         };
-        self.handler.plan(request).await
+        let mut answer = self.handler.plan(request).await?;
+        context.report_warnings(std::mem::take(&mut answer.diagnostics));
+        Ok(answer)
     }
 
-    /// The same of an object that may be there and not be visible yet: its absence must outlast the type's window.
-    async fn look_in_time(&self, inputs: &InputValues) -> Result<Looked, Failure> {
-        let window = self.handler.traits().consistency_window;
-        let look = || self.look(inputs);
-        within(&*self.sources.clock, window, look, |looked| !matches!(looked, Looked::Nothing)).await
-    }
-
-    /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6).
-    async fn look(&self, inputs: &InputValues) -> Result<Looked, Failure> {
+    /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6). What is not
+    /// there by the end of the window is absent.
+    async fn look(&self, inputs: &InputValues, window: Duration) -> Result<Looked, Failure> {
         let node = &self.draft.nodes[self.at];
         let Some(config) = &node.config else { return Ok(Looked::Later) };
         if !inputs.effective.is_wholly_known() {
@@ -457,11 +473,20 @@ impl Case<'_> {
         }
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
+        let interrupted = record.and_then(|record| record.current.as_ref()).is_some_and(is_interrupted);
+        let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
         let mut sightings = SlotSightings::new(self.handler, inputs, record.is_some(), context.slot);
         while let Some(slot) = sightings.next_slot() {
             let context = CallContext { slot, ..context.clone() };
-            let request = LookupRequest { config, desired: inputs, context: &context };
-            sightings.note(slot, self.sources.retrying(&context, || self.handler.lookup(request)).await?);
+            let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
+            let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
+            let looking = async {
+                let found = within(&*self.sources.clock, window, lookup, is_found).await?;
+                Ok(found.map(|found| found.into_iter().map(Sighted::from).collect::<Vec<_>>()))
+            };
+            let with = [&inputs.effective, &Value::from(slot)];
+            let found = self.sources.observed(Asked::Lookup, &node.address, &with, looking).await?;
+            sightings.note(slot, found.map(|found| found.into_iter().map(Sighting::from).collect()));
         }
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
         match sightings.chosen(adopt, &node.address.to_string())? {
@@ -476,6 +501,11 @@ impl Case<'_> {
             }
         }
     }
+}
+
+/// Whether a generation is a create of which nobody knows what came of it.
+pub(crate) fn is_interrupted(generation: &Generation) -> bool {
+    matches!(generation.status, Status::Creating(_)) && generation.object.is_none()
 }
 
 /// The inputs of the create that was interrupted, by which its object is found. A stub was begun before all its inputs

@@ -25,7 +25,7 @@ mod sightings;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, outcome_unknown};
+pub(crate) use decide::{action_of, is_interrupted, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
 pub(crate) use observe::observe;
@@ -35,9 +35,12 @@ pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
 use trueup_program::Program;
@@ -51,6 +54,8 @@ use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
+use crate::saved::{About, Asked, Observations};
+use crate::warned::Warned;
 use node::{Attributes, Node, NodeKind, NodeScope};
 use relocate::Relocation;
 use select::Selection;
@@ -71,6 +76,12 @@ pub(crate) struct Sources<'a> {
     pub(crate) destroy: bool,
     /// How far looking has come.
     pub(crate) looking: &'a Looking,
+    /// What is learned by looking, for plans that are saved or follow from one.
+    pub(crate) observations: Option<&'a Observations>,
+    /// What the saved plan that this one must come out like is about.
+    pub(crate) about: Option<&'a About>,
+    /// What providers warn of.
+    pub(crate) warned: Warned,
 }
 
 /// A plan in the making, of a program.
@@ -98,6 +109,8 @@ pub(crate) struct Draft<'p> {
     pub(crate) unmigrated: IndexMap<RecordId, Arc<Record>>,
     /// Whether it is being carried out.
     pub(crate) applying: bool,
+    /// The nodes that are first applied with values that stand in for others, since they are in a cycle or after one.
+    pub(crate) provisional: BTreeSet<usize>,
 }
 
 impl<'p> Draft<'p> {
@@ -185,6 +198,7 @@ impl Sources<'_> {
             cancellation: tokio_util::sync::CancellationToken::new(),
             clock: self.clock.clone(),
             progress: Arc::new(|_| {}),
+            warnings: self.warned.of(address),
             name_rules: NameRules::default(),
         }
     }
@@ -207,6 +221,22 @@ impl Sources<'_> {
                     Next::GiveUp(failure) => return Err(failure),
                 },
             }
+        }
+    }
+}
+
+impl Sources<'_> {
+    /// What is learned by asking the outside, or was when the plan was made that this one follows (PLANFILE-2).
+    pub(crate) async fn observed<T: Serialize + DeserializeOwned>(
+        &self,
+        kind: Asked,
+        address: &Address,
+        with: &[&Value],
+        ask: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        match self.observations {
+            Some(observations) => observations.answer(kind, address, with, ask).await,
+            None => ask.await,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Address, Change, Path, Step, Value};
@@ -42,7 +43,8 @@ pub(crate) enum NodeKind<'p> {
 }
 
 /// What was seen of a recorded object.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Sight {
     /// It was not looked at.
     #[default]

@@ -13,6 +13,7 @@ use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
 use crate::mutations::planted;
 use crate::retry::within;
+use crate::saved::Asked;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
 pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -116,14 +117,17 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let look = || sources.retrying(&context, || handler.read(request));
     let window = handler.traits().consistency_window;
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
-    let looked = within(&*sources.clock, window, look, is_seen).await;
-    planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
-    Ok(match looked? {
-        Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
-        Observed::Present(observed) => Sight::Present(observed),
-        Observed::Absent => Sight::Gone,
-        Observed::Unreadable => Sight::Unreadable,
-    })
+    let seen = async {
+        let looked = within(&*sources.clock, window, look, is_seen).await;
+        planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
+        Ok(match looked? {
+            Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
+            Observed::Present(observed) => Sight::Present(observed),
+            Observed::Absent => Sight::Gone,
+            Observed::Unreadable => Sight::Unreadable,
+        })
+    };
+    sources.observed(Asked::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
 }
 
 #[cfg(feature = "mutations")]

@@ -11,6 +11,8 @@ use super::{Draft, Sources};
 pub(crate) struct Selection {
     /// For each node, whether it is left out; empty if nothing is.
     left_out: Vec<bool>,
+    /// Whether the run was told to leave something out.
+    partial: bool,
 }
 
 impl Selection {
@@ -19,9 +21,10 @@ impl Selection {
         !self.left_out.get(at).copied().unwrap_or(false)
     }
 
-    /// Whether anything is left out.
+    /// Whether the run was told to leave something out. What a saved plan does not look at again, because it concerns
+    /// none of its actions, is not left out in this sense.
     pub(crate) fn is_partial(&self) -> bool {
-        self.left_out.contains(&true)
+        self.partial
     }
 }
 
@@ -30,7 +33,7 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
     let mut diagnostics = Diagnostics::new();
     // A slip in the name must not pass for nothing to replace.
     named(draft, &options.replace, &mut diagnostics);
-    if options.targets.is_empty() && options.excludes.is_empty() {
+    if options.targets.is_empty() && options.excludes.is_empty() && sources.about.is_none() {
         return if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) };
     }
     let mut wanted = vec![options.targets.is_empty(); draft.nodes.len()];
@@ -42,11 +45,18 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
     });
     let excluded = named(draft, &options.excludes, &mut diagnostics);
     spread(&mut wanted, excluded, false, |at| draft.graph.dependents(at).collect());
+    let mut partial = wanted.contains(&false);
+    if let Some(about) = sources.about {
+        partial = about.partial;
+        for (wanted, node) in wanted.iter_mut().zip(&draft.nodes) {
+            *wanted &= about.addresses.contains(&node.address);
+        }
+    }
     diagnostics.extend(rewritten(draft, &wanted));
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    draft.selection = Selection { left_out: wanted.into_iter().map(|wanted| !wanted).collect() };
+    draft.selection = Selection { left_out: wanted.into_iter().map(|wanted| !wanted).collect(), partial };
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_core::Value;
-use trueup_engine::{EngineError, Plan, RunReport};
+use trueup_engine::{EngineError, Plan, RunReport, SavedPlan};
 use trueup_state::{Record, Status};
 
 use crate::sketch::{Edit, Scenario, Sketch, Tampering, name, shown};
@@ -93,6 +93,17 @@ impl Course {
         self.deployed = sketch.clone();
         self.meddled = Meddled::default();
         Some(report)
+    }
+
+    /// The same by a plan that was saved before.
+    pub(crate) fn deploy_saved(&mut self, sketch: &Sketch, saved: &SavedPlan) {
+        let let_go = self.retained(sketch);
+        let report = self.bench.try_deploy_saved(&sketch.program(), saved);
+        let report = report.unwrap_or_else(|error| panic!("{}\n{error}", saved.plan));
+        assert!(report.succeeded(), "{}\n{:#?}", report.plan, report.outcomes);
+        self.left.extend(let_go);
+        self.deployed = sketch.clone();
+        self.meddled = Meddled::default();
     }
 
     /// The objects that stay in the cloud if a program removes or replaces them.

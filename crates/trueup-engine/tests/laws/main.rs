@@ -19,6 +19,7 @@ mod failing;
 mod grant;
 mod hold;
 mod order;
+mod saved;
 mod sketch;
 #[path = "../lifecycle/world.rs"]
 #[allow(dead_code, reason = "the lifecycle tests use more of it")]

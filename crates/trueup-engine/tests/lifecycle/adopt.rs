@@ -88,8 +88,7 @@ fn an_import_adopts_by_id() {
     bench.deployed(&program([thing("a", 4)]));
     let other = Bench::in_world(bench.world.clone());
     let mut importing = program([thing("b", 4)]);
-    importing.imports =
-        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
+    importing.imports = vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(other.plan(&importing), @r"
     ~ w_thing.b (adopted)
     Plan: 1 to update
@@ -109,8 +108,7 @@ fn an_object_is_never_held_by_two() {
     let bench = Bench::new();
     bench.deployed(&program([thing("a", 4)]));
     let mut doubled = program([thing("a", 4), thing("b", 4)]);
-    doubled.imports =
-        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
+    doubled.imports = vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`)");
 }
 

@@ -20,6 +20,7 @@ mod migrate;
 mod mixed_orders;
 mod moves;
 mod plan;
+mod planfile;
 mod replace;
 mod retry;
 mod state;

@@ -7,7 +7,8 @@ use std::task::Poll;
 
 use trueup_core::{Address, Failure, Path, Value};
 use trueup_engine::{
-    Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport, SeededRandom,
+    Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport, SavedPlan,
+    SeededRandom,
 };
 use trueup_program::{
     Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration, Scope as _,
@@ -416,7 +417,7 @@ impl Bench {
         }
     }
 
-    fn reconciler(&self, sink: EventSink) -> Reconciler {
+    pub(crate) fn reconciler(&self, sink: EventSink) -> Reconciler {
         self.reconciler_on(Arc::new(self.store.clone()), sink)
     }
 
@@ -492,7 +493,7 @@ impl Bench {
     pub(crate) fn dry_run(&self, program: &Program) -> Plan {
         let reconciler = self.reconciler(EventSink::new());
         match self.run(reconciler.deploy(program, &self.options, &self.cancellation)) {
-            Ok(Deployed::Planned(plan)) => plan,
+            Ok(Deployed::Planned(plan)) => *plan,
             other => panic!("{other:?}"),
         }
     }
@@ -642,6 +643,24 @@ impl Bench {
             Ok(Deployed::Ran(report)) => *report,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// A plan to be carried out later.
+    pub(crate) fn try_save(&self, program: &Program, destroy: bool) -> Result<SavedPlan, EngineError> {
+        let reconciler = self.reconciler(EventSink::new()).recording();
+        let now = self.now();
+        self.run(reconciler.plan_to_save(program, &self.options.plan, destroy, now, Vec::new))
+    }
+
+    /// Carries a saved plan out.
+    pub(crate) fn try_deploy_saved(
+        &self,
+        program: &Program,
+        saved: &SavedPlan,
+    ) -> Result<RunReport, EngineError> {
+        let reconciler = self.reconciler(EventSink::new()).following(saved);
+        let mut begun = |_: &Plan| {};
+        self.run(reconciler.deploy_saved(program, saved, &self.options, &self.cancellation, &mut begun))
     }
 
     /// Deploys from another thread, as another process would.

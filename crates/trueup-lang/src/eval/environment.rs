@@ -3,11 +3,13 @@
 //! Evaluation itself is pure. Names, files, time and randomness come from an [`Environment`], so that the same
 //! expression can be evaluated for a plan, for apply, in a console and in a test.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use sha2::{Digest, Sha256};
 use trueup_core::{Diagnostic, Origin, Value};
 
 use crate::syntax::StaticStep;
@@ -72,6 +74,28 @@ pub struct Surroundings {
     pub plan_time: Option<SystemTime>,
     /// What differs from call to call; `None` before apply, when its results are unknown.
     pub moment: Option<Moment>,
+    /// Where functions note which files they read.
+    pub reads: Reads,
+}
+
+/// What functions found on disk: for each file, or question about files, a digest of the answer. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Reads(Arc<Mutex<BTreeMap<String, String>>>);
+
+impl Reads {
+    /// Notes what was found. A file that is read again counts as it was found last.
+    pub(crate) fn note(&self, what: String, found: &[u8]) {
+        let digest = Sha256::digest(found).iter().map(|byte| format!("{byte:02x}")).collect();
+        if let Ok(mut noted) = self.0.lock() {
+            noted.insert(what, digest);
+        }
+    }
+
+    /// All that was noted so far, in order.
+    pub fn noted(&self) -> Vec<(String, String)> {
+        let noted = self.0.lock().map(|noted| noted.clone()).unwrap_or_default();
+        noted.into_iter().collect()
+    }
 }
 
 /// What differs from call to call.

@@ -74,7 +74,9 @@ pub(super) fn read_bytes(call: &Call<'_>, at: usize) -> Result<Vec<u8>, Problem>
         let limit = FILE_BYTES_MAX / (1024 * 1024);
         return Err(Problem::at(at, format!("{shown} is larger than {limit} MiB")));
     }
-    std::fs::read(&located).map_err(|error| problem(&error))
+    let content = std::fs::read(&located).map_err(|error| problem(&error))?;
+    call.surroundings().reads.note(shown.trim_matches('"').to_owned(), &content);
+    Ok(content)
 }
 
 /// The content of the file that an argument names, as text.
@@ -87,10 +89,14 @@ pub(super) fn read_text(call: &Call<'_>, at: usize) -> Result<String, Problem> {
 
 fn fileexists(call: &Call<'_>) -> Outcome {
     let path = call.text(0);
+    let noted = |there: bool| {
+        call.surroundings().reads.note(format!("whether {} is there", call.shown(path)), &[u8::from(there)]);
+        Ok(Value::from(there))
+    };
     match std::fs::metadata(located(call, path)) {
-        Ok(metadata) if metadata.is_file() => Ok(Value::from(true)),
+        Ok(metadata) if metadata.is_file() => noted(true),
         Ok(_) => Err(Problem::at(0, format!("{} is there but is no regular file", call.shown(path)))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Value::from(false)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => noted(false),
         Err(error) => Err(Problem::at(0, format!("cannot look for {}: {error}", call.shown(path)))),
     }
 }
@@ -98,6 +104,8 @@ fn fileexists(call: &Call<'_>) -> Outcome {
 fn fileset(call: &Call<'_>) -> Outcome {
     let folder = located(call, call.text(0));
     let files = matching_files(&folder, call.text(1)).map_err(|message| Problem::at(1, message))?;
+    let what = format!("the files {} in {}", call.shown(call.text(1)), call.shown(call.text(0)));
+    call.surroundings().reads.note(what, files.join("\n").as_bytes());
     Ok(Value::set(files.into_iter().map(Value::string)))
 }
 

@@ -19,7 +19,7 @@ use super::resources::{Declaration, Located, LoweredResource};
 use super::stated::check_called;
 use super::{BuildRequest, Built, Loaded, Purpose, Unsound};
 use crate::declare::{Module, ModuleCall, at, suggest};
-use crate::eval::Moment;
+use crate::eval::{Moment, Reads};
 use crate::modules::ModuleNode;
 use crate::variables::{check_defaults, root_values};
 use crate::world::{
@@ -36,6 +36,7 @@ pub(super) struct Builder<'a> {
     pub(super) program: Program,
     /// The modules whose names were held against their schemas.
     checked: BTreeSet<usize>,
+    reads: Reads,
 }
 
 impl Loaded {
@@ -75,9 +76,14 @@ impl Loaded {
             &mut sources,
             &mut diagnostics,
         );
-        let outside =
-            Outside { folder: self.folder.clone(), home: request.home, plan_time: Some(request.plan_time) };
-        let moment = Moment { now: request.plan_time, random: request.random };
+        let reads = Reads::default();
+        let outside = Outside {
+            folder: self.folder.clone(),
+            home: request.home,
+            plan_time: Some(request.plan_time),
+            reads: reads.clone(),
+        };
+        let moment = Moment { now: request.now, random: request.random };
         let root = Instance::root(self.tree.clone(), outside, moment);
         let (stack, stage) = (request.stack.clone(), request.stage);
         let world = Arc::new(World { root, stack, stage, given, types });
@@ -88,6 +94,7 @@ impl Loaded {
             diagnostics,
             program: Program { stack: request.stack, ..Program::default() },
             checked: BTreeSet::new(),
+            reads,
         };
         Prepared { builder, configs, sources }
     }
@@ -133,7 +140,7 @@ impl Builder<'_> {
         let evaluation = Evaluation::new(&world, &scope);
         self.lower_providers(&evaluation, configs);
         self.program.sources = sources;
-        Built { program: self.program, pending: Vec::new(), stuck: None, warnings: Diagnostics::new() }
+        self.built(Vec::new(), None, Diagnostics::new())
     }
 
     fn finish(
@@ -150,7 +157,7 @@ impl Builder<'_> {
             self.leave_out_what_is_pending();
         }
         let mut bindings = Vec::new();
-        for lowered in self.resources {
+        for lowered in std::mem::take(&mut self.resources) {
             bindings.extend(lowered.bindings);
             match lowered.declaration {
                 Declaration::Resource(declared) => self.program.resources.push(*declared),
@@ -167,7 +174,12 @@ impl Builder<'_> {
             }
         }
         self.program.sources = sources;
-        Ok(Built { program: self.program, pending, stuck, warnings })
+        Ok(self.built(pending, stuck, warnings))
+    }
+
+    fn built(self, pending: Vec<Origin>, stuck: Option<Diagnostics>, warnings: Diagnostics) -> Built {
+        let variables = self.world.given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Built { program: self.program, pending, stuck, warnings, variables, reads: self.reads }
     }
 
     /// Drops what depends on something whose instances are not known yet.

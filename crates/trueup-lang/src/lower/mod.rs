@@ -22,12 +22,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, Origin, SourceMap};
+use trueup_core::{Diagnostics, Origin, SourceMap, Value};
 use trueup_program::{Program, Scope};
 use trueup_provider::Registry;
 
 use crate::declare::Settings;
-use crate::eval::Random;
+use crate::eval::{Random, Reads};
 use crate::modules::{ModuleNode, load_modules};
 use crate::variables::GivenVariables;
 
@@ -57,6 +57,8 @@ pub struct BuildRequest<'a> {
     pub home: Option<PathBuf>,
     /// When the plan is made.
     pub plan_time: SystemTime,
+    /// The time that `timestamp` tells at apply: with a saved plan, later.
+    pub now: SystemTime,
     /// Fills a buffer with random bytes, for `uuid` and `bcrypt`.
     pub random: Arc<Random>,
     /// What the program is for.
@@ -90,6 +92,10 @@ pub struct Built {
     pub stuck: Option<Diagnostics>,
     /// What to tell the user, short of an error.
     pub warnings: Diagnostics,
+    /// The values that variables of the root module were given.
+    pub variables: Vec<(SmolStr, Value)>,
+    /// The files that expressions read, also those that they read later, as more becomes known.
+    pub reads: Reads,
 }
 
 /// A program that is not sound.

@@ -18,7 +18,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, InstanceKey, Mode, ModulePath, ModuleStep, Value};
 
 use crate::declare::{ModuleCall, ProviderName, Repetition, Resource, ResourceKey};
-use crate::eval::{Moment, Surroundings};
+use crate::eval::{Moment, Reads, Surroundings};
 use crate::modules::ModuleNode;
 use crate::syntax::{Expr, ExprKind, StaticStep};
 
@@ -40,11 +40,12 @@ pub(crate) struct World {
 }
 
 /// What evaluation may know of the world outside.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Outside {
     pub(crate) folder: PathBuf,
     pub(crate) home: Option<PathBuf>,
     pub(crate) plan_time: Option<std::time::SystemTime>,
+    pub(crate) reads: Reads,
 }
 
 /// One instance of a module.
@@ -102,7 +103,8 @@ impl Instance {
         // As in Terraform, relative paths begin at the root module; others say `path.module`.
         let folder = outside.folder.clone();
         let (home, plan_time) = (outside.home.clone(), outside.plan_time);
-        let planning = Surroundings { folder, home, plan_time, moment: None };
+        let reads = outside.reads.clone();
+        let planning = Surroundings { folder, home, plan_time, moment: None, reads };
         let applying = Surroundings { moment: Some(moment), ..planning.clone() };
         let module = &node.module;
         let address = |key: &ResourceKey| {

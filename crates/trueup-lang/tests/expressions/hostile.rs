@@ -38,6 +38,7 @@ fn names() -> Names {
         folder: crate::files(),
         home: Some("/home/someone".into()),
         plan_time: Some(UNIX_EPOCH),
+        reads: trueup_lang::eval::Reads::default(),
         moment: Some(moment),
     })
 }

@@ -93,6 +93,7 @@ impl Bench {
             variables: &self.variables,
             home: None,
             plan_time: SystemTime::UNIX_EPOCH,
+            now: SystemTime::UNIX_EPOCH,
             random: Arc::new(|bytes: &mut [u8]| bytes.fill(7)),
             purpose,
             known: None,

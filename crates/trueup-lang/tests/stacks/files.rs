@@ -117,3 +117,35 @@ fn comments_may_stand_anywhere_in_json() {
     ]);
     insta::assert_snapshot!(bench.output("o"), @"1");
 }
+
+/// PLANFILE-2: a plan stands on all that was read.
+#[test]
+fn files_that_functions_read_are_noted() {
+    let bench = Bench::new([
+        (
+            "main.tf",
+            r#"
+            locals {
+              all   = fileset(path.module, "*.txt")
+              there = fileexists("none.txt")
+            }
+            output "a" { value = [file("a.txt"), filemd5("b.txt"), templatefile("t.tpl", {}), local.all, local.there] }
+            "#,
+        ),
+        ("a.txt", "a"),
+        ("b.txt", "b"),
+        ("t.tpl", "t"),
+    ]);
+    let noted = |bench: &Bench| bench.build().expect("it is sound").reads.noted();
+    let first = noted(&bench);
+    let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+    let expected =
+        ["a.txt", "b.txt", "t.tpl", "the files \"*.txt\" in \".\"", "whether \"none.txt\" is there"];
+    assert_eq!(names, expected);
+    bench.write("a.txt", "changed");
+    bench.write("c.txt", "new");
+    let second = noted(&bench);
+    let changed = first.iter().zip(&second).filter(|(before, after)| before != after);
+    let changed: Vec<&str> = changed.map(|(before, _)| before.0.as_str()).collect();
+    assert_eq!(changed, [expected[0], expected[3]]);
+}

@@ -11,6 +11,7 @@ mod keyrings;
 mod leases;
 mod records;
 mod samples;
+pub mod shop;
 mod writer;
 
 use std::future::Future;

@@ -15,7 +15,8 @@ pub(super) fn scope() -> Scope {
     Scope::new("shop", "prod")
 }
 
-pub(super) fn holder(run: &str) -> Holder {
+/// Someone who runs a deploy.
+pub fn holder(run: &str) -> Holder {
     let text = str::to_owned;
     Holder { run: text(run), user: text("ada"), host: text("engine-room"), reason: text("deploy") }
 }

@@ -17,11 +17,12 @@ async fn api(world: &World) -> String {
 
 #[tokio::test]
 async fn an_api_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let client = Client::new(&world.sdk());
     let (tampering, removing, counting) = (client.clone(), client.clone(), client);
     let kit = world.kit("awsn_apigatewayv2_api", value!({ cors: { allow_origins: ["*"] } })).await;
     let report = kit
+        .imported_as(|state| text(state, "id"))
         .updated(value!({ name: "other", description: "d", tags: { team: "web" } }))
         .tampered_by(move |state| {
             let client = tampering.clone();
@@ -47,7 +48,7 @@ async fn an_api_keeps_the_contract() {
 
 #[tokio::test]
 async fn an_integration_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let client = Client::new(&world.sdk());
     let (first, second) = (api(&world).await, {
         let created =
@@ -66,6 +67,7 @@ async fn an_integration_keeps_the_contract() {
         world.kit("awsn_apigatewayv2_integration", inputs(&first, value!({ description: "one" }))).await;
     let counted = first.clone();
     let report = kit
+        .imported_as(|state| format!("{}/{}", text(state, "api_id"), text(state, "id")))
         .updated(inputs(
             &first,
             value!({ timeout_milliseconds: 500, integration_uri: "https://example.org" }),
@@ -97,7 +99,7 @@ async fn an_integration_keeps_the_contract() {
 
 #[tokio::test]
 async fn a_route_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let client = Client::new(&world.sdk());
     let api = api(&world).await;
     let (tampering, removing, counting) = (client.clone(), client.clone(), client);
@@ -109,6 +111,7 @@ async fn a_route_keeps_the_contract() {
         )
         .await;
     let report = kit
+        .imported_as(|state| format!("{}/GET /jobs", text(state, "api_id")))
         .updated(value!({ api_id: id, route_key: "GET /jobs", target: "integrations/b" }))
         .replaced(value!({ api_id: id, route_key: "POST /jobs", target: "integrations/a" }))
         .tampered_by(move |state| {
@@ -139,13 +142,15 @@ async fn a_route_keeps_the_contract() {
 
 #[tokio::test]
 async fn a_stage_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let client = Client::new(&world.sdk());
     let api = api(&world).await;
     let (tampering, removing, taking, counting) = (client.clone(), client.clone(), client.clone(), client);
     let (id, counted, taken) = (api.as_str(), api.clone(), api.clone());
     let kit = world.kit("awsn_apigatewayv2_stage", value!({ api_id: id, variables: { a: "1" } })).await;
     let report = kit
+        .marked()
+        .imported_as(|state| format!("{}/$default", text(state, "api_id")))
         .updated(value!({ api_id: id, auto_deploy: false, description: "d", variables: { b: "2" }, tags: { team: "web" } }))
         .replaced(value!({ api_id: id, name: "next" }))
         .tampered_by(move |state| {

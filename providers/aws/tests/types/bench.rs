@@ -61,7 +61,7 @@ impl<'w> Bench<'w> {
     }
 
     pub(crate) async fn try_plan(&self, program: &Program) -> Result<String, EngineError> {
-        Ok(self.reconciler().plan(program, &self.options.plan).await?.to_string())
+        Ok(Box::pin(self.reconciler().plan(program, &self.options.plan)).await?.to_string())
     }
 
     pub(crate) async fn plan(&self, program: &Program) -> String {
@@ -69,7 +69,7 @@ impl<'w> Bench<'w> {
     }
 
     pub(crate) async fn deploy(&self, program: &Program) -> RunReport {
-        match self.reconciler().deploy(program, &self.options, &Cancellation::new()).await {
+        match Box::pin(self.reconciler().deploy(program, &self.options, &Cancellation::new())).await {
             Ok(Deployed::Ran(report)) => *report,
             other => panic!("{other:?}"),
         }
@@ -85,7 +85,8 @@ impl<'w> Bench<'w> {
 
     /// Destroys everything and expects that nothing is left in the record.
     pub(crate) async fn destroyed(&self, program: &Program) {
-        let destroyed = self.reconciler().destroy(program, &self.options, &Cancellation::new()).await;
+        let destroyed =
+            Box::pin(self.reconciler().destroy(program, &self.options, &Cancellation::new())).await;
         match destroyed {
             Ok(Deployed::Ran(report)) => assert!(report.succeeded(), "{:#?}", failures(&report)),
             other => panic!("{other:?}"),

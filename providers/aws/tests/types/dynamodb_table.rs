@@ -12,7 +12,7 @@ fn name(state: &State) -> String {
 
 #[tokio::test]
 async fn a_table_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let dynamodb = aws_sdk_dynamodb::Client::new(&world.sdk());
     let (tampering, removing, taking, counting) =
         (dynamodb.clone(), dynamodb.clone(), dynamodb.clone(), dynamodb);
@@ -25,6 +25,8 @@ async fn a_table_keeps_the_contract() {
         ttl_attribute: "expires", tags: { team: "web" }
     });
     let report = kit
+        .marked()
+        .imported_as(name)
         .updated(updated)
         .replaced(value!({ hash_key: "id", range_key: "time" }))
         .tampered_by(move |state| {

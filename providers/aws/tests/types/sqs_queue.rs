@@ -10,12 +10,14 @@ fn url(state: &State) -> String {
 
 #[tokio::test]
 async fn a_queue_keeps_the_contract() {
-    let world = World::new().await;
+    let Some(world) = World::new().await else { return };
     let sqs = aws_sdk_sqs::Client::new(&world.sdk());
     let policy = r#"{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:SendMessage","Resource":"*"}}"#;
     let (tampering, removing, taking, counting) = (sqs.clone(), sqs.clone(), sqs.clone(), sqs);
     let kit = world.kit("awsn_sqs_queue", value!({ tags: { team: "web" } })).await;
     let report = kit
+        .marked()
+        .imported_as(url)
         .updated(value!({ visibility_timeout_seconds: 45, policy: policy, tags: { colour: "red" } }))
         .replaced(value!({ fifo_queue: true, content_based_deduplication: true }))
         .tampered_by(move |state| {

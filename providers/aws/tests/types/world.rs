@@ -10,7 +10,7 @@ use trueup_conformance::{Driver, Kit};
 use trueup_core::{Value, value};
 use trueup_provider::{BoxFuture, Clock, NativeProvider, RuntimeClock};
 use trueup_provider_aws::{Aws, aws_provider};
-use trueup_test_servers::{Emulator, RunningEmulator};
+use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
 use crate::proxy::Proxy;
 
@@ -58,20 +58,21 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) async fn new() -> Self {
+    /// `None` if the test command said to do without the emulator.
+    pub(crate) async fn new() -> Option<Self> {
         Self::with_settings(tempfile::tempdir().unwrap(), &[("LOG_LEVEL", "ERROR")]).await
     }
 
     /// The same, with functions that are ready soon after each change: the emulator lets each wait for half a second.
-    pub(crate) async fn with_quick_functions() -> Self {
+    pub(crate) async fn with_quick_functions() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sitecustomize.py"), QUICK_FUNCTIONS).unwrap();
         let path = folder.path().to_str().unwrap().to_owned();
         Self::with_settings(folder, &[("LOG_LEVEL", "ERROR"), ("PYTHONPATH", &path)]).await
     }
 
-    async fn with_settings(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Self {
-        let emulator = Emulator::Ministack.start(settings).unwrap_or_else(|none| panic!("{none}"));
+    async fn with_settings(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Option<Self> {
+        let emulator = Emulator::Ministack.start_with(settings)?;
         let proxy = Proxy::start(emulator.port()).await;
         let endpoint = format!("http://127.0.0.1:{}", proxy.port);
         let credentials = aws_sdk_sts::config::Credentials::new("test", "secret", None, None, "test");
@@ -84,25 +85,25 @@ impl World {
         let secret = value!("secret").into_secret();
         let config =
             value!({ region: "eu-central-1", endpoint: endpoint, access_key: "test", secret_key: secret });
-        World { folder, proxy, emulator: Some(emulator), stack: "shop".to_owned(), config, sdk }
+        Some(World { folder, proxy, emulator: Some(emulator), stack: "shop".to_owned(), config, sdk })
     }
 
     /// The real AWS, if the environment names a region of it; else an emulator with quick functions.
     #[expect(clippy::disallowed_methods, reason = "whoever runs the tests decides")]
-    pub(crate) async fn real_or_quick() -> Self {
+    pub(crate) async fn real_or_quick() -> Option<Self> {
         let Ok(region) = std::env::var(REAL_REGION) else { return Self::with_quick_functions().await };
         let stack = std::env::var(REAL_PREFIX).unwrap_or_else(|_| "trueup-test".to_owned());
         let sdk = aws_config::defaults(aws_config::BehaviorVersion::latest());
         let sdk = sdk.region(aws_config::Region::new(region.clone())).load().await;
         let folder = tempfile::tempdir().unwrap();
-        World {
+        Some(World {
             folder,
             proxy: Proxy::start(0).await,
             emulator: None,
             stack,
             config: value!({ region: region }),
             sdk,
-        }
+        })
     }
 
     /// The clock for whatever waits for this AWS.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
 use trueup_core::schema::Block;
-use trueup_core::{Mode, Value};
+use trueup_core::{Address, Mode, Value};
 use trueup_engine::{Action, Plan};
 use trueup_program::Program;
 use trueup_provider::Registry;
@@ -13,11 +13,21 @@ use trueup_provider::Registry;
 pub(crate) struct Defaults(BTreeMap<(Mode, SmolStr), Vec<(SmolStr, Value)>>);
 
 impl Defaults {
-    /// Those of all types in the program. A type that nobody knows has none; that is told elsewhere.
+    /// Those of all types in the program.
     pub(crate) async fn of(program: &Program, registry: &Registry) -> Self {
-        let mut found = BTreeMap::new();
         let resources = program.resources.iter().map(|it| &it.address);
-        for address in resources.chain(program.data.iter().map(|it| &it.address)) {
+        Self::of_types(resources.chain(program.data.iter().map(|it| &it.address)), registry).await
+    }
+
+    /// Those of all types in a plan.
+    pub(crate) async fn of_plan(plan: &Plan, registry: &Registry) -> Self {
+        Self::of_types(plan.actions.iter().map(|it| &it.address), registry).await
+    }
+
+    /// Those of the types of some addresses. A type that nobody knows has none; that is told elsewhere.
+    async fn of_types<'a>(addresses: impl Iterator<Item = &'a Address>, registry: &Registry) -> Self {
+        let mut found = BTreeMap::new();
+        for address in addresses {
             let key = (address.mode(), SmolStr::new(address.type_name()));
             if found.contains_key(&key) {
                 continue;

@@ -29,10 +29,23 @@ enum Told {
 
 /// The lines for all that is to be told of a resource's fields.
 pub(super) fn fields(action: &PlannedAction, indent: usize, view: PlanView) -> Vec<String> {
-    let fields = gathered(action, view.shown);
+    aligned(&gathered(action, view.shown), indent, view)
+}
+
+/// Fields with their values under one another.
+fn aligned(fields: &[Field], indent: usize, view: PlanView) -> Vec<String> {
     let widths = fields.iter().map(|field| width(&field.name)).filter(|width| *width <= NAME_COLUMNS_MAX);
     let column = widths.max().unwrap_or(0);
     fields.iter().flat_map(|field| field.lines(indent, column, view)).collect()
+}
+
+/// The lines for outputs of the stack that change.
+pub(super) fn output_fields(changes: &[Change], indent: usize, view: PlanView) -> Vec<String> {
+    let field = |change: &Change| match (&change.before, &change.after) {
+        (None, Some(value)) => Field { name: change.path.to_string(), told: Told::Value(value.clone()) },
+        _ => changed(change, Mark::Becomes),
+    };
+    aligned(&changes.iter().map(field).collect::<Vec<_>>(), indent, view)
 }
 
 fn gathered(action: &PlannedAction, shown: Shown) -> Vec<Field> {

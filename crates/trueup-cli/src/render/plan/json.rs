@@ -28,6 +28,7 @@ pub(crate) fn plan_json(plan: &Plan) -> Json {
         "moves": moves,
         "left_out": plan.left_out,
         "outputs": plan.outputs.to_json_tree(JsonForm::PUBLIC),
+        "output_changes": changes_json(&plan.output_changes()),
         "warnings": plan.warnings,
     })
 }

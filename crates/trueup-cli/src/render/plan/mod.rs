@@ -2,11 +2,12 @@
 //!
 //! Resources stand in natural order, grouped by module, those with nothing to do at the end and folded when they are
 //! many. `defaults` leaves out what goes without saying, `fields` writes what changes inside one, `reason` says why, `json` is the
-//! same for machines.
+//! same for machines, `markdown` for pull requests.
 
 mod defaults;
 mod fields;
 mod json;
+mod markdown;
 mod reason;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use crate::ui::{Line, Look, Mark, Meaning, hanging, width, wrapped};
 
 pub(crate) use defaults::Defaults;
 pub(crate) use json::{action_json, plan_json};
+pub(crate) use markdown::plan_markdown;
 
 /// So many resources without change are listed; more are counted.
 const UNCHANGED_LISTED_MAX: usize = 4;
@@ -52,6 +54,12 @@ pub(crate) fn render_plan(plan: &Plan, view: PlanView) -> String {
     let actions = render_actions(plan, view);
     if !actions.is_empty() {
         lines.extend([actions, String::new()]);
+    }
+    let outputs = fields::output_fields(&plan.output_changes(), 4, view);
+    if !outputs.is_empty() && view.shown != Shown::Brief {
+        lines.push("  Outputs".to_owned());
+        lines.extend(outputs);
+        lines.push(String::new());
     }
     if !plan.left_out.is_empty() {
         let mut left_out: Vec<&Address> = plan.left_out.iter().collect();

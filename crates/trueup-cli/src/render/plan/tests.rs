@@ -48,6 +48,7 @@ fn plan(mut actions: Vec<PlannedAction>) -> Plan {
         moves: Vec::new(),
         left_out: Vec::new(),
         outputs: Value::object::<&str>([]),
+        recorded_outputs: Value::object::<&str>([]),
         warnings: Diagnostics::new(),
         read_set: Vec::new(),
     }

@@ -1,0 +1,74 @@
+//! Plans that are held against policies.
+
+use trueup_cli_harness::Folder;
+
+use crate::stack;
+
+const STACK: &str = r#"
+resource "std_file" "open" {
+  path    = "open.txt"
+  content = "x"
+  mode    = "0666"
+}
+"#;
+
+const DENY: &str = r#"
+[[policy]]
+name = "private"
+when = 'resource.type == "std_file" && resource.inputs != null && resource.inputs.mode == "0666"'
+message = "nobody else may write it"
+"#;
+
+fn with_policy(text: &str) -> Folder {
+    let folder = stack(STACK);
+    folder.write("policies/p.toml", text);
+    folder
+}
+
+#[test]
+fn what_a_policy_denies_is_neither_planned_saved_nor_deployed() {
+    let folder = with_policy(DENY);
+    for command in ["plan --stage t", "plan --stage t --out p.plan", "deploy --stage t --yes"] {
+        let denied = folder.run(command);
+        assert_eq!(denied.code, 1, "{denied:?}");
+        assert!(denied.err.contains("policy `private`: nobody else may write it"), "{denied:?}");
+        assert!(denied.out.contains("std_file.open"), "the plan is shown all the same: {denied:?}");
+    }
+    assert!(!folder.has("open.txt") && !folder.has("p.plan") && !folder.has(".trueup"));
+}
+
+/// PLANFILE-1: a plan is held against the policies of the day on which it is carried out.
+#[test]
+fn a_saved_plan_is_judged_again() {
+    let folder = stack(STACK);
+    folder.done("plan --stage t --out p.plan");
+    folder.write("ours/p.toml", DENY);
+    let denied = folder.run("deploy p.plan --policy ours");
+    assert_eq!(denied.code, 1, "{denied:?}");
+    assert!(denied.err.contains("policy `private`"), "{denied:?}");
+    assert!(!folder.has("open.txt"));
+    folder.done("deploy p.plan");
+    assert!(folder.has("open.txt"));
+}
+
+#[test]
+fn a_warning_is_told_and_no_more() {
+    let folder = with_policy(&DENY.replace("name =", "effect = \"warn\"\nname ="));
+    let told = folder.json("plan --stage t --json");
+    let expected = serde_json::json!([
+        { "effect": "warn", "address": "std_file.open", "message": "policy `private`: nobody else may write it" }
+    ]);
+    assert_eq!(told["policies"], expected);
+    let deployed = folder.done("deploy --stage t --yes");
+    assert!(deployed.err.contains("warning"), "{deployed:?}");
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_stops_everything() {
+    let folder = with_policy("[[policy]]\nname = 'x'\nwhen = 'resource.'\nmessage = 'm'");
+    for command in ["plan --stage t", "plan --stage t --policy nowhere"] {
+        let refused = folder.run(command);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.err.contains("a policy cannot be read"), "{refused:?}");
+    }
+}

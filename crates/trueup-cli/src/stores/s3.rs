@@ -1,0 +1,38 @@
+//! State in a bucket.
+
+use std::sync::Arc;
+
+use trueup_core::{Diagnostic, Diagnostics};
+use trueup_state::Store;
+use trueup_store_s3::{S3Config, S3Store};
+
+use super::settings::Fields;
+use crate::composition::StoreRequest;
+use crate::failure::store_trouble;
+use crate::front_end::StateSettings;
+use crate::settings::Environment;
+
+pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, Diagnostics> {
+    match S3Store::open(&config(&request.state)?, request.clock).await {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(error) => Err(store_trouble(&error).into()),
+    }
+}
+
+/// Where the bucket is. Credentials come from the environment alone.
+pub(super) fn config(state: &StateSettings) -> Result<S3Config, Diagnostics> {
+    let known = ["bucket", "prefix", "region", "endpoint", "virtual_hosted"];
+    let fields = Fields::of(state, &known)?;
+    let Some(bucket) = fields.text("bucket")?.filter(|bucket| !bucket.is_empty()) else {
+        return Err(Diagnostic::error("an s3 store needs a `bucket`").into());
+    };
+    Ok(S3Config {
+        bucket,
+        prefix: fields.text("prefix")?.unwrap_or_default(),
+        region: fields.text("region")?,
+        endpoint: fields.text("endpoint")?,
+        virtual_hosted: fields.flag("virtual_hosted")?,
+        environment: Environment::of_process().starting_with("AWS_"),
+        ..S3Config::default()
+    })
+}
