@@ -24,7 +24,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
-use crate::planner::{SlotSightings, action_of, is_interrupted, with_ignored};
+use crate::planner::{SlotSightings, action_of, chosen, is_interrupted, with_ignored};
 use crate::retry::{Attempts, within};
 
 /// One resource being applied.
@@ -129,7 +129,7 @@ impl Applying<'_> {
             let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
             sightings.note(slot, found);
         }
-        let found = sightings.chosen(self.resource.adopt, &self.address.to_string())?;
+        let found = chosen(sightings.found, self.resource.adopt, &self.address.to_string())?;
         if let Some((sighting, _)) = &found {
             self.resource.holders.refuse_held(&self.address, &sighting.state, self.record().as_deref())?;
         }

@@ -15,7 +15,7 @@ use trueup_state::{Generation, Status};
 use super::configure::configure_late;
 use super::ignore::with_ignored;
 use super::node::{Attributes, Decision, NodeKind, Sight, Start};
-use super::sightings::SlotSightings;
+use super::sightings::{SlotSightings, chosen};
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
 use crate::mutations::planted;
@@ -475,21 +475,22 @@ impl Case<'_> {
         let context = self.sources.context(&self.draft.scope, &node.address, record);
         let interrupted = record.and_then(|record| record.current.as_ref()).is_some_and(is_interrupted);
         let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
-        let mut sightings = SlotSightings::new(self.handler, inputs, record.is_some(), context.slot);
-        while let Some(slot) = sightings.next_slot() {
-            let context = CallContext { slot, ..context.clone() };
-            let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
-            let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
-            let looking = async {
-                let found = within(&*self.sources.clock, window, lookup, is_found).await?;
-                Ok(found.map(|found| found.into_iter().map(Sighted::from).collect::<Vec<_>>()))
-            };
-            let with = [&inputs.effective, &Value::from(slot)];
-            let found = self.sources.observed(Asked::Lookup, &node.address, &with, looking).await?;
-            sightings.note(slot, found.map(|found| found.into_iter().map(Sighting::from).collect()));
-        }
+        let looking = async {
+            let mut sightings = SlotSightings::new(self.handler, inputs, record.is_some(), context.slot);
+            while let Some(slot) = sightings.next_slot() {
+                let context = CallContext { slot, ..context.clone() };
+                let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
+                let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
+                sightings.note(slot, within(&*self.sources.clock, window, lookup, is_found).await?);
+            }
+            let found = sightings.found.into_iter().map(|(sighting, slot)| (Sighted::from(sighting), slot));
+            Ok(found.collect::<Vec<_>>())
+        };
+        let found =
+            self.sources.observed(Asked::Lookup, &node.address, &[&inputs.effective], looking).await?;
+        let found = found.into_iter().map(|(sighted, slot)| (Sighting::from(sighted), slot)).collect();
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
-        match sightings.chosen(adopt, &node.address.to_string())? {
+        match chosen(found, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
             Some((sighting, slot)) => {
                 self.draft.holders.refuse_held(&node.address, &sighting.state, record)?;

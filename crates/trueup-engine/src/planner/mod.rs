@@ -30,7 +30,7 @@ pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
 pub(crate) use observe::observe;
 pub use preview::Preview;
-pub(crate) use sightings::SlotSightings;
+pub(crate) use sightings::{SlotSightings, chosen};
 pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;

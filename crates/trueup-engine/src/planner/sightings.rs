@@ -11,7 +11,8 @@ const SLOTS_SEARCHED: u64 = 2;
 
 /// What lookups in one slot after another found.
 pub(crate) struct SlotSightings {
-    found: Vec<(Sighting, u64)>,
+    /// The objects, each with the slot whose name it bears.
+    pub(crate) found: Vec<(Sighting, u64)>,
     next: u64,
     end: u64,
 }
@@ -56,30 +57,32 @@ impl SlotSightings {
             self.end = self.next;
         }
     }
+}
 
-    /// The one that counts, and its slot.
-    pub(crate) fn chosen(self, adopt: bool, address: &str) -> Result<Option<(Sighting, u64)>, Failure> {
-        let found = self.found;
-        if found.len() > 1 && found.iter().any(|(sighting, _)| generation(sighting).is_none()) {
-            let message = format!("{} objects could be {address}, and nothing tells them apart", found.len());
-            return Err(Failure::new(FailureClass::Conflict, message)
-                .hint("remove or tag the others, or import one by its id"));
+/// The one that counts, and its slot.
+pub(crate) fn chosen(
+    found: Vec<(Sighting, u64)>,
+    adopt: bool,
+    address: &str,
+) -> Result<Option<(Sighting, u64)>, Failure> {
+    if found.len() > 1 && found.iter().any(|(sighting, _)| generation(sighting).is_none()) {
+        let message = format!("{} objects could be {address}, and nothing tells them apart", found.len());
+        return Err(Failure::new(FailureClass::Conflict, message)
+            .hint("remove or tag the others, or import one by its id"));
+    }
+    let found = found.into_iter().max_by_key(|(sighting, _)| generation(sighting));
+    match found {
+        Some((sighting, _))
+            if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) =>
+        {
+            let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
+            let message = format!(
+                "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"
+            );
+            Err(Failure::new(FailureClass::AlreadyExists, message)
+                .hint("deploy with --adopt to take it over, or give the resource another identity"))
         }
-        let found = found.into_iter().max_by_key(|(sighting, _)| generation(sighting));
-        match found {
-            Some((sighting, _))
-                if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) =>
-            {
-                let identity =
-                    sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
-                let message = format!(
-                    "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"
-                );
-                Err(Failure::new(FailureClass::AlreadyExists, message)
-                    .hint("deploy with --adopt to take it over, or give the resource another identity"))
-            }
-            found => Ok(found),
-        }
+        found => Ok(found),
     }
 }
 
