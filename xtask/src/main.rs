@@ -3,7 +3,7 @@
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
 //! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start;
-//! [`sim`] runs the simulator, [`fuzz`] the fuzzer.
+//! [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]

@@ -17,15 +17,15 @@ impl Session<'_> {
     /// Where keys are, for a store of these settings. No key file is made in its folder, nor in that of the stack.
     pub(crate) fn key_sources(&self, user: &UserSettings, state: &StateSettings) -> KeySources {
         let sources = settings::key(&self.environment, user).value;
-        let own = self.environment.config_file().and_then(|file| Some(file.parent()?.join("key")));
-        let stack = Some(self.folder.clone());
-        let file = state.sqlite_file(&self.folder);
-        let beside_state = file.and_then(|file| Some(file.parent()?.to_owned()));
-        // The user's own folder is where it is, also for someone whose stack is their home.
-        let away = |folder: &PathBuf| {
-            sources.file != own || own.as_ref().is_none_or(|it| it.parent() == Some(folder))
-        };
-        let never_in = stack.into_iter().chain(beside_state).filter(away).collect();
+        let own = settings::own_key_file(&self.environment);
+        let state_file = state.sqlite_file(&self.folder);
+        let state_folder = state_file.and_then(|file| Some(file.parent()?.to_owned()));
+        let mut never_in: Vec<PathBuf> = [self.folder.clone()].into_iter().chain(state_folder).collect();
+        if sources.file == own {
+            // The user's own folder is where it is, also for someone whose stack is their home.
+            let own_folder = own.as_ref().and_then(|file| file.parent());
+            never_in.retain(|folder| Some(folder.as_path()) == own_folder);
+        }
         let passphrase = sources.passphrase.clone().or_else(|| self.passphrase.get().cloned());
         KeySources { never_in, passphrase, ..sources }
     }

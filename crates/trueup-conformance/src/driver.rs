@@ -126,7 +126,7 @@ impl Driver {
     /// Looks for the object by its identity.
     pub async fn lookup(&self, desired: &InputValues) -> Result<Option<Vec<Sighting>>, Failure> {
         let (config, context) = (&self.config, &self.context);
-        self.handler.lookup(LookupRequest { config, desired, context }).await
+        self.handler.lookup(LookupRequest { config, desired, interrupted: false, context }).await
     }
 
     /// Removes the object.

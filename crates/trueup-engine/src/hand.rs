@@ -15,6 +15,7 @@ use crate::lease::RunLease;
 use crate::options::{DeployOptions, PlanOptions};
 use crate::planner::{self, Sources};
 use crate::reconciler::{EngineError, Reconciler};
+use crate::warned::Warned;
 
 /// What is changed by hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,6 +119,7 @@ impl Reconciler {
             looking: self.looking(),
             observations: None,
             about: None,
+            warned: Warned::default(),
         };
         Ok(planner::observe(&sources, snapshot).await?)
     }

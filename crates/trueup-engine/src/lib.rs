@@ -26,6 +26,7 @@ mod reconciler;
 mod retry;
 mod saved;
 mod stack;
+mod warned;
 
 pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,

@@ -19,6 +19,7 @@ use crate::plan::Plan;
 use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
 use crate::random::{Random, SystemRandom};
 use crate::saved::Following;
+use crate::warned::Warned;
 
 /// Plans and deploys programs.
 pub struct Reconciler {
@@ -207,6 +208,7 @@ impl Reconciler {
             clock: self.clock.clone(),
             destroy,
             looking: &self.looking,
+            warned: Warned::default(),
             observations: following.map(|it| &it.observations),
             about: following.and_then(|it| it.about.as_ref()),
         }
@@ -343,6 +345,7 @@ impl Reconciler {
             registry: &self.registry,
             bound,
             late_configs: tokio::sync::Mutex::default(),
+            warned: Warned::default(),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
         execute(&run, planned).await

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
-use trueup_core::{Address, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Value};
 
 use crate::clock::{Clock, RuntimeClock};
 use crate::identity::{IdempotencyToken, NameRules, Owner, Ownership, physical_name};
@@ -43,6 +43,8 @@ pub struct CallContext {
     pub clock: Arc<dyn Clock>,
     /// Hears what the call is doing.
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Hears what is worth knowing of a call that went well.
+    pub warnings: Arc<dyn Fn(Diagnostic) + Send + Sync>,
     /// What names this type may have.
     pub name_rules: NameRules,
 }
@@ -80,6 +82,7 @@ impl CallContext {
             cancellation: CancellationToken::new(),
             clock: Arc::new(RuntimeClock::new()),
             progress: Arc::new(|_| {}),
+            warnings: Arc::new(|_| {}),
             name_rules: NameRules::default(),
         }
     }
@@ -103,6 +106,11 @@ impl CallContext {
     /// Tells whoever watches what the call is doing.
     pub fn report_progress(&self, doing: &str) {
         (self.progress)(doing);
+    }
+
+    /// Hands on what a call that went well warns of.
+    pub fn report_warnings(&self, warnings: Diagnostics) {
+        warnings.into_iter().for_each(|warning| (self.warnings)(warning));
     }
 }
 

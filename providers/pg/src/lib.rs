@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Control flows from the engine into one file per resource type. Each looks at the catalogue, changes what differs in
-//! one transaction, and looks again ([`Session`](session::Session)). `connections` holds the few connections there are,
+//! one transaction, and looks again (`session`). `connections` holds the few connections there are,
 //! `fault` says what the server's refusals mean, `mark` whose an object is, `scram` what stands for a password.
 //!
 //! Identifiers are always quoted, values are parameters wherever the protocol takes them, and no password is ever sent:

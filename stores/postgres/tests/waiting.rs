@@ -55,8 +55,9 @@ async fn wait(url: String) -> Option<Lease> {
 
 /// Asks until the answer for connections of this database that have looked at a lease, and listen now, is not 0.
 async fn until(server: &Postgres, database: &str, question: &str) {
-    let listening =
-        "WHERE query LIKE '%store_clock() < expires%' AND state = 'idle' AND datname = current_database()";
+    // The question itself quotes the statement, and is not meant.
+    let listening = "WHERE query LIKE '%store_clock() < expires%' AND state = 'idle'
+                     AND application_name = 'trueup' AND datname = current_database()";
     while server.sql(database, &format!("{question} {listening}")).unwrap().trim() == "0" {
         tokio::task::yield_now().await;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trueup_state::{Batch, FencingToken, StoreError, Version};
 
-use crate::flush::flush;
+use crate::flush::{Draft, Merge, flush};
 use crate::head::Commit;
 use crate::objects::Objects;
 use crate::scope::{RACES_MAX, ScopeState, Written};
@@ -43,10 +43,7 @@ async fn judge(
     batch: &Batch,
 ) -> Result<(), StoreError> {
     loop {
-        let head = &state.known(objects).await?.head;
-        if head.lease.is_none() || head.token != token.0 {
-            return Err(StoreError::Superseded);
-        }
+        state.known(objects).await?.head.check_held(token)?;
         if let Some(contents) = &state.contents {
             return contents.check(&batch.writes);
         }
@@ -76,7 +73,9 @@ async fn try_commit(
     let limits = objects.limits();
     let bytes: usize = commits.iter().map(|commit| commit.line.len()).sum();
     let written = if bytes > limits.head_bytes_max {
-        flush(state, objects, head, &commits, &mut contents, limits.merge_bytes_max).await?
+        let merge = Merge::UpTo(limits.merge_bytes_max);
+        let draft = Draft { head, commits: &commits, contents: &mut contents, merge };
+        flush(state, objects, draft).await?
     } else {
         state.write(objects, head, commits).await?
     };

@@ -50,26 +50,40 @@ pub(crate) fn lines<T: Serialize>(
     lines.map_err(|error| objects.unavailable("write", &error))
 }
 
-/// Writes a head whose commits are all in pieces. The contents are those of the head with its commits.
+/// A head that is to be written with all its commits in pieces.
+pub(crate) struct Draft<'a> {
+    pub(crate) head: Head,
+    pub(crate) commits: &'a [Arc<Commit>],
+    /// What the head comes to with its commits.
+    pub(crate) contents: &'a mut Contents,
+    pub(crate) merge: Merge,
+}
+
+/// Which runs of records are written anew.
+#[derive(Clone, Copy)]
+pub(crate) enum Merge {
+    /// Those for which it is due, as long as they have no more bytes than this.
+    UpTo(u64),
+    /// All that are there.
+    All,
+}
+
+/// Writes a head whose commits are all in pieces.
 pub(crate) async fn flush(
     state: &mut ScopeState,
     objects: &Objects,
-    head: Head,
-    commits: &[Arc<Commit>],
-    contents: &mut Contents,
-    bytes_max: u64,
+    draft: Draft<'_>,
 ) -> Result<Written, StoreError> {
-    let Added { journal, history } = Added::by(objects, commits)?;
-    let journal = match extended(state, objects, &head.journal, journal).await? {
+    let Added { journal, history } = Added::by(objects, draft.commits)?;
+    let journal = match extended(state, objects, &draft.head.journal, journal).await? {
         Ok(rewrite) => rewrite,
         Err(missing) => return state.fetch_after_missing(objects, &missing).await.map(|()| Written::Raced),
     };
-    let history = match extended(state, objects, &head.history, history).await? {
+    let history = match extended(state, objects, &draft.head.history, history).await? {
         Ok(rewrite) => rewrite,
         Err(missing) => return state.fetch_after_missing(objects, &missing).await.map(|()| Written::Raced),
     };
-    let logs = [journal, history];
-    write_pieces(state, objects, head, commits, contents, bytes_max, logs).await
+    write_pieces(state, objects, draft, [journal, history]).await
 }
 
 /// How lines come after a log: with the last pieces written anew, where that is due. Else the name of one that is missing.
@@ -97,20 +111,21 @@ async fn extended(
 pub(crate) async fn write_pieces(
     state: &mut ScopeState,
     objects: &Objects,
-    mut head: Head,
-    commits: &[Arc<Commit>],
-    contents: &mut Contents,
-    bytes_max: u64,
+    draft: Draft<'_>,
     [journal, history]: [Rewrite; 2],
 ) -> Result<Written, StoreError> {
+    let Draft { mut head, commits, contents, merge } = draft;
     let unwritable = |error: serde_json::Error| objects.unavailable("write", &error);
     let before: Vec<String> = head.pieces().map(|piece| piece.name.clone()).collect();
     let said = || commits.iter().map(|commit| &commit.said);
     let mut named = contents.named(0, said());
     let mut records = contents.lines(&named, head.records.is_empty()).map_err(unwritable)?;
-    let sizes: Vec<u64> = head.records.iter().map(|run| run.iter().map(|piece| piece.bytes).sum()).collect();
+    let sizes = head.run_sizes();
     let bytes: usize = records.iter().map(|line| line.len() + 1).sum();
-    let taken = taken_in(&sizes, bytes as u64, bytes_max);
+    let taken = match merge {
+        Merge::UpTo(bytes_max) => taken_in(&sizes, bytes as u64, bytes_max),
+        Merge::All => sizes.len(),
+    };
     let kept = head.records.len() - taken;
     if taken > 0 {
         named = contents.named(taken, said());
@@ -164,10 +179,10 @@ pub(crate) async fn write_pieces(
 pub(crate) async fn tidy(state: &mut ScopeState, objects: &Objects) {
     if let Some((known, mut contents)) = state.known.as_ref().zip(state.contents.take()) {
         let (head, commits) = (known.head.clone(), known.commits.clone());
-        let sizes =
-            head.records.iter().map(|run| run.iter().map(|piece| piece.bytes).sum()).collect::<Vec<_>>();
-        if taken_in(&sizes, 0, u64::MAX) > 0 {
-            let flushed = flush(state, objects, head, &commits, &mut contents, u64::MAX).await;
+        if taken_in(&head.run_sizes(), 0, u64::MAX) > 0 {
+            let contents = &mut contents;
+            let draft = Draft { head, commits: &commits, contents, merge: Merge::UpTo(u64::MAX) };
+            let flushed = flush(state, objects, draft).await;
             if !matches!(flushed, Ok(Written::Done)) {
                 return;
             }

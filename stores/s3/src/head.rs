@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use trueup_core::{Value, read_json};
 use trueup_state::rows::{from_nanoseconds, to_nanoseconds};
-use trueup_state::{Batch, Entry, HistoryLine, Holder, Record, RecordId};
+use trueup_state::{Batch, Entry, FencingToken, HistoryLine, Holder, Record, RecordId, StoreError};
 
 /// The newest format this program knows, which is the one it writes.
 pub(crate) const FORMAT: u64 = 1;
@@ -198,6 +198,16 @@ impl Head {
     /// All pieces that it names.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &Piece> {
         self.records.iter().flatten().chain(&self.journal).chain(&self.history)
+    }
+
+    /// Refuses one who does not hold the lease.
+    pub(crate) fn check_held(&self, token: FencingToken) -> Result<(), StoreError> {
+        if self.lease.is_some() && self.token == token.0 { Ok(()) } else { Err(StoreError::Superseded) }
+    }
+
+    /// How large the runs of records are.
+    pub(crate) fn run_sizes(&self) -> Vec<u64> {
+        self.records.iter().map(|run| run.iter().map(|piece| piece.bytes).sum()).collect()
     }
 
     /// Notes who writes it.

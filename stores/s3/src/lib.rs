@@ -30,8 +30,9 @@
 //! named and left as it is; heads and pieces carry checksums.
 //!
 //! **Caveats.** A head grows by some hundred bytes for every 8 MiB of records, journal and history, until that is pruned. A
-//! bucket that keeps old versions of objects keeps every head: let it forget them after some days. Secrets are not sealed
-//! here, so the bucket is for those who may see them.
+//! bucket that keeps old versions of objects keeps every head: let it forget them after some days. Secrets are sealed by
+//! whoever writes to it, or not at all. After a change of keys nothing is left of what older ones sealed, except in older
+//! versions of objects, if the bucket keeps them.
 
 mod commit;
 mod config;
@@ -67,6 +68,7 @@ pub use objects::Traffic;
 use contents::Contents;
 use head::Head;
 use lease::Decision;
+use logs::Forgotten;
 use objects::{Objects, many};
 use scope::ScopeState;
 
@@ -243,7 +245,20 @@ impl Store for S3Store {
     }
 
     fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move { logs::prune(&mut *self.scope(scope).await, &self.objects, keep_runs).await })
+        let runs = Forgotten::Runs { keep: keep_runs };
+        Box::pin(async move { logs::forget(&mut *self.scope(scope).await, &self.objects, runs).await })
+    }
+
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let older = Forgotten::BeforeResealing(token);
+        Box::pin(async move {
+            logs::forget(&mut *self.scope(scope).await, &self.objects, older).await?;
+            Ok(true)
+        })
     }
 
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {

@@ -5,15 +5,15 @@ use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 use trueup_core::read_json;
-use trueup_state::{Entry, HistoryLine, RecordId, RunSummary, StoreError};
+use trueup_state::{Entry, FencingToken, HistoryLine, RecordId, RunSummary, Step, StoreError};
 
-use crate::flush::{Added, Rewrite, sweep, write_pieces};
+use crate::flush::{Added, Draft, Merge, Rewrite, sweep, write_pieces};
 use crate::head::{Piece, Told, time};
 use crate::objects::Objects;
 use crate::scope::{Known, RACES_MAX, ScopeState, Written};
 
-/// How often pruning begins anew because a run writes meanwhile.
-const PRUNE_TRIES_MAX: u32 = 10;
+/// How often forgetting begins anew because a run writes meanwhile.
+const FORGET_TRIES_MAX: u32 = 10;
 
 pub(crate) async fn journal(
     state: &mut ScopeState,
@@ -89,13 +89,23 @@ fn parsed<T: DeserializeOwned>(objects: &Objects, lines: &[String]) -> Result<Ve
     lines.iter().enumerate().map(line).collect()
 }
 
-/// Writes both logs anew, without what is to be forgotten, and deletes all pieces that nobody needs.
-pub(crate) async fn prune(
+/// What is forgotten, besides the journal of records that no longer exist.
+#[derive(Clone, Copy)]
+pub(crate) enum Forgotten {
+    /// All but the newest runs.
+    Runs { keep: usize },
+    /// What the journal says of each record from before it was last resealed. Only a holder of the lease may ask for it.
+    BeforeResealing(FencingToken),
+}
+
+/// Writes everything anew without what is to be forgotten, and deletes all pieces that nobody needs, so that nothing is
+/// left of it.
+pub(crate) async fn forget(
     state: &mut ScopeState,
     objects: &Objects,
-    keep_runs: usize,
+    forgotten: Forgotten,
 ) -> Result<(), StoreError> {
-    for _ in 0..PRUNE_TRIES_MAX {
+    for _ in 0..FORGET_TRIES_MAX {
         state.fetch(objects).await?;
         state.load(objects).await?;
         let journal = read(state, objects, |known| &known.head.journal, |added| added.journal).await?;
@@ -104,28 +114,46 @@ pub(crate) async fn prune(
         state.load(objects).await?;
         let known = state.known(objects).await?;
         let (head, commits) = (known.head.clone(), known.commits.clone());
+        if let Forgotten::BeforeResealing(token) = forgotten {
+            head.check_held(token)?;
+        }
         if head.serial == 0 {
             return Ok(());
         }
         let Some(mut contents) = state.contents.take() else { continue };
 
         let entries: Vec<Entry> = parsed(objects, &journal)?;
-        let kept = journal.into_iter().zip(&entries).filter(|(_, entry)| contents.has(entry.id));
-        let journal = Rewrite { keep: 0, lines: kept.map(|(line, _)| line).collect() };
         let told: Vec<Told> = parsed(objects, &history)?;
-        let runs = newest(&told, keep_runs);
-        let kept = history.into_iter().zip(&told).filter(|(_, told)| runs.contains(told.run.as_str()));
-        let history = Rewrite { keep: 0, lines: kept.map(|(line, _)| line).collect() };
+        let (begins, runs) = match forgotten {
+            Forgotten::Runs { keep } => (BTreeMap::new(), newest(&told, keep)),
+            Forgotten::BeforeResealing(_) => (last_resealings(&entries), newest(&told, usize::MAX)),
+        };
+        let kept = |(at, entry): (usize, &Entry)| {
+            contents.has(entry.id) && begins.get(&entry.id).is_none_or(|begins| *begins <= at)
+        };
+        let journal = left(journal, entries.iter().enumerate().map(kept));
+        let history = left(history, told.iter().map(|told| runs.contains(told.run.as_str())));
 
-        let logs = [journal, history];
-        let written = write_pieces(state, objects, head, &commits, &mut contents, u64::MAX, logs).await?;
-        if written == Written::Done {
+        let draft = Draft { head, commits: &commits, contents: &mut contents, merge: Merge::All };
+        if write_pieces(state, objects, draft, [journal, history]).await? == Written::Done {
             state.contents = Some(contents);
             state.catch_up();
             return sweep(state, objects).await;
         }
     }
     Err(objects.unavailable("prune", &"a run writes it all the time; try again when it is over"))
+}
+
+/// A log of the lines that are kept.
+fn left(lines: Vec<String>, kept: impl Iterator<Item = bool>) -> Rewrite {
+    let lines = lines.into_iter().zip(kept).filter_map(|(line, kept)| kept.then_some(line));
+    Rewrite { keep: 0, lines: lines.collect() }
+}
+
+/// Where each record was last resealed.
+fn last_resealings(entries: &[Entry]) -> BTreeMap<RecordId, usize> {
+    let resealed = |(_, entry): &(usize, &Entry)| matches!(entry.step, Step::Resealed { .. });
+    entries.iter().enumerate().filter(resealed).map(|(at, entry)| (entry.id, at)).collect()
 }
 
 /// The newest runs, in the order of their first lines.

@@ -5,8 +5,8 @@ mod shop;
 
 use std::sync::Arc;
 
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt};
 use shop::unreliable::{Fate, Unreliable};
 use shop::{SMALL, TERM, adopted, commit, holder, id, lease, line, numbers, scope};
 use trueup_core::value;
@@ -142,4 +142,24 @@ async fn pieces_that_no_head_names_are_swept_up() {
     let named = shop::named_pieces(&*bucket).await;
     assert_eq!(left, named, "what is there should be what the head names");
     assert_eq!(numbers(&store).await, (0..=number).collect::<Vec<_>>());
+}
+
+/// What another is about to name is not taken for something left behind.
+#[tokio::test]
+async fn pieces_that_the_next_head_may_name_are_left_alone() {
+    let (clock, bucket) = (HandClock::new(), Arc::new(InMemory::new()));
+    let store = shop::open_on(bucket.clone(), SMALL, &clock).await.unwrap();
+    let lease = lease(&store, "run-1").await;
+    commit(&store, &lease, vec![adopted(0, 10)]).await.unwrap();
+    let text = shop::head(&*bucket).await;
+    let serial: u64 = text.split("\"serial\":").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+    // Pruning writes the next head and then clears away.
+    for base in [serial, serial + 1] {
+        let path = format!("team/scopes/shop/prod/pieces/{base:020}-records-other-{base}");
+        bucket.put(&path.into(), "prepared".into()).await.unwrap();
+    }
+    store.prune(&scope(), 1).await.unwrap();
+    let left = shop::pieces(&*bucket).await;
+    let other: Vec<&String> = left.iter().filter(|name| name.contains("other")).collect();
+    assert_eq!(other, [&format!("{:020}-records-other-{}", serial + 1, serial + 1)]);
 }

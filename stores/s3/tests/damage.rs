@@ -6,7 +6,7 @@ mod shop;
 use std::sync::Arc;
 
 use object_store::memory::InMemory;
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{ObjectStoreExt, PutPayload};
 use shop::{HEAD, SMALL, adopted, commit, head, holder, lease, scope};
 use trueup_state::conformance::HandClock;
 use trueup_state::{Store, StoreError};
@@ -27,21 +27,9 @@ async fn put(bucket: &InMemory, path: &str, text: impl Into<String>) {
     bucket.put(&path.into(), PutPayload::from(text.into())).await.unwrap();
 }
 
-/// All that is in a bucket.
-async fn everything(bucket: &InMemory) -> Vec<(String, Vec<u8>)> {
-    let mut all = Vec::new();
-    let listed: Vec<_> = futures_util::TryStreamExt::try_collect(bucket.list(None)).await.unwrap();
-    for object in listed {
-        let body = bucket.get(&object.location).await.unwrap().bytes().await.unwrap();
-        all.push((object.location.to_string(), body.to_vec()));
-    }
-    all.sort();
-    all
-}
-
 /// What opening, loading or taking the lease says. The bucket must stay as it is.
 async fn refusal(bucket: &Arc<InMemory>) -> String {
-    let before = everything(bucket).await;
+    let before = shop::everything(bucket).await;
     let refused = async {
         let store = shop::open_on(bucket.clone(), SMALL, &HandClock::new()).await?;
         let loaded = store.load(&scope()).await.map(drop);
@@ -59,7 +47,7 @@ async fn refusal(bucket: &Arc<InMemory>) -> String {
         loaded
     };
     let refused = refused.await;
-    assert_eq!(everything(bucket).await, before, "it was not touched");
+    assert_eq!(shop::everything(bucket).await, before, "it was not touched");
     refused.unwrap_err().to_string()
 }
 
@@ -153,5 +141,5 @@ async fn a_store_is_made_by_writing_alone() {
         .await,
         Err(StoreError::Superseded)
     );
-    assert_eq!(everything(&bucket).await, []);
+    assert_eq!(shop::everything(&bucket).await, []);
 }

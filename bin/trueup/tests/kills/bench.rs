@@ -1,52 +1,89 @@
-//! What is common: the binary in a folder, and the comparison of what exists with what is recorded.
+//! What is common: the binary in a folder of its own, on a store, and the comparison of what exists with what is recorded.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value as Json;
 
+use tempfile::TempDir;
+
 use crate::server::Server;
 
-/// How many operations were begun and not ended, by what is recorded.
-pub(crate) fn open_operations(folder: &Path) -> usize {
-    records(folder).iter().filter(|record| record["current"]["status"]["status"] != "ready").count()
+/// A folder to run the binary in, and where it keeps its state.
+pub(crate) struct Place {
+    folder: TempDir,
+    /// What says where the state is; nothing, if it is in the folder.
+    variables: Vec<(&'static str, String)>,
 }
 
-/// What exists is what is recorded, nothing is doubled, and nothing is left to do.
-pub(crate) fn compare(folder: &Path, server: &Server, at: &str) {
-    let truth = server.truth();
-    let recorded: BTreeMap<u64, String> = records(folder)
-        .iter()
-        .map(|record| {
-            let id = record["current"]["object"]["outputs"]["id"].as_str().and_then(|id| id.parse().ok());
-            (id.unwrap_or_else(|| panic!("{at}: no id in {record}")), record["address"].to_string())
-        })
-        .collect();
-    let alive: Vec<u64> = truth.keys().copied().collect();
-    let kept: Vec<u64> = recorded.keys().copied().collect();
-    assert_eq!(alive, kept, "{at}: what exists {truth:?}, what is recorded {recorded:?}");
-    assert!(server.doubled().is_empty(), "{at}: made twice: {:?}", server.doubled());
-    let again = trueup(folder, &["plan", "--detailed-exitcode"]);
-    assert_eq!(again.status.code(), Some(0), "{at}: {}", told(&again));
-}
+impl Place {
+    pub(crate) fn new(variables: Vec<(&'static str, String)>) -> Self {
+        Place { folder: tempfile::tempdir().unwrap(), variables }
+    }
 
-pub(crate) fn records(folder: &Path) -> Vec<Json> {
-    let exported = trueup(folder, &["state", "export"]);
-    assert!(exported.status.success(), "{}", told(&exported));
-    let exported: Json = serde_json::from_slice(&exported.stdout).unwrap();
-    exported["records"].as_array().cloned().unwrap_or_default()
-}
+    /// Makes this the program.
+    pub(crate) fn write(&self, program: &str) {
+        std::fs::write(self.folder.path().join("main.tf"), program).unwrap();
+    }
 
-pub(crate) fn trueup(folder: &Path, arguments: &[&str]) -> Output {
-    command(folder, arguments).output().unwrap()
-}
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+        command.args(arguments).arg("--stage").arg("test").current_dir(self.folder.path());
+        command.env_clear().env("HOME", self.folder.path());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
 
-pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
-    command.args(arguments).arg("--stage").arg("test").current_dir(folder);
-    command.env_clear().env("HOME", folder).env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command
+    pub(crate) fn trueup(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Deploys what killed runs left, as someone does who knows that they are dead: without waiting until their leases
+    /// expire.
+    pub(crate) fn deploy_after_kill(&self) -> Output {
+        let tried = self.trueup(&["deploy", "--yes", "--no-wait"]);
+        let said = told(&tried);
+        let Some((_, run)) = said.split_once("unlock ").filter(|_| !tried.status.success()) else {
+            return tried;
+        };
+        let run: String = run.chars().take_while(char::is_ascii_hexdigit).collect();
+        let unlocked = self.trueup(&["unlock", &run, "--yes"]);
+        assert!(unlocked.status.success(), "{}", told(&unlocked));
+        self.trueup(&["deploy", "--yes", "--no-wait"])
+    }
+
+    pub(crate) fn records(&self) -> Vec<Json> {
+        let exported = self.trueup(&["state", "export"]);
+        assert!(exported.status.success(), "{}", told(&exported));
+        let exported: Json = serde_json::from_slice(&exported.stdout).unwrap();
+        exported["records"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// How many operations were begun and not ended, by what is recorded.
+    pub(crate) fn open_operations(&self) -> usize {
+        let open = |record: &&Json| record["current"]["status"]["status"] != "ready";
+        self.records().iter().filter(open).count()
+    }
+
+    /// What exists is what is recorded, nothing is doubled, and nothing is left to do.
+    pub(crate) fn compare(&self, server: &Server, at: &str) {
+        let truth = server.truth();
+        let recorded: BTreeMap<u64, String> = self
+            .records()
+            .iter()
+            .map(|record| {
+                let id = record["current"]["object"]["outputs"]["id"].as_str().and_then(|id| id.parse().ok());
+                (id.unwrap_or_else(|| panic!("{at}: no id in {record}")), record["address"].to_string())
+            })
+            .collect();
+        let alive: Vec<u64> = truth.keys().copied().collect();
+        let kept: Vec<u64> = recorded.keys().copied().collect();
+        assert_eq!(alive, kept, "{at}: what exists {truth:?}, what is recorded {recorded:?}");
+        assert!(server.doubled().is_empty(), "{at}: made twice: {:?}", server.doubled());
+        let again = self.trueup(&["plan", "--detailed-exitcode"]);
+        assert_eq!(again.status.code(), Some(0), "{at}: {}", told(&again));
+    }
 }
 
 pub(crate) fn told(output: &Output) -> String {

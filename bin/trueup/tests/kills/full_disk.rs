@@ -1,9 +1,8 @@
 //! A disk that is full: no file may grow beyond a limit, which comes closer and closer.
 
-use std::path::Path;
 use std::process::Command;
 
-use crate::bench::{command, compare, records, told, trueup};
+use crate::bench::{Place, told};
 use crate::server::Server;
 
 /// Enough for the state to outgrow the limits.
@@ -32,24 +31,24 @@ fn a_full_disk_loses_nothing_and_doubles_nothing() {
 /// Deploys with too little room, and again with enough. Whether the first time it was enough too.
 fn filled(kilobytes: u64) -> bool {
     let server = Server::start();
-    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new(Vec::new());
     let at = format!("with files of {kilobytes} kB at most");
-    std::fs::write(folder.path().join("main.tf"), program(&server, 1)).unwrap();
-    let limited = limited(folder.path(), kilobytes).output().unwrap();
+    place.write(&program(&server, 1));
+    let limited = limited(&place, kilobytes).output().unwrap();
     let (enough, said) = (limited.status.success(), told(&limited));
     if enough {
-        compare(folder.path(), &server, &at);
+        place.compare(&server, &at);
     } else {
         assert_eq!(limited.status.code(), Some(1), "{at}: {said}");
         assert!(said.contains("error: cannot "), "{at}: it should say what could not be written:\n{said}");
         assert!(!said.contains("panicked"), "{at}: {said}");
     }
     // With room again, also for something else.
-    std::fs::write(folder.path().join("main.tf"), program(&server, 2)).unwrap();
-    let done = trueup(folder.path(), &["deploy", "--yes"]);
+    place.write(&program(&server, 2));
+    let done = place.trueup(&["deploy", "--yes"]);
     assert!(done.status.success(), "{at}: {}", told(&done));
-    compare(folder.path(), &server, &at);
-    assert_eq!(records(folder.path()).len(), THINGS, "{at}");
+    place.compare(&server, &at);
+    assert_eq!(place.records().len(), THINGS, "{at}");
     enough
 }
 
@@ -59,11 +58,12 @@ fn program(server: &Server, size: u64) -> String {
 
 /// A deploy whose files may not grow beyond a size. Where the kernel would end the process for trying, it fails the write
 /// instead, as a full disk does.
-fn limited(folder: &Path, kilobytes: u64) -> Command {
-    let deploy = command(folder, &["deploy", "--yes"]);
+fn limited(place: &Place, kilobytes: u64) -> Command {
+    let deploy = place.command(&["deploy", "--yes"]);
     let mut shell = Command::new("bash");
     shell.args(["-c", "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\""]).arg(kilobytes.to_string());
-    shell.arg(deploy.get_program()).args(deploy.get_args()).current_dir(folder);
+    shell.arg(deploy.get_program()).args(deploy.get_args());
+    shell.current_dir(deploy.get_current_dir().unwrap());
     shell.env_clear().envs(deploy.get_envs().filter_map(|(name, value)| Some((name, value?))));
     shell
 }

@@ -1,34 +1,61 @@
 //! Kills at random requests of random runs: before an effect, between an effect and its answer, and after the answer.
 
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 
-use crate::bench::{command, compare, open_operations, told, trueup};
+use trueup_test_servers::emulator::Emulator;
+use trueup_test_servers::postgres::Postgres;
+
+use crate::bench::{Place, told};
 use crate::chance::Chance;
 use crate::server::{Moment, Server};
+use crate::stores::{in_bucket, in_database};
 
 /// How many kills count, unless `TRUEUP_KILLS` says otherwise: those that left an operation open.
 const KILLS: u64 = 200;
 
+/// The same where the state is on a server.
+const KILLS_ON_SERVERS: u64 = 25;
+
+fn wanted(usual: u64) -> u64 {
+    std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+fn seed() -> u64 {
+    std::env::var("TRUEUP_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
 /// CRASH-7, INV-1, INV-2, INV-4, INV-5, INV-8
 #[test]
 fn a_killed_run_loses_nothing_and_doubles_nothing() {
-    let wanted = std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
-    let seed = std::env::var("TRUEUP_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     // Two at a time: each waits for the disk most of the time.
     std::thread::scope(|scope| {
         for part in 0..2 {
-            scope.spawn(move || campaign(seed * 2 + part, wanted.div_ceil(2)));
+            scope.spawn(move || {
+                campaign(&Place::new(Vec::new()), seed() * 2 + part, wanted(KILLS).div_ceil(2));
+            });
         }
     });
 }
 
-/// Kills runs in a folder of its own until enough of them left an operation open.
-fn campaign(seed: u64, wanted: u64) {
+/// CRASH-7
+#[test]
+fn a_killed_run_loses_nothing_with_its_state_in_a_database() {
+    let Some(postgres) = Postgres::shared() else { return };
+    campaign(&in_database(postgres), seed(), wanted(KILLS_ON_SERVERS));
+}
+
+/// CRASH-7
+#[test]
+fn a_killed_run_loses_nothing_with_its_state_in_a_bucket() {
+    let Some(emulator) = Emulator::Ministack.start() else { return };
+    campaign(&in_bucket(&emulator), seed(), wanted(KILLS_ON_SERVERS));
+}
+
+/// Kills runs until enough of them left an operation open.
+fn campaign(place: &Place, seed: u64, wanted: u64) {
     let mut chance = Chance(seed);
     let server = Server::start();
-    let folder = tempfile::tempdir().unwrap();
     let (mut counted, mut others, mut round) = (0, 0, 0);
     while counted < wanted {
         round += 1;
@@ -36,26 +63,26 @@ fn campaign(seed: u64, wanted: u64) {
             round < wanted * 20,
             "seed {seed}: hardly any kill leaves an operation open: {counted} of {round}"
         );
-        std::fs::write(folder.path().join("main.tf"), program(&server, &mut chance)).unwrap();
+        place.write(&program(&server, &mut chance));
         // A run may be killed several times in a row before one gets through.
         for _ in 0..=chance.below(2) {
             let moments = [Moment::BeforeTheEffect, Moment::BeforeTheAnswer, Moment::AfterTheAnswer];
             let moment = moments[chance.below(3) as usize];
-            if killed(folder.path(), &server, chance.below(6), moment) {
-                let open = open_operations(folder.path());
+            if killed(place, &server, chance.below(6), moment) {
+                let open = place.open_operations();
                 counted += u64::from(open > 0);
                 others += u64::from(open == 0);
             }
         }
-        let done = trueup(folder.path(), &["deploy", "--yes"]);
+        let done = place.deploy_after_kill();
         assert!(done.status.success(), "seed {seed}, round {round}: {}", told(&done));
-        compare(folder.path(), &server, &format!("seed {seed}, round {round}"));
+        place.compare(&server, &format!("seed {seed}, round {round}"));
     }
     println!("seed {seed}: {counted} kills with an open operation, {others} others, {round} programs");
 }
 
 /// Some of six things, in chains, of random sizes; what changes its kind is replaced.
-fn program(server: &Server, chance: &mut Chance) -> String {
+pub(crate) fn program(server: &Server, chance: &mut Chance) -> String {
     let mut text = String::new();
     let mut last: Option<u64> = None;
     for number in 0..6 {
@@ -72,8 +99,9 @@ fn program(server: &Server, chance: &mut Chance) -> String {
 }
 
 /// Deploys and kills the run at a request. Whether the kill came before the run's own end.
-fn killed(folder: &Path, server: &Server, countdown: u64, moment: Moment) -> bool {
-    let child = command(folder, &["deploy", "--yes"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+fn killed(place: &Place, server: &Server, countdown: u64, moment: Moment) -> bool {
+    let child =
+        place.command(&["deploy", "--yes", "--no-wait"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let child: Arc<Mutex<Child>> = Arc::new(Mutex::new(child.unwrap()));
     let doomed = child.clone();
     server.strike_at(countdown, moment, move || doomed.lock().unwrap().kill().unwrap());

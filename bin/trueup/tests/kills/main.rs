@@ -1,4 +1,5 @@
-//! The real binary in real trouble: killed at random instants, and on a disk that is full. Then it is run again, and what
+//! The real binary in real trouble: killed at random instants, on a disk that is full, with
+//! its store gone. Then it is run again, and what
 //! exists is compared with what is recorded.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::disallowed_methods, reason = "how much it does is said from outside")]
@@ -9,3 +10,4 @@ mod chance;
 mod full_disk;
 mod killed;
 mod server;
+mod stores;

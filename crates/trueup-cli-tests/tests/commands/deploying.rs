@@ -215,3 +215,29 @@ fn a_stack_in_rust_has_the_same_command_line() {
     assert!(folder.run("dev --yes").err.contains("compiled"));
     assert!(folder.done("plan --help").out.contains("shelf plan"));
 }
+
+/// PLANFILE-2: of a stack in Rust, what counts is the binary, and what it asked for.
+#[test]
+fn a_stack_in_rust_saves_plans_too() {
+    let folder = shelf();
+    folder.done("plan --stage t --var greeting=hi --out shelf.plan");
+    let told = folder.run("deploy shelf.plan");
+    assert!(told.code == 1 && told.err.contains("the variable `greeting`"), "{told:?}");
+    assert!(!folder.has("index.txt"));
+    folder.done("deploy shelf.plan --var greeting=hi --var unasked=1");
+    assert_eq!(folder.read("about.txt"), "hi");
+    // Another build of the same program.
+    folder.done("plan --var greeting=ho --out shelf.plan");
+    let rebuilt = folder.path().join("rebuilt");
+    let mut bytes = std::fs::read(folder.binary()).unwrap();
+    bytes.push(0);
+    std::fs::write(&rebuilt, bytes).unwrap();
+    std::fs::set_permissions(&rebuilt, std::fs::metadata(folder.binary()).unwrap().permissions()).unwrap();
+    let usual = folder.command("deploy shelf.plan --var greeting=ho");
+    let mut command = std::process::Command::new("sh");
+    // By the time a shell runs, no child of another test holds the new file open for writing any more.
+    command.args(["-c", "exec ./rebuilt \"$@\"", "sh"]).args(usual.get_args()).current_dir(folder.path());
+    command.env_clear().envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let told = trueup_cli_harness::Told::of(command.output().unwrap());
+    assert!(told.code == 1 && told.err.contains("another build"), "{told:?}");
+}

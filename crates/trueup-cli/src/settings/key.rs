@@ -34,7 +34,7 @@ const NEW_NAMES: Names = Names {
 /// Where keys are, and which kind is taken where there is none yet.
 pub(crate) fn key(environment: &Environment, user: &UserSettings) -> Resolved<KeySources> {
     let told = user.key.clone().unwrap_or_default();
-    let own_file = || Some(environment.config_file()?.parent()?.join("key"));
+    let own_file = || own_key_file(environment);
     let sources = KeySources {
         file: environment.get(NAMES.file).map(PathBuf::from).or(told.file).or_else(own_file),
         passphrase: secret(environment, NAMES.passphrase),
@@ -55,6 +55,11 @@ pub(crate) fn key(environment: &Environment, user: &UserSettings) -> Resolved<Ke
         (None, None) => (KeyKind::File, Source::Default),
     };
     Resolved { value: KeySources { chosen, ..sources }, from }
+}
+
+/// The key file where nothing else is said: beside the user's configuration.
+pub(crate) fn own_key_file(environment: &Environment) -> Option<PathBuf> {
+    Some(environment.config_file()?.parent()?.join("key"))
 }
 
 /// Where the keys are that `state rekey` changes to: what is not said anew stays.

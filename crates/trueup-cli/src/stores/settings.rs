@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
 
 /// Refuses settings that the kind does not have.
 pub(super) fn check_known(state: &StateSettings, known: &[&str]) -> Result<(), Diagnostics> {
-    let mut names = state.settings.as_entries().into_iter().flat_map(|entries| entries.keys());
+    let mut names = state.settings.as_entries().into_iter().flat_map(trueup_core::Entries::keys);
     let Some(name) = names.find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
     let mut diagnostic = Diagnostic::error(format!("a {} store has no setting `{name}`", state.kind));
     diagnostic.origin = state.settings.get(name).and_then(Value::origin);

@@ -24,7 +24,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
-use crate::planner::{action_of, chosen, with_ignored};
+use crate::planner::{action_of, chosen, is_interrupted, with_ignored};
 use crate::retry::{Attempts, within};
 
 /// One resource being applied.
@@ -91,11 +91,12 @@ impl Applying<'_> {
     async fn adopt(&self, object: State, number: u64, slot: u64) -> Result<State, Trouble> {
         let (address, origin) = (self.address.clone(), self.held.origin().clone());
         let meta = self.resource.meta.clone();
-        let unknown_inputs = object.inputs.is_none();
+        let interrupted = self.current().is_some_and(|current| current.attempt().is_some());
+        let unknown_inputs = object.inputs.is_none() || interrupted;
         let mut steps =
             vec![Step::Adopted { address, origin, meta: meta.clone(), number, slot, object: object.clone() }];
-        // An object whose inputs nobody knows is brought to these at once. Whoever has to delete it before that must at
-        // least know which.
+        // An object whose inputs nobody knows, or which may have changed since it was made with those of the attempt, is
+        // brought to these at once. Whoever has to delete it before that must at least know which.
         steps.extend(unknown_inputs.then(|| Step::UpdateBegun { meta, attempt: self.attempt() }));
         self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);
@@ -104,7 +105,8 @@ impl Applying<'_> {
 
     /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6).
     async fn look(&self) -> Result<Option<State>, Trouble> {
-        let Some(sighting) = self.sighted().await? else { return Ok(None) };
+        let interrupted = self.current().as_ref().is_some_and(is_interrupted);
+        let Some(sighting) = self.sighted(interrupted).await? else { return Ok(None) };
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let number = match sighting.ownership {
             Ownership::Owned { generation: Some(number) } => number,
@@ -114,9 +116,10 @@ impl Applying<'_> {
     }
 
     /// The object of this identity, if there is one that may become ours.
-    async fn sighted(&self) -> Result<Option<Sighting>, Failure> {
+    async fn sighted(&self, interrupted: bool) -> Result<Option<Sighting>, Failure> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
-        let request = LookupRequest { config: &self.config, desired: &self.desired, context: &context };
+        let (config, desired) = (&self.config, &self.desired);
+        let request = LookupRequest { config, desired, interrupted, context: &context };
         let lookup = || self.resource.handler.lookup(request);
         let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
         let found = chosen(found.unwrap_or_default(), self.resource.adopt, &self.address.to_string())?;
@@ -129,7 +132,7 @@ impl Applying<'_> {
     /// The same of an object that must be there and may not be visible yet.
     async fn sighted_in_time(&self) -> Result<Option<Sighting>, Failure> {
         let window = self.resource.handler.traits().consistency_window;
-        within(&*self.run.clock, window, || self.sighted(), Option::is_some).await
+        within(&*self.run.clock, window, || self.sighted(false), Option::is_some).await
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
@@ -186,6 +189,7 @@ impl Applying<'_> {
             .run
             .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
             .await?;
+        context.report_warnings(answer.diagnostics);
         let planned = self.resource.decision.action;
         let mut action = action_of(answer.verdict);
         let unfinished = current.is_some_and(|current| current.attempt().is_some());

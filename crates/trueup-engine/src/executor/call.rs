@@ -134,6 +134,7 @@ impl Run<'_> {
             cancellation: CancellationToken::new(),
             clock: self.clock.clone(),
             progress: Arc::new(progress),
+            warnings: self.warned.of(address),
             name_rules: NameRules::default(),
         }
     }

@@ -121,8 +121,8 @@ impl Removal<'_> {
         let object = match self.handler.recovery(&attempt.inputs.effective) {
             Recovery::Blind => return Err(outcome_unknown(&self.address.to_string()).into()),
             Recovery::Lookup => {
-                let request =
-                    LookupRequest { config: self.config, desired: &attempt.inputs, context: &context };
+                let (config, desired) = (self.config, &attempt.inputs);
+                let request = LookupRequest { config, desired, interrupted: true, context: &context };
                 let call = || self.handler.lookup(request);
                 let look = || self.run.retrying(self.address, Operation::Read, self.policy, call);
                 let window = self.handler.traits().consistency_window;

@@ -33,6 +33,7 @@ use crate::events::{Event, EventKind, EventSink};
 use crate::lease::RunLease;
 use crate::options::DeployOptions;
 use crate::random::Random;
+use crate::warned::Warned;
 pub(crate) use journal::Journal;
 pub(crate) use limits::Limits;
 pub use report::{Outcome, RunReport};
@@ -86,6 +87,8 @@ pub(crate) struct Run<'a> {
     pub(crate) bound: bool,
     /// Providers whose configuration became known during the run.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
+    /// What providers warn of.
+    pub(crate) warned: Warned,
 }
 
 impl Run<'_> {

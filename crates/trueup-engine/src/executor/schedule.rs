@@ -22,7 +22,7 @@ use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_
 use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
-use crate::plan::{Action, Grant, ReplaceOrder};
+use crate::plan::{Action, Grant, Plan, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{Draft, Planned};
 
@@ -330,9 +330,11 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
-                // Which older generation uses which is recorded for the resource as a whole: where something is in use, what
-                // waits for it may be what uses it.
-                let in_use = matches!(task, Task::CleanUp(_)) && failure.class == FailureClass::Conflict;
+                // Which older generation uses which is recorded for the resource as a whole. Where one that an earlier run has
+                // left is in use, what waits for it may be what uses it.
+                let was_left = draft.nodes[at].record.as_ref().is_some_and(|(it, _)| !it.deposed.is_empty());
+                let cleans_up = matches!(task, Task::CleanUp(_));
+                let in_use = cleans_up && was_left && failure.class == FailureClass::Conflict;
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(Outcome::Failed(failure)),
@@ -418,7 +420,7 @@ impl Progress<'_> {
             && !self.stopping()
     }
 
-    async fn conclude(mut self, draft: &Draft<'_>, plan: crate::plan::Plan) -> RunReport {
+    async fn conclude(mut self, draft: &Draft<'_>, plan: Plan) -> RunReport {
         let run = self.run;
         let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
         for (at, node) in draft.nodes.iter().enumerate() {
@@ -440,6 +442,7 @@ impl Progress<'_> {
             outputs: None,
             warnings: Vec::new(),
         };
+        report.warnings.extend(unsaid(&report.plan, &run.warned.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
             match stack_outputs(run, draft) {
@@ -447,10 +450,7 @@ impl Progress<'_> {
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
             let found = if run.destroy { Diagnostics::new() } else { draft.checks(run.program) };
-            // What the plan said already need not be said again.
-            let news = found.iter().filter(|it| !report.plan.warnings.iter().any(|told| told == *it));
-            let news: Vec<String> = news.map(ToString::to_string).collect();
-            report.warnings.extend(news);
+            report.warnings.extend(unsaid(&report.plan, &found));
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {
@@ -560,4 +560,10 @@ fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
         outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
+}
+
+/// What the plan said already need not be said again.
+fn unsaid(plan: &Plan, found: &Diagnostics) -> Vec<String> {
+    let news = found.iter().filter(|it| !plan.warnings.iter().any(|told| told == *it));
+    news.map(ToString::to_string).collect()
 }

@@ -222,8 +222,8 @@ impl Builder {
             }
         }
         // Only what is deleted before it is made again can contradict: without that, deletes come after applies.
-        let contradictable =
-            draft.nodes.iter().any(|node| node.decision.order == Some(ReplaceOrder::DeleteFirst));
+        let contradictable = self.tasks.iter().any(|task| matches!(task, Task::DeleteOld(_)))
+            || draft.nodes.iter().any(|node| node.decision.order == Some(ReplaceOrder::DeleteFirst));
         let wishes = [gone_first, moved_off_first, upstream_first].concat();
         if !contradictable {
             self.edges.extend(wishes);

@@ -10,6 +10,7 @@ use crate::plan::{Action, Plan, PlannedAction, Reason};
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = outputs(sources, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
+    draft.warnings.extend(sources.warned.take());
     if !sources.destroy {
         draft.warnings.extend(draft.checks(sources.program));
     }

@@ -457,7 +457,9 @@ impl Case<'_> {
             private: &private,
             context: &context,
         };
-        self.handler.plan(request).await
+        let mut answer = self.handler.plan(request).await?;
+        context.report_warnings(std::mem::take(&mut answer.diagnostics));
+        Ok(answer)
     }
 
     /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6). What is not
@@ -470,7 +472,8 @@ impl Case<'_> {
         }
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
-        let request = LookupRequest { config, desired: inputs, context: &context };
+        let interrupted = record.and_then(|record| record.current.as_ref()).is_some_and(is_interrupted);
+        let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
         let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
         let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
         let looking = async {
@@ -493,6 +496,11 @@ impl Case<'_> {
             }
         }
     }
+}
+
+/// Whether a generation is a create of which nobody knows what came of it.
+pub(crate) fn is_interrupted(generation: &Generation) -> bool {
+    matches!(generation.status, Status::Creating(_)) && generation.object.is_none()
 }
 
 /// The inputs of the create that was interrupted, by which its object is found. A stub was begun before all its inputs

@@ -24,7 +24,7 @@ mod select;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, chosen, outcome_unknown};
+pub(crate) use decide::{action_of, chosen, is_interrupted, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use ignore::with_ignored;
 pub(crate) use observe::observe;
@@ -53,6 +53,7 @@ use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
 use crate::saved::{About, Asked, Observations};
+use crate::warned::Warned;
 use node::{Attributes, Node, NodeKind, NodeScope};
 use relocate::Relocation;
 use select::Selection;
@@ -77,6 +78,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) observations: Option<&'a Observations>,
     /// What the saved plan that this one must come out like is about.
     pub(crate) about: Option<&'a About>,
+    /// What providers warn of.
+    pub(crate) warned: Warned,
 }
 
 /// A plan in the making, of a program.
@@ -193,6 +196,7 @@ impl Sources<'_> {
             cancellation: tokio_util::sync::CancellationToken::new(),
             clock: self.clock.clone(),
             progress: Arc::new(|_| {}),
+            warnings: self.warned.of(address),
             name_rules: NameRules::default(),
         }
     }

@@ -85,8 +85,7 @@ fn keeps_identity(node: &Node) -> bool {
     matches!((new, old), (Some(new), Some(old)) if new.same(&old))
 }
 
-/// What depends on an object that is deleted first, or did when it was recorded, and must or may be replaced itself,
-/// goes with it.
+/// What uses an object that is deleted first, by what is recorded, and must or may be replaced itself, goes with it.
 fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let deleted_first =
@@ -94,8 +93,8 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut spreading: Vec<usize> = (0..draft.nodes.len()).filter(|at| deleted_first(draft, *at)).collect();
     let mut removed = BTreeSet::new();
     while let Some(at) = spreading.pop() {
-        let recorded = draft.recorded_graph.dependents(at);
-        let dependents: Vec<usize> = recorded.chain(draft.graph.dependents(at)).collect();
+        // Who only will depend on it has nothing yet that stands in the way.
+        let dependents: Vec<usize> = draft.recorded_graph.dependents(at).collect();
         for dependent in dependents {
             let upstream = draft.nodes[at].address.to_string();
             let before = deleted_first(draft, dependent);

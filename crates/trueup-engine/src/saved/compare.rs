@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Value, diff};
+use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value, diff};
 
 use super::wire::WrittenAction;
 use super::{PLAN_AGAIN, SavedPlan};
-use crate::plan::{Plan, PlannedAction};
+use crate::plan::{Action, Plan, PlannedAction};
 
 /// How many differing fields of one resource are told.
 const FIELDS_MAX: usize = 10;
 
 /// What differs between a saved plan and what it comes to now, as far as it is about that.
 pub(crate) fn differences(saved: &SavedPlan, now: &Plan) -> Diagnostics {
+    let standing = saved.reach.standing();
     let mut found = Diagnostics::new();
     let by_address = |plan: &Plan| -> BTreeMap<Address, PlannedAction> {
         plan.actions.iter().map(|action| (action.address.clone(), action.clone())).collect()
@@ -22,13 +23,19 @@ pub(crate) fn differences(saved: &SavedPlan, now: &Plan) -> Diagnostics {
     for (address, planned) in &before {
         match after.get(address) {
             // Who merely depends on what goes may have changed, if there is still nothing to do about it.
-            Some(action) if action.action == planned.action && !saved.reach.stands_on(address) => {}
+            Some(action) if action.action == planned.action && !standing.contains(address) => {}
             Some(action) => found.extend(of_action(planned, action)),
             None => found.push(differs(address, "there is nothing to do about it any more")),
         }
     }
     for (address, action) in after.iter().filter(|(address, _)| !before.contains_key(*address)) {
         found.push(differs(address, &format!("{} was not planned", action.action.name())));
+    }
+    // What is done must be what the file stands up for.
+    let acts = |it: &&PlannedAction| it.action != Action::NoOp && it.address.mode() == Mode::Resource;
+    let done = saved.plan.actions.iter().chain(&now.actions).filter(acts);
+    for action in done.filter(|it| !standing.contains(&it.address)) {
+        found.push(differs(&action.address, "the plan does not say what it stands on"));
     }
     if saved.plan.moves != now.moves {
         found.push(Diagnostic::error("other resources move than were planned to").hint(PLAN_AGAIN));
@@ -82,7 +89,7 @@ fn of_action(planned: &PlannedAction, now: &PlannedAction) -> Option<Diagnostic>
 
 /// Origins do not count: they are places in texts, and those may be read from elsewhere.
 fn is_written_alike(planned: &PlannedAction, now: &PlannedAction) -> bool {
-    let written = |action: &PlannedAction| serde_json::to_string(&WrittenAction::from(action)).ok();
+    let written = |action: &PlannedAction| serde_json::to_string(&WrittenAction(action.clone())).ok();
     written(planned) == written(now)
 }
 

@@ -81,9 +81,9 @@ impl Reach {
         reach
     }
 
-    /// Whether a resource must be as it was, rather than just still be there.
-    pub(crate) fn stands_on(&self, address: &Address) -> bool {
-        self.absent.contains(address) || self.records.iter().any(|it| it.address == *address)
+    /// The resources that must be as they were, rather than just still be there.
+    pub(crate) fn standing(&self) -> BTreeSet<&Address> {
+        self.absent.iter().chain(self.records.iter().map(|it| &it.address)).collect()
     }
 
     /// What has changed of it, by what is recorded now.

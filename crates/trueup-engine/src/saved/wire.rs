@@ -53,13 +53,20 @@ struct Warning {
 }
 
 /// What happens to one resource.
-#[derive(PartialEq, Serialize, Deserialize)]
-pub(super) struct WrittenAction {
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct WrittenAction(#[serde(with = "ActionForm")] pub(super) PlannedAction);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "PlannedAction")]
+struct ActionForm {
     address: Address,
     action: Action,
     reasons: Vec<Reason>,
-    changes: Vec<WrittenChange>,
-    drift: Vec<WrittenChange>,
+    #[serde(with = "changes")]
+    changes: Vec<Change>,
+    #[serde(with = "changes")]
+    drift: Vec<Change>,
     replace_paths: Vec<Path>,
     replace_order: Option<ReplaceOrder>,
     #[serde(with = "trueup_core::recorded")]
@@ -75,14 +82,33 @@ pub(super) struct WrittenAction {
     unreadable: bool,
 }
 
-#[derive(PartialEq, Serialize, Deserialize)]
-struct WrittenChange {
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Change")]
+struct ChangeForm {
     path: Path,
     #[serde(with = "trueup_core::recorded")]
     before: Option<Value>,
     #[serde(with = "trueup_core::recorded")]
     after: Option<Value>,
     certain: bool,
+}
+
+/// Changes, each in its form.
+mod changes {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use trueup_core::Change;
+
+    #[derive(Serialize, Deserialize)]
+    struct Written(#[serde(with = "super::ChangeForm")] Change);
+
+    pub(super) fn serialize<S: Serializer>(changes: &[Change], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(changes.iter().cloned().map(Written))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Change>, D::Error> {
+        let written = Vec::<Written>::deserialize(deserializer)?;
+        Ok(written.into_iter().map(|Written(change)| change).collect())
+    }
 }
 
 impl From<&SavedPlan> for Body {
@@ -103,7 +129,7 @@ impl From<&SavedPlan> for Body {
                 replace: texts(&options.replace),
             },
             premises: premises.clone(),
-            actions: plan.actions.iter().map(WrittenAction::from).collect(),
+            actions: plan.actions.iter().cloned().map(WrittenAction).collect(),
             moves: plan.moves.clone(),
             left_out: plan.left_out.clone(),
             outputs: plan.outputs.clone(),
@@ -141,7 +167,7 @@ impl Body {
             premises: self.premises,
             plan: Plan {
                 scope,
-                actions: self.actions.into_iter().map(PlannedAction::from).collect(),
+                actions: self.actions.into_iter().map(|WrittenAction(action)| action).collect(),
                 moves: self.moves,
                 left_out: self.left_out,
                 outputs: self.outputs,
@@ -152,92 +178,6 @@ impl Body {
             reach: self.reach,
             observations: self.observations,
         })
-    }
-}
-
-impl From<&PlannedAction> for WrittenAction {
-    fn from(action: &PlannedAction) -> Self {
-        let PlannedAction {
-            address,
-            action,
-            reasons,
-            changes,
-            drift,
-            replace_paths,
-            replace_order,
-            inputs,
-            outputs,
-            prior_inputs,
-            prior_outputs,
-            dependencies,
-            deposed,
-            unreadable,
-        } = action.clone();
-        WrittenAction {
-            address,
-            action,
-            reasons,
-            changes: changes.into_iter().map(WrittenChange::from).collect(),
-            drift: drift.into_iter().map(WrittenChange::from).collect(),
-            replace_paths,
-            replace_order,
-            inputs,
-            outputs,
-            prior_inputs,
-            prior_outputs,
-            dependencies,
-            deposed,
-            unreadable,
-        }
-    }
-}
-
-impl From<WrittenAction> for PlannedAction {
-    fn from(written: WrittenAction) -> Self {
-        let WrittenAction {
-            address,
-            action,
-            reasons,
-            changes,
-            drift,
-            replace_paths,
-            replace_order,
-            inputs,
-            outputs,
-            prior_inputs,
-            prior_outputs,
-            dependencies,
-            deposed,
-            unreadable,
-        } = written;
-        PlannedAction {
-            address,
-            action,
-            reasons,
-            changes: changes.into_iter().map(Change::from).collect(),
-            drift: drift.into_iter().map(Change::from).collect(),
-            replace_paths,
-            replace_order,
-            inputs,
-            outputs,
-            prior_inputs,
-            prior_outputs,
-            dependencies,
-            deposed,
-            unreadable,
-        }
-    }
-}
-
-impl From<Change> for WrittenChange {
-    fn from(Change { path, before, after, certain }: Change) -> Self {
-        WrittenChange { path, before, after, certain }
-    }
-}
-
-impl From<WrittenChange> for Change {
-    fn from(WrittenChange { path, before, after, certain }: WrittenChange) -> Self {
-        Change { path, before, after, certain }
     }
 }
 

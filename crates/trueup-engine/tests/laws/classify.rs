@@ -1,7 +1,7 @@
 //! Classification against a second opinion: a naive oracle, written from the specification alone, says for each
 //! resource what a plan must make of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use trueup_engine::Action;
@@ -105,7 +105,7 @@ fn compared(before: &Item, after: &Item, tampered: bool, upstream: &BTreeMap<usi
     }
 }
 
-/// Delete-first is contagious (REPLACE-2): what depends on it and must or may be replaced is replaced delete-first,
+/// Delete-first is contagious (REPLACE-2): what uses it and must or may be replaced is replaced delete-first,
 /// and must not be said to be create-first. Whether that is sound.
 fn spread_delete_first(old: &Sketch, new: &Sketch, actions: &mut BTreeMap<usize, Action>) -> bool {
     let own = |number: usize| new.items[&number].options.delete_first;
@@ -116,11 +116,10 @@ fn spread_delete_first(old: &Sketch, new: &Sketch, actions: &mut BTreeMap<usize,
         replaced.iter().copied().filter(|number| own(*number) == Some(true)).collect();
     let mut caught: Vec<usize> = Vec::new();
     loop {
-        // It counts what each depends on now, and what it depended on when it was recorded.
+        // It counts what each used when it was recorded: who only will depend on it has nothing that stands in the way.
         let uses = |number: usize| {
-            let before =
-                if old.items.contains_key(&number) { old.dependencies(number) } else { BTreeSet::new() };
-            new.dependencies(number).union(&before).any(|other| first.contains(other))
+            old.items.contains_key(&number)
+                && old.dependencies(number).iter().any(|other| first.contains(other))
         };
         let next: Vec<usize> =
             replaced.iter().copied().filter(|number| !caught.contains(number) && uses(*number)).collect();

@@ -152,3 +152,26 @@ fn the_interrupted_delete_of_what_was_found_again_is_finished() {
     bench.deployed(&program([]));
     assert!(bench.world.things().is_empty());
 }
+
+/// CRASH-1, DRIFT-1: what was found is brought to its inputs, also by a run after the one that found it.
+#[test]
+fn what_was_changed_before_it_was_found_is_repaired_even_if_the_finder_is_cut_off() {
+    let wanted = || program([resource("w_jar.a", [("partner", lit("x"))])]);
+    for waits in 0.. {
+        let bench = Bench::new();
+        for first in 0.. {
+            bench.deploy_cut_off(&wanted(), first);
+            if !bench.world.things().is_empty() {
+                break;
+            }
+        }
+        bench.world.cloud().things.values_mut().for_each(|thing| "by hand".clone_into(&mut thing.colour));
+        let finished = bench.deploy_cut_off(&wanted(), waits);
+        bench.deployed(&wanted());
+        let colours: Vec<_> = bench.world.cloud().things.values().map(|it| it.colour.clone()).collect();
+        assert_eq!(colours, ["x|"], "cut off after {waits} waits");
+        if finished {
+            break;
+        }
+    }
+}

@@ -289,3 +289,43 @@ fn one_run_cleans_up_what_a_removed_resource_used_in_all_its_generations() {
         }
     }
 }
+
+/// CRASH-6, APPLY-1: each delete is finished in its place, and nothing waits for itself.
+#[test]
+fn deletes_that_were_refused_one_after_another_are_finished_together() {
+    let bench = Bench::new();
+    let all = |colour: &str| {
+        let mut first = resource("w_thing.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        program([first, thing_from("b", "a")])
+    };
+    let denied = || Failure::new(FailureClass::Denied, "not now");
+    bench.deployed(&all("red"));
+    bench.world.fail("delete a", denied());
+    assert!(!bench.deploy(&all("blue")).succeeded());
+    bench.world.fail("delete b", denied());
+    assert!(!bench.destroy().succeeded());
+    bench.deployed(&all("blue"));
+    assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+}
+
+/// REPLACE-2: what will only come to depend on something that is deleted first need not go first itself.
+#[test]
+fn what_depends_on_it_from_now_on_is_not_deleted_first() {
+    let bench = Bench::new();
+    let thing = |name: &str, colour| resource(&format!("w_thing.{name}"), [("colour", colour)]);
+    let first = |colour| {
+        let mut first = thing("a", colour);
+        first.options.delete_first = Some(true);
+        first
+    };
+    bench.deployed(&program([first(output("w_thing.b", "url")), thing("b", lit("red"))]));
+    bench.world.calls();
+    let turned = program([first(lit("red")), thing("b", output("w_thing.a", "url"))]);
+    let plan = bench.plan(&turned);
+    assert!(plan.contains("w_thing.b create first"), "{plan}");
+    bench.deployed(&turned);
+    let mut calls = bench.world.calls();
+    calls.retain(|call| call.starts_with("delete") || call.starts_with("create "));
+    assert_eq!(calls, ["delete a", "create a", "create b", "delete b"]);
+}

@@ -69,6 +69,9 @@ pub struct LookupRequest<'a> {
     pub config: &'a Configured,
     /// The inputs the object would have.
     pub desired: &'a InputValues,
+    /// Whether a create of the object was cut off, so that what is there is what came of it (CRASH-1). Types that cannot
+    /// tell whose an object is may say by this that it is ours.
+    pub interrupted: bool,
     /// The call, with the identity.
     pub context: &'a CallContext,
 }

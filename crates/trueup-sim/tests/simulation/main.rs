@@ -2,6 +2,7 @@
 //! seeds, and the planted bugs. `cargo xtask sim --minutes M` goes on from there.
 //!
 //! Meant for the profile `sim` (`cargo xtask test` uses it); unoptimised it does a tenth.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "what it did is worth a line")]
 
 mod crash_table;
@@ -13,10 +14,9 @@ mod seeds;
 use trueup_sim::Case;
 use trueup_sim::explore::{Effort, explore};
 
-/// Each how many-th of the cases is simulated: all of them, if this was built for speed.
-fn portion() -> usize {
-    // Nothing says how much something is optimised; the feature comes with the profile.
-    if cfg!(feature = "mutations") { 1 } else { 10 }
+/// How many of so many cases are simulated: all of them, if this was built for speed.
+fn within_budget(cases: usize) -> usize {
+    if cfg!(optimised) { cases } else { cases / 20 }
 }
 
 /// Explores cases on two threads. The first failure is told with all that is needed to see it again.

@@ -77,7 +77,7 @@ pub async fn rekey(
 }
 
 /// Gives up the secrets that do not open: inputs count as changed, outputs as unknown, private bytes are gone
-/// (SECRET-4). With `dry_run`, only tells which.
+/// (SECRET-4). Without a lease, only tells which.
 pub async fn forget(
     store: &dyn Store,
     scope: &Scope,
@@ -88,6 +88,8 @@ pub async fn forget(
     let keys = match &stored {
         Some(text) => match Keyring::parse(text) {
             Ok(keyring) => keyring.unlock(sources, scope).await.ok().flatten(),
+            // What a newer program can open is not lost.
+            Err(error @ KeyError::Format { .. }) => return Err(no_key(scope, error)),
             Err(_) => None,
         },
         None => None,

@@ -9,7 +9,7 @@ use trueup_provider::BoxFuture;
 use trueup_state::sealing::{KeyKind, KeySources, Keyring, SealedStore, forget, outline, rekey};
 use trueup_state::{
     Acquired, Batch, Entry, FencingToken, HeldLease, HistoryLine, Holder, Lease, MemoryStore, RecordId,
-    RunSummary, Scope, Snapshot, Step, Store, StoreError, Version,
+    RunSummary, Scope, Snapshot, Step, Store, StoreError, Version, transition,
 };
 
 use crate::world::{CANARY, commit, deploy, held, id, lease, memory, scope, sealed, sources};
@@ -151,6 +151,38 @@ async fn what_opens_is_not_given_up() {
     let told = forget(&inner, &scope(), Some(&held_lease), &sources()).await.unwrap();
     assert!(told.fields.is_empty() && told.outputs.is_empty() && !told.keyring);
     assert_eq!(contents(sealed(&inner).load(&scope()).await.unwrap()), contents(before));
+}
+
+/// What a newer program sealed is not lost, however little this one can do with it.
+#[tokio::test]
+async fn what_a_newer_program_sealed_is_not_given_up() {
+    let inner = memory();
+    deploy(&sealed(&inner)).await;
+    let keyring = inner.keyring(&scope()).await.unwrap().unwrap();
+    let newer = keyring.replace("\"version\":1", "\"version\":2");
+    inner.replace_keyring(&scope(), Some(&keyring), &newer).await.unwrap();
+    let before = held(&inner).await;
+    let held_lease = lease(&inner).await;
+    let refused = forget(&inner, &scope(), Some(&held_lease), &sources()).await;
+    assert!(matches!(refused, Err(StoreError::Key { .. })), "{refused:?}");
+    assert_eq!(held(&inner).await, before);
+}
+
+/// CRASH-8: a record is sealed anew, and says the same.
+#[tokio::test]
+async fn resealing_changes_nothing_but_secrets() {
+    let inner = memory();
+    deploy(&sealed(&inner)).await;
+    let record = trueup_state::Record::clone(&inner.load(&scope()).await.unwrap().records[0].0);
+    let resealed = |record: &trueup_state::Record| {
+        let step = Step::Resealed { record: Box::new(record.clone()) };
+        Entry { id: id(1), step }
+    };
+    assert_eq!(transition(None, &resealed(&record)), Ok(Some(record.clone())));
+    let mut other = record.clone();
+    other.meta.protect = true;
+    let refused = transition(Some(record), &resealed(&other)).unwrap_err().to_string();
+    assert!(refused.contains("more than secrets would change"), "{refused}");
 }
 
 #[tokio::test]

@@ -13,9 +13,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::installation::Installation;
 
 /// Starts the server in the background, tells its process, and sees it out. `$1` is the folder to remove at the end,
-/// unless the input was [`LEAVE`]; the rest is the server's command. Ctrl-C is for the process that started it.
+/// unless the input was [`LEAVE`]; the rest is the server's command. What ends a whole group of processes is
+/// for the process that started it: the guard sees that one end.
 const GUARD: &str = r#"
-trap '' INT
+trap '' INT TERM HUP
 folder=$1; shift
 exec 3<&0
 "$@" </dev/null 3<&- &
@@ -88,9 +89,9 @@ impl Guarded {
         kill_process(self.server, Signal::STOP)?;
         for process in children(self.server)? {
             // One that has ended by itself in the meantime is what was wanted.
-            let _ = kill_process(process, Signal::KILL);
+            let _ = kill_and_wait(process);
         }
-        kill_process(self.server, Signal::KILL)?;
+        kill_and_wait(self.server)?;
         self.input.as_mut().map_or(Ok(()), |input| input.write_all(LEAVE))
     }
 }
@@ -101,6 +102,22 @@ impl Drop for Guarded {
         drop(self.input.take());
         let _ = self.guard.wait();
     }
+}
+
+/// Kills a process, and waits until it has let go of all it held: what it shares with others would keep the next server
+/// from starting.
+#[cfg(target_os = "linux")]
+fn kill_and_wait(process: Pid) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let handle = rustix::process::pidfd_open(process, rustix::process::PidfdFlags::empty())?;
+    kill_process(process, Signal::KILL)?;
+    poll(&mut [PollFd::new(&handle, PollFlags::IN)], None)?;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kill_and_wait(process: Pid) -> io::Result<()> {
+    Ok(kill_process(process, Signal::KILL)?)
 }
 
 /// The processes that a process started.

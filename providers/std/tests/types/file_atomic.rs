@@ -99,9 +99,11 @@ fn a_denied_path_is_never_gone() {
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::write(closed.join("a"), "x").unwrap();
-    // A copy, because nobody may be unable to reach the original.
+    // A copy, because nobody may be unable to reach the original; by another process, because a child of another test
+    // could hold what this one writes to, and then it does not start.
     let copy = folder.path().join("test");
-    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&copy).status();
+    assert!(copied.unwrap().success());
     open_to_all(&copy);
     open_to_all(folder.path());
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();

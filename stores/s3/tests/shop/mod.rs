@@ -139,3 +139,15 @@ pub(crate) async fn head(bucket: &dyn ObjectStore) -> String {
 }
 
 pub(crate) const HEAD: &str = "team/scopes/shop/prod/head";
+
+/// All that is in a bucket.
+pub(crate) async fn everything(bucket: &dyn ObjectStore) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    let listed: Vec<_> = bucket.list(None).try_collect().await.unwrap();
+    for object in listed {
+        let body = bucket.get(&object.location).await.unwrap().bytes().await.unwrap();
+        all.push((object.location.to_string(), body.to_vec()));
+    }
+    all.sort();
+    all
+}

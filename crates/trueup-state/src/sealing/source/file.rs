@@ -29,7 +29,7 @@ pub(super) fn read_or_make(path: &Path, never_in: &[PathBuf]) -> Result<KeyBytes
         Err(KeyError::Missing { .. }) => {}
         other => return other,
     }
-    if let Some(folder) = never_in.iter().find(|folder| path.starts_with(folder)) {
+    if let Some(folder) = never_in.iter().find(|folder| real(path).starts_with(real(folder))) {
         let why =
             format!("it would lie in {}, with what it is to protect: name another place", folder.display());
         return Err(KeyError::Unusable { looked: path.display().to_string(), why });
@@ -37,6 +37,15 @@ pub(super) fn read_or_make(path: &Path, never_in: &[PathBuf]) -> Result<KeyBytes
     make(path).map_err(|error| unusable(path, &error))?;
     // Whoever was first has made it.
     read(path)
+}
+
+/// A path without links and detours, as far as it leads to something.
+fn real(path: &Path) -> PathBuf {
+    let there = path.ancestors().find_map(|it| Some((it, fs::canonicalize(it).ok()?)));
+    match there {
+        Some((ancestor, real)) => real.join(path.strip_prefix(ancestor).unwrap_or(path)),
+        None => path.to_owned(),
+    }
 }
 
 fn unusable(path: &Path, error: &io::Error) -> KeyError {
@@ -109,9 +118,14 @@ mod tests {
     fn a_key_file_is_never_made_beside_what_it_protects() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("stack/key");
-        let refused = read_or_make(&path, &[folder.path().join("stack")]).unwrap_err();
-        assert!(matches!(&refused, KeyError::Unusable { why, .. } if why.contains("name another place")));
+        fs::create_dir(folder.path().join("stack")).unwrap();
+        fs::create_dir(folder.path().join("other")).unwrap();
+        for path in [path.clone(), folder.path().join("other/../stack/key")] {
+            let refused = read_or_make(&path, &[folder.path().join("stack")]).unwrap_err();
+            assert!(matches!(&refused, KeyError::Unusable { why, .. } if why.contains("name another place")));
+        }
         assert!(!path.exists());
+        assert!(read_or_make(&folder.path().join("stack/../key"), &[folder.path().join("stack")]).is_ok());
     }
 
     #[test]

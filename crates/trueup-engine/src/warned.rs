@@ -1,0 +1,31 @@
+//! What providers warn of while they do as they are asked.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use trueup_core::{Address, Diagnostic, Diagnostics};
+
+/// Gathers warnings from calls that go on at the same time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Warned(Arc<Mutex<Vec<Diagnostic>>>);
+
+impl Warned {
+    /// Where the calls for a resource tell their warnings.
+    pub(crate) fn of(&self, address: &Address) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
+        let (warned, subject) = (self.clone(), address.to_string());
+        Arc::new(move |warning| warned.lock().push(warning.about(subject.clone())))
+    }
+
+    /// All so far, each once and in one order, whatever the order of the calls (PLAN-16).
+    pub(crate) fn take(&self) -> Diagnostics {
+        let mut all = std::mem::take(&mut *self.lock());
+        all.sort_by(|left, right| (&left.subject, &left.summary).cmp(&(&right.subject, &right.summary)));
+        all.dedup();
+        let mut taken = Diagnostics::new();
+        taken.extend(all);
+        taken
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Diagnostic>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

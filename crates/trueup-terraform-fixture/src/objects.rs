@@ -1,0 +1,59 @@
+//! The objects that exist: a file each, in a folder for each type.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use trueup_core::Value;
+use trueup_terraform::TypeSchema;
+
+/// The objects that exist.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    folder: PathBuf,
+    /// Stands before the name in each id.
+    pub(crate) prefix: String,
+}
+
+impl Objects {
+    pub(crate) fn new(folder: String, prefix: String) -> Self {
+        Objects { folder: folder.into(), prefix }
+    }
+
+    fn path(&self, kind: &str, id: &str) -> PathBuf {
+        self.folder.join(kind).join(format!("{}.json", id.replace('/', "_")))
+    }
+
+    /// The object with this id, if there is one.
+    pub(crate) fn get(&self, kind: &str, schema: &TypeSchema, id: &str) -> io::Result<Option<Value>> {
+        match fs::read(self.path(kind, id)) {
+            Ok(text) => schema.decode_json(&text).map(Some).map_err(io::Error::other),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn put(&self, kind: &str, schema: &TypeSchema, id: &str, object: &Value) -> io::Result<()> {
+        let path = self.path(kind, id);
+        fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
+        fs::write(path, schema.encode_json(object).map_err(io::Error::other)?)
+    }
+
+    /// Whether there is such an object.
+    pub(crate) fn has(&self, kind: &str, id: &str) -> bool {
+        self.path(kind, id).exists()
+    }
+
+    pub(crate) fn remove(&self, kind: &str, id: &str) -> io::Result<()> {
+        match fs::remove_file(self.path(kind, id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes something that outlives the process; whether it is new.
+    pub(crate) fn note(&self, what: &str) -> bool {
+        let _ = fs::create_dir_all(&self.folder);
+        fs::OpenOptions::new().write(true).create_new(true).open(self.folder.join(what)).is_ok()
+    }
+}

@@ -1,0 +1,52 @@
+//! Going wrong, in every way that a provider can.
+//!
+//! | `trouble` | what happens |
+//! | --- | --- |
+//! | `warn` | every call warns |
+//! | `fail-plan`, `fail-create`, `fail-update`, `fail-read` | an error, and nothing is done |
+//! | `fail-delete` | an error, and the object is left |
+//! | `partial` | the object is made or changed, and an error is told |
+//! | `crash-plan`, `crash-before`, `crash-after` | the process ends: in a plan, before or after an object is made |
+//! | `crash-once` | the process ends in the first plan |
+//! | `hang` | apply waits until it is told to stop, then fails |
+//! | `bad-plan` | the plan does not keep to the configuration |
+//! | `inconsistent` | apply does not keep to the plan |
+//! | `unknown-after` | something stays unknown after apply |
+//! | `bad-answer` | the answer to apply does not match the schema |
+//! | `huge` | the answer to a plan has more than 64 MiB |
+
+use trueup_terraform::protocol::attribute_path::{Step, step::Selector};
+use trueup_terraform::protocol::diagnostic::Severity;
+use trueup_terraform::protocol::{AttributePath, Diagnostic};
+
+use crate::listening::complain;
+
+pub(crate) fn error(summary: &str, detail: &str, at: &[&str]) -> Diagnostic {
+    diagnostic(Severity::Error, summary, detail, at)
+}
+
+pub(crate) fn warning(summary: &str) -> Diagnostic {
+    diagnostic(Severity::Warning, summary, "", &[])
+}
+
+fn diagnostic(severity: Severity, summary: &str, detail: &str, at: &[&str]) -> Diagnostic {
+    Diagnostic {
+        severity: severity.into(),
+        summary: summary.to_owned(),
+        detail: detail.to_owned(),
+        attribute: (!at.is_empty()).then(|| path(at)),
+    }
+}
+
+/// The path to a position by the names of attributes.
+pub(crate) fn path(names: &[&str]) -> AttributePath {
+    let step = |name: &&str| Step { selector: Some(Selector::AttributeName((*name).to_owned())) };
+    AttributePath { steps: names.iter().map(step).collect() }
+}
+
+/// Ends the process as a panic of Go would.
+#[expect(clippy::disallowed_methods, reason = "to end at once is what is wanted")]
+pub(crate) fn crash(place: &str) -> ! {
+    complain(&format!("panic: asked to crash {place}\n\ngoroutine 1 [running]:"));
+    std::process::exit(2)
+}

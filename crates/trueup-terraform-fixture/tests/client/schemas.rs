@@ -1,0 +1,79 @@
+//! What the provider says of its types, as the engine sees it.
+
+use trueup_core::schema::{Nesting, Presence, Shape};
+use trueup_core::value;
+use trueup_provider::Provider;
+use trueup_terraform::Pool;
+
+use crate::bench::{Fixture, VERSIONS};
+
+#[tokio::test]
+async fn schemas_keep_all_that_they_say() {
+    let provider = Fixture(6).provider(None, Pool::new(2));
+    let nest = provider.resource("fixture6_nest").await.unwrap().unwrap();
+    let blocks = &nest.schema().inputs.blocks;
+    let nesting = |name: &str| blocks[name].nesting;
+    assert_eq!(nesting("single"), Nesting::Single);
+    assert_eq!(nesting("group"), Nesting::Group);
+    assert_eq!((nesting("several"), blocks["several"].items_max), (Nesting::List, Some(5)));
+    assert_eq!(nesting("unordered"), Nesting::Set);
+    assert_eq!(nesting("labelled"), Nesting::Map);
+    let thing = provider.resource("fixture6_thing").await.unwrap().unwrap();
+    let attributes = &thing.schema().inputs.attributes;
+    assert_eq!(thing.schema().version, 1);
+    assert_eq!(attributes["name"].presence, Presence::Required);
+    assert_eq!(attributes["size"].presence, Presence::OptionalComputed);
+    assert_eq!(attributes["serial"].presence, Presence::Computed);
+    assert!(attributes["secret"].secret && attributes["password_wo"].write_only);
+    assert!(attributes["old"].deprecated.is_some());
+    let tree = provider.resource("fixture6_tree").await.unwrap().unwrap();
+    let attributes = &tree.schema().inputs.attributes;
+    assert!(matches!(attributes["one"].shape, Shape::Object(_)));
+    assert!(matches!(&attributes["many"].shape, Shape::List(inner) if matches!(**inner, Shape::Object(_))));
+    assert!(matches!(attributes["some"].shape, Shape::Set(_)));
+    assert!(matches!(attributes["named"].shape, Shape::Map(_)));
+}
+
+#[tokio::test]
+async fn functions_are_called() {
+    for version in VERSIONS {
+        let provider = version.provider(None, Pool::new(2));
+        let functions = provider.functions().await.unwrap();
+        assert_eq!(functions.keys().collect::<Vec<_>>(), ["reverse", "sum"]);
+        let (reverse, sum) = (&functions["reverse"], &functions["sum"]);
+        assert_eq!(
+            provider.call_function("reverse", reverse, &[value!("abc")]).await.unwrap(),
+            value!("cba")
+        );
+        let numbers = [value!(1), value!(2), value!(39)];
+        assert_eq!(provider.call_function("sum", sum, &numbers).await.unwrap(), value!(42));
+        assert_eq!(provider.call_function("sum", sum, &[]).await.unwrap(), value!(0));
+        let refused = provider.call_function("reverse", reverse, &[value!("")]).await.unwrap_err();
+        assert_eq!(refused.message, "argument `text`: there is nothing to reverse");
+        let refused =
+            provider.call_function("reverse", reverse, &[value!("a"), value!("b")]).await.unwrap_err();
+        assert_eq!(refused.message, "reverse takes 1 arguments");
+    }
+}
+
+#[tokio::test]
+async fn an_ephemeral_resource_is_opened_renewed_and_closed() {
+    for version in VERSIONS {
+        let folder = tempfile::tempdir().unwrap();
+        let provider = version.provider(None, Pool::new(2));
+        let config = value!({ folder: (folder.path().to_str().unwrap()) });
+        let config = provider.configure(&config).await.unwrap();
+        let name = format!("{}_ticket", version.name());
+        assert_eq!(provider.ephemeral_types().await.unwrap(), [name.as_str()]);
+        let mut ticket =
+            provider.open_ephemeral(&config, &name, &value!({ purpose: "tests" })).await.unwrap();
+        let given = ticket.result.get("ticket").unwrap();
+        assert!(given.is_secret());
+        assert_eq!(given.clone().reveal(), value!("ticket for tests"));
+        assert!(ticket.renew_at.is_some());
+        ticket.renew().await.unwrap();
+        assert!(!folder.path().join("closed-tests").exists());
+        ticket.close().await.unwrap();
+        assert!(folder.path().join("closed-tests").exists());
+    }
+}

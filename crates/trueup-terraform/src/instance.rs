@@ -1,0 +1,210 @@
+//! A provider with one configuration, and the process that serves it.
+//!
+//! Calls start the process if need be and make it ready. A process that dies under a call is replaced by the next one;
+//! whether the call itself is repeated depends on what it may have done.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio_util::sync::CancellationToken;
+use tonic::{Code, Status};
+use trueup_core::{Failure, FailureClass};
+use trueup_provider::BoxFuture;
+
+use crate::answers::{is_broken, unanswered, warnings};
+use crate::client::Client;
+use crate::pool::{Entrance, Lease, Pool};
+use crate::process::{Launch, Plugin, StartError};
+use crate::protocol::{ClientCapabilities, ConfigureRequest, DynamicValue, Empty, ValidateProviderRequest};
+
+/// The version of Terraform whose behaviour providers find here; some look at it.
+const TERRAFORM_VERSION: &str = "1.11.4";
+
+/// What we can do that is not a matter of course.
+pub(crate) const CAPABILITIES: ClientCapabilities =
+    ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true };
+
+/// What a call may leave behind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// Nothing: it can be repeated.
+    Looks,
+    /// Anything: if it is not answered, nobody knows.
+    Changes,
+}
+
+/// One of the calls of [`Client`].
+type Call<Q, A> = fn(&Client, Q) -> BoxFuture<'static, Result<A, Status>>;
+
+/// A provider with one configuration, or with none.
+pub(crate) struct Instance {
+    name: String,
+    launch: Launch,
+    pool: Arc<Pool>,
+    key: u64,
+    config: Option<DynamicValue>,
+    /// Whether a process must tell its schemas before it does anything else.
+    tells_schema: bool,
+    /// Only one at a time starts the process.
+    starting: tokio::sync::Mutex<()>,
+}
+
+impl Instance {
+    pub(crate) fn new(
+        name: &str,
+        launch: Launch,
+        pool: Arc<Pool>,
+        config: Option<DynamicValue>,
+        tells_schema: bool,
+    ) -> Self {
+        let key = pool.key();
+        let starting = tokio::sync::Mutex::new(());
+        Instance { name: name.to_owned(), launch, pool, key, config, tells_schema, starting }
+    }
+
+    /// Calls the provider. `method` says what for, in messages. When `cancellation` is raised, the provider is asked to
+    /// come to an end, and its answer is still waited for.
+    pub(crate) async fn call<Q: Clone, A>(
+        &self,
+        method: &str,
+        effect: Effect,
+        cancellation: Option<&CancellationToken>,
+        request: Q,
+        call: Call<Q, A>,
+    ) -> Result<A, Failure> {
+        let mut repeated = false;
+        loop {
+            let lease = self.lease().await?;
+            let status = match attempt(&lease, cancellation, request.clone(), call).await {
+                Ok(answer) => return Ok(answer),
+                Err(status) => status,
+            };
+            let died = is_broken(&status) || !lease.running.plugin.is_running();
+            if !died {
+                return Err(unanswered(&self.name, method, &status, class_of(&status, effect)));
+            }
+            lease.running.stopped.store(true, Ordering::Relaxed);
+            let obituary = lease.running.plugin.obituary().await;
+            tracing::warn!(provider = self.name, method, "the plugin went away in the middle of a call");
+            if effect == Effect::Looks && !repeated {
+                repeated = true;
+                continue;
+            }
+            return Err(self.died(method, effect, obituary));
+        }
+    }
+
+    fn died(&self, method: &str, effect: Effect, obituary: Option<String>) -> Failure {
+        let how = obituary.unwrap_or_else(|| "it no longer answers".to_owned());
+        let message =
+            format!("the process of the provider {} went away while it was to {method}: {how}", self.name);
+        match effect {
+            Effect::Looks => Failure::new(FailureClass::Fatal, message),
+            Effect::Changes => Failure::new(FailureClass::Indeterminate, message),
+        }
+    }
+
+    /// The process, ready for use.
+    async fn lease(&self) -> Result<Lease, Failure> {
+        let _starting = self.starting.lock().await;
+        match self.pool.enter(self.key).await {
+            Entrance::Running(lease) => Ok(lease),
+            Entrance::Start(place) => Ok(place.take(self.key, self.start().await?)),
+        }
+    }
+
+    /// Starts the process now, so that what is wrong with it or its configuration is told now.
+    pub(crate) async fn ensure_started(&self) -> Result<(), Failure> {
+        self.lease().await.map(drop)
+    }
+
+    async fn start(&self) -> Result<Plugin, Failure> {
+        let plugin =
+            Plugin::start(&self.name, &self.launch).await.map_err(|error| self.not_started(&error))?;
+        let client = plugin.client().clone();
+        if self.tells_schema
+            && let Err(status) = client.schema(Empty {}).await
+        {
+            return Err(self.unready(&plugin, "tell its schemas", &status).await);
+        }
+        if let Some(config) = &self.config {
+            let request = ValidateProviderRequest { config: Some(config.clone()) };
+            match client.validate_provider(request).await {
+                Ok(answer) => self.warn(&answer.diagnostics)?,
+                Err(status) => {
+                    return Err(self.unready(&plugin, "validate its configuration", &status).await);
+                }
+            }
+            let request = ConfigureRequest {
+                terraform_version: TERRAFORM_VERSION.to_owned(),
+                config: Some(config.clone()),
+                client_capabilities: Some(CAPABILITIES),
+            };
+            match client.configure(request).await {
+                Ok(answer) => self.warn(&answer.diagnostics)?,
+                Err(status) => return Err(self.unready(&plugin, "take its configuration", &status).await),
+            }
+        }
+        Ok(plugin)
+    }
+
+    async fn unready(&self, plugin: &Plugin, method: &str, status: &Status) -> Failure {
+        match is_broken(status) {
+            true => self.died(method, Effect::Looks, plugin.obituary().await),
+            false => unanswered(&self.name, method, status, FailureClass::Fatal),
+        }
+    }
+
+    fn warn(&self, messages: &[crate::protocol::Diagnostic]) -> Result<(), Failure> {
+        for warning in warnings(messages, FailureClass::Invalid)? {
+            tracing::warn!(provider = self.name, "{}", warning.summary);
+        }
+        Ok(())
+    }
+
+    fn not_started(&self, error: &StartError) -> Failure {
+        let failure =
+            Failure::new(FailureClass::Fatal, format!("cannot start the provider {}: {error}", self.name));
+        match error {
+            StartError::Missing(_) => failure.hint("install the provider, or say where it is"),
+            StartError::Protocol(_) => failure.hint("use a newer version of the provider"),
+            _ => failure,
+        }
+    }
+}
+
+async fn attempt<Q, A>(
+    lease: &Lease,
+    cancellation: Option<&CancellationToken>,
+    request: Q,
+    call: Call<Q, A>,
+) -> Result<A, Status> {
+    let client = lease.running.plugin.client();
+    let mut answer = call(client, request);
+    let Some(cancellation) = cancellation else { return answer.await };
+    if let Some(answered) = cancellation.run_until_cancelled(&mut answer).await {
+        return answered;
+    }
+    // A stopped provider refuses whatever comes next, so this process serves nobody else.
+    if !lease.running.stopped.swap(true, Ordering::Relaxed) {
+        let _ = client.stop(Empty {}).await;
+    }
+    answer.await
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.pool.remove(self.key);
+    }
+}
+
+/// What an answer that is none means. A provider that does not know the call, or refused the request as such, has done
+/// nothing.
+fn class_of(status: &Status, effect: Effect) -> FailureClass {
+    match (effect, status.code()) {
+        (Effect::Changes, Code::Unimplemented | Code::InvalidArgument) | (Effect::Looks, _) => {
+            FailureClass::Fatal
+        }
+        (Effect::Changes, _) => FailureClass::Indeterminate,
+    }
+}

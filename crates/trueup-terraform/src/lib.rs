@@ -1,0 +1,32 @@
+//! Terraform's providers as providers of trueup.
+//!
+//! [`TerraformProvider`] is what the engine calls: it speaks the plugin protocol, versions 5 and 6, to processes that
+//! [`Pool`] bounds. What the engine's contract has no place for yet it offers itself: [`functions`](TerraformProvider::functions)
+//! and [`Ephemeral`] resources. Below it, and of use alone: [`Plugin`], a process and its connection; [`Client`], the calls; [`wire`],
+//! values as they are sent; [`TypeSchema`], what values must look like.
+//!
+//! This crate reads no environment and knows no folders: what plugins get and where schemas are kept is handed in.
+
+mod answers;
+mod catalogue;
+mod client;
+mod data;
+mod ephemeral;
+mod functions;
+mod instance;
+mod planning;
+mod pool;
+mod process;
+pub mod protocol;
+mod provider;
+mod resource;
+mod schema;
+pub mod wire;
+
+pub use client::{Client, Version};
+pub use ephemeral::Ephemeral;
+pub use functions::{Function, Parameter};
+pub use pool::Pool;
+pub use process::{Launch, Plugin, StartError};
+pub use provider::{ProviderOptions, TerraformProvider};
+pub use schema::{Identities, IdentityAttribute, SchemaError, TypeSchema};

@@ -1,0 +1,146 @@
+//! What plugins print: drained for as long as they live, handed to the log, and the last of it kept for messages.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Child;
+use tokio::sync::{oneshot, watch};
+use tonic::transport::Channel;
+
+use crate::protocol::Empty;
+use crate::protocol::plugin::grpc_stdio_client::GrpcStdioClient;
+
+/// A longer line is cut.
+const LINE_LENGTH_MAX: usize = 64 << 10;
+
+/// How many lines of what a plugin said last are kept.
+const LAST_LINES_MAX: usize = 20;
+
+/// How long to wait for what a plugin says while it ends.
+const WORDS_WAIT: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// The first line of a plugin's output.
+pub(super) enum FirstLine {
+    Line(String),
+    TooLong(String),
+    /// The output ended before there was one.
+    None,
+}
+
+/// What a plugin said last on its standard error, apart from its log.
+#[derive(Clone)]
+pub(super) struct LastWords {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    /// Closed when there is nothing more to come.
+    complete: watch::Receiver<()>,
+}
+
+impl LastWords {
+    /// All of it, once the plugin cannot say more.
+    pub(super) async fn text(&self) -> String {
+        let mut complete = self.complete.clone();
+        let _ = tokio::time::timeout(WORDS_WAIT, async { while complete.changed().await.is_ok() {} }).await;
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Drains both outputs from now on.
+pub(super) fn drain(name: &str, child: &mut Child) -> (LastWords, impl Future<Output = FirstLine> + use<>) {
+    let lines = Arc::new(Mutex::new(VecDeque::new()));
+    let (open, complete) = watch::channel(());
+    if let Some(stderr) = child.stderr.take() {
+        let (name, lines) = (name.to_owned(), lines.clone());
+        tokio::spawn(async move {
+            each_line(stderr, |line| log_line(&name, line, &lines)).await;
+            drop(open);
+        });
+    }
+    let (sender, first_line) = oneshot::channel();
+    if let Some(stdout) = child.stdout.take() {
+        let name = name.to_owned();
+        tokio::spawn(async move {
+            let mut sender = Some(sender);
+            each_line(stdout, |line| match sender.take() {
+                Some(sender) if line.len() >= LINE_LENGTH_MAX => {
+                    let _ = sender.send(FirstLine::TooLong(line.to_owned()));
+                }
+                Some(sender) => {
+                    let _ = sender.send(FirstLine::Line(line.to_owned()));
+                }
+                None => tracing::debug!(target: "plugin", provider = name, "{line}"),
+            })
+            .await;
+        });
+    }
+    let first_line = async { first_line.await.unwrap_or(FirstLine::None) };
+    (LastWords { lines, complete }, first_line)
+}
+
+/// What a plugin prints through the protocol, once it listens.
+pub(super) fn subscribe(name: &str, channel: Channel) {
+    let name = name.to_owned();
+    tokio::spawn(async move {
+        let Ok(answer) = GrpcStdioClient::new(channel).stream_stdio(Empty {}).await else { return };
+        let mut stream = answer.into_inner();
+        while let Ok(Some(printed)) = stream.message().await {
+            let text = String::from_utf8_lossy(&printed.data);
+            for line in text.lines() {
+                tracing::debug!(target: "plugin", provider = name, "{line}");
+            }
+        }
+    });
+}
+
+/// Reads to the end, line by line.
+async fn each_line(mut reader: impl AsyncRead + Unpin, mut handle: impl FnMut(&str)) {
+    let mut chunk = vec![0; 16 << 10];
+    let mut line = Vec::new();
+    while let Ok(length @ 1..) = reader.read(&mut chunk).await {
+        for &byte in &chunk[..length] {
+            if byte == b'\n' {
+                handle(&String::from_utf8_lossy(&line));
+                line.clear();
+            } else if line.len() < LINE_LENGTH_MAX {
+                line.push(byte);
+                if line.len() == LINE_LENGTH_MAX {
+                    // Whoever waits for a line must not wait for the end of one that has none.
+                    handle(&String::from_utf8_lossy(&line));
+                }
+            }
+        }
+    }
+    if !line.is_empty() && line.len() < LINE_LENGTH_MAX {
+        handle(&String::from_utf8_lossy(&line));
+    }
+}
+
+/// A line of a plugin's log.
+#[derive(Deserialize)]
+struct LogLine {
+    #[serde(rename = "@level")]
+    level: String,
+    #[serde(rename = "@message")]
+    message: String,
+}
+
+fn log_line(name: &str, line: &str, last: &Mutex<VecDeque<String>>) {
+    let Ok(LogLine { level, message }) = serde_json::from_str::<LogLine>(line) else {
+        tracing::debug!(target: "plugin", provider = name, "{line}");
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() == LAST_LINES_MAX {
+            last.pop_front();
+        }
+        last.push_back(line.trim_end().to_owned());
+        return;
+    };
+    match level.as_str() {
+        "error" => tracing::error!(target: "plugin", provider = name, "{message}"),
+        "warn" => tracing::warn!(target: "plugin", provider = name, "{message}"),
+        "info" => tracing::info!(target: "plugin", provider = name, "{message}"),
+        "debug" => tracing::debug!(target: "plugin", provider = name, "{message}"),
+        _ => tracing::trace!(target: "plugin", provider = name, "{message}"),
+    }
+}

@@ -1,0 +1,218 @@
+//! Objects that are recorded elsewhere or otherwise: by an older schema, under another type, or not at all.
+
+use trueup_core::{Failure, FailureClass, Value};
+use trueup_provider::{
+    CallContext, Configured, ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Ownership,
+    Sighting, State,
+};
+
+use super::TerraformResource;
+use crate::answers::{mistake, refuse_deferred, unsendable, warnings};
+use crate::client::Client;
+use crate::instance::{CAPABILITIES, Effect};
+use crate::protocol;
+
+impl TerraformResource {
+    /// Brings a record to the current schema. Providers are asked even if the version is the same: they put right what
+    /// older versions of theirs recorded differently.
+    pub(super) async fn upgrade(&self, request: MigrateRequest<'_>) -> Result<State, Failure> {
+        if let Some(from_type) = request.from_type {
+            return self.take_over(from_type, &request).await;
+        }
+        let provider = self.provider();
+        let (recorded, current) = (request.state.schema_version, self.schema.version);
+        if recorded > current {
+            let message = format!(
+                "the record has schema version {recorded}, this version of the provider {provider} knows only \
+                 {current}"
+            );
+            return Err(Failure::new(FailureClass::Fatal, message)
+                .hint("it was written by a newer version of the provider: use that one or a later one"));
+        }
+        let message = protocol::UpgradeStateRequest {
+            type_name: self.type_name.to_string(),
+            version: i64::try_from(recorded).unwrap_or(i64::MAX),
+            raw_state: Some(self.raw(&request.state.outputs)?),
+        };
+        let instance = self.shared.instance_of(request.config).await?;
+        let answer =
+            instance.call("upgrade a record", Effect::Looks, None, message, Client::upgrade_state).await?;
+        request.context.report_warnings(warnings(&answer.diagnostics, FailureClass::Fatal)?);
+        let upgraded = self.decode("an upgraded record", answer.upgraded_state.as_ref())?;
+        self.checked(&upgraded)?;
+        if recorded == current && upgraded.same(&self.schema.complete(&request.state.outputs)) {
+            return Ok(request.state);
+        }
+        Ok(State {
+            outputs: self.schema.marked(&upgraded, [&request.state.outputs]),
+            inputs: request.state.inputs.as_ref().map(|inputs| self.fitting(inputs)),
+            schema_version: current,
+            ..request.state
+        })
+    }
+
+    async fn take_over(&self, from_type: &str, request: &MigrateRequest<'_>) -> Result<State, Failure> {
+        let State { outputs, private, schema_version, .. } = &request.state;
+        let message = protocol::MoveRequest {
+            source_provider_address: self.address_of(from_type),
+            source_type_name: from_type.to_owned(),
+            source_schema_version: i64::try_from(*schema_version).unwrap_or(i64::MAX),
+            source_state: Some(protocol::RawState {
+                json: outputs_json(outputs).into(),
+                ..protocol::RawState::default()
+            }),
+            target_type_name: self.type_name.to_string(),
+            source_private: private.clone().into(),
+            source_identity: None,
+            source_identity_schema_version: 0,
+        };
+        let instance = self.shared.instance_of(request.config).await?;
+        let answer =
+            instance.call("take over a record", Effect::Looks, None, message, Client::move_state).await?;
+        request.context.report_warnings(warnings(&answer.diagnostics, FailureClass::Invalid)?);
+        let moved = self.decode("a record that was taken over", answer.target_state.as_ref())?;
+        self.checked(&moved)?;
+        let identity = self.decode_identity(answer.target_identity.as_ref());
+        let outputs = self.schema.marked(&moved, [outputs]);
+        let inputs = request.state.inputs.as_ref().map(|inputs| self.fitting(inputs));
+        Ok(self.state(inputs.as_ref(), outputs, answer.target_private, identity))
+    }
+
+    /// The address of the provider that a type belongs to, as far as its name tells.
+    fn address_of(&self, type_name: &str) -> String {
+        let own = self.provider();
+        let prefix = type_name.split('_').next().unwrap_or(type_name);
+        match type_name.strip_prefix(own) {
+            Some(rest) if rest.is_empty() || rest.starts_with('_') => self.shared.options.address.clone(),
+            _ if prefix == "terraform" => "terraform.io/builtin/terraform".to_owned(),
+            _ => format!("registry.terraform.io/hashicorp/{prefix}"),
+        }
+    }
+
+    fn raw(&self, outputs: &Value) -> Result<protocol::RawState, Failure> {
+        let json = self.schema.encode_json(outputs);
+        let json = json.map_err(|error| unsendable(self.provider(), "the record", &error))?;
+        Ok(protocol::RawState { json: json.into(), ..protocol::RawState::default() })
+    }
+
+    fn checked(&self, upgraded: &Value) -> Result<(), Failure> {
+        if upgraded.is_null() || !upgraded.is_wholly_known() {
+            return Err(mistake(self.provider(), "it made a record into something that is not known"));
+        }
+        Ok(())
+    }
+
+    /// Recorded inputs without what the current schema does not know any more.
+    fn fitting(&self, inputs: &InputValues) -> InputValues {
+        let fitting = |value: &Value| self.schema.block.check(&self.known(value), "").value;
+        InputValues { written: fitting(&inputs.written), effective: fitting(&inputs.effective) }
+    }
+
+    fn known(&self, value: &Value) -> Value {
+        let Some(entries) = value.as_entries() else { return value.clone() };
+        let block = &self.schema.block;
+        let known = entries.iter().filter(|(name, _)| block.names().any(|own| own == name.as_str()));
+        Value::object(known.map(|(name, item)| (name.clone(), item.clone())).collect::<Vec<_>>())
+    }
+
+    /// The identity that an object with these inputs has, if they tell all that an import needs.
+    pub(super) fn identity_of(&self, inputs: &Value) -> Option<Value> {
+        let attributes = &self.identities.as_ref()?.attributes;
+        let known = attributes.iter().filter_map(|attribute| {
+            let value = inputs.get(&attribute.name).filter(|value| value.is_wholly_known())?;
+            Some((attribute.name.clone(), value.clone()))
+        });
+        let known: Vec<_> = known.collect();
+        let tells = |name: &str| known.iter().any(|(own, _)| own == name);
+        let enough = attributes.iter().filter(|it| it.required).all(|it| tells(&it.name));
+        (enough && !known.is_empty()).then(|| Value::object(known))
+    }
+
+    /// What came of a create that was cut off. Otherwise nothing is looked for: as with Terraform, an object that is
+    /// there already is found by the provider when it tries to make it.
+    pub(super) async fn find_interrupted(
+        &self,
+        request: LookupRequest<'_>,
+    ) -> Result<Option<Vec<Sighting>>, Failure> {
+        let Some(identity) = self.identity_of(&request.desired.effective).filter(|_| request.interrupted)
+        else {
+            return Ok(None);
+        };
+        let identity = self.encode_identity(Some(&identity));
+        let found = self.import_objects(request.config, "", identity, request.context).await;
+        let found = match found {
+            Err(failure) if failure.class == FailureClass::NotFound => Vec::new(),
+            found => found?,
+        };
+        let ours = found.into_iter().filter(|imported| imported.type_name == self.type_name);
+        let ownership = Ownership::Owned { generation: None };
+        Ok(Some(ours.map(|imported| Sighting { state: imported.state, ownership }).collect()))
+    }
+
+    pub(super) async fn find_by_id(&self, request: ImportRequest<'_>) -> Result<Vec<Imported>, Failure> {
+        self.import_objects(request.config, request.id, None, request.context).await
+    }
+
+    /// Objects by an id or an identity, each read, because to import is only to begin with an id.
+    async fn import_objects(
+        &self,
+        config: &Configured,
+        id: &str,
+        identity: Option<protocol::IdentityData>,
+        context: &CallContext,
+    ) -> Result<Vec<Imported>, Failure> {
+        let message = protocol::ImportRequest {
+            type_name: self.type_name.to_string(),
+            id: id.to_owned(),
+            client_capabilities: Some(CAPABILITIES),
+            identity,
+        };
+        let instance = self.shared.configured(config)?;
+        let cancellation = Some(&context.cancellation);
+        let answer =
+            instance.call("import a resource", Effect::Looks, cancellation, message, Client::import).await?;
+        context.report_warnings(warnings(&answer.diagnostics, FailureClass::Fatal)?);
+        refuse_deferred(self.provider(), answer.deferred.as_ref())?;
+        let mut found = Vec::new();
+        for imported in answer.imported_resources {
+            found.push(self.read_imported(config, id, imported, context).await?);
+        }
+        Ok(found)
+    }
+
+    async fn read_imported(
+        &self,
+        config: &Configured,
+        id: &str,
+        imported: protocol::import_response::Imported,
+        context: &CallContext,
+    ) -> Result<Imported, Failure> {
+        let other = match imported.type_name == self.type_name {
+            true => None,
+            false => {
+                Some(TerraformResource::find(&self.shared, &imported.type_name).await?.ok_or_else(|| {
+                    mistake(
+                        self.provider(),
+                        &format!("it imported a {}, which it has not", imported.type_name),
+                    )
+                })?)
+            }
+        };
+        let handler = other.as_ref().unwrap_or(self);
+        let outputs = handler.decode("what was imported", imported.state.as_ref())?;
+        let identity = handler.decode_identity(imported.identity.as_ref());
+        let begun = handler.state(None, outputs, imported.private, identity);
+        let read = handler.read_object(config, &begun, context).await?;
+        let state = read.ok_or_else(|| {
+            let message = format!("there is no {} with the id `{}`", imported.type_name, id);
+            Failure::new(FailureClass::NotFound, message)
+        })?;
+        Ok(Imported { type_name: imported.type_name.into(), state })
+    }
+}
+
+/// A record of a type whose schema is not at hand, as JSON.
+fn outputs_json(outputs: &Value) -> Vec<u8> {
+    let ty = crate::wire::WireType::from(&trueup_core::Type::of(outputs));
+    crate::wire::encode_json(outputs, &ty).unwrap_or_default()
+}
