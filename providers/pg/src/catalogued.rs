@@ -2,8 +2,9 @@
 
 use std::future::Future;
 
-use trueup_provider::{CallContext, Error, Result, Sightings};
+use trueup_provider::{CallContext, Context, Error, Result, Sightings};
 
+use crate::connections::Connections;
 use crate::mark::Comment;
 use crate::session::Session;
 
@@ -71,6 +72,21 @@ pub(crate) async fn find<O: Catalogued>(
     }
     let named = O::observe(session, Key::Name(name), prior).await?;
     Ok(named.filter(|seen| seen.comment().is_ours(context)))
+}
+
+/// Looks from a database: at the object that was, or for one of this name, whoever's it is.
+pub(crate) async fn look<O: Catalogued>(
+    context: &Context<Connections>,
+    database: &str,
+    prior: Option<&O>,
+    name: &str,
+) -> Result<Sightings<O>> {
+    let session = context.config().to_read(database).await?;
+    let seen = match prior {
+        Some(_) => find(&session, context, prior, name).await?,
+        None => O::observe(&session, Key::Name(name), None).await?,
+    };
+    Ok(seen.map_or_else(Sightings::absent, |seen| seen.sighting(context)))
 }
 
 /// The object to delete, or that it is gone. One that another stack has taken over since is not deleted (DELETE-9).

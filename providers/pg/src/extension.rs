@@ -4,7 +4,7 @@ use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Result, Sightings,
 };
 
-use crate::catalogued::{Catalogued, Key, Seen, find, find_to_delete, imported, made};
+use crate::catalogued::{Catalogued, Key, Seen, find, find_to_delete, imported, look, made};
 use crate::connections::Connections;
 use crate::placement::{database_of, plan_database};
 use crate::session::{Session, column};
@@ -152,18 +152,12 @@ impl Converge for Extension {
         context: &Context<Connections>,
         prior: Option<&ExtensionOutput>,
     ) -> Result<Sightings<ExtensionOutput>> {
-        let config = context.config();
-        let seen = match prior {
-            Some(prior) => {
-                let session = config.to_read(&prior.database).await?;
-                find(&session, context, Some(prior), &prior.name).await?
-            }
+        match prior {
+            Some(prior) => look(context, &prior.database, Some(prior), &prior.name).await,
             None => {
-                let session = config.to_read(database_of(self.database.as_ref(), config)).await?;
-                ExtensionOutput::observe(&session, Key::Name(&self.name), None).await?
+                look(context, database_of(self.database.as_ref(), context.config()), None, &self.name).await
             }
-        };
-        Ok(seen.map_or_else(Sightings::absent, |seen| seen.sighting(context)))
+        }
     }
 
     async fn delete(&self, context: &Context<Connections>, output: &ExtensionOutput) -> Result<()> {

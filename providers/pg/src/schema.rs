@@ -4,7 +4,7 @@ use trueup_provider::{
     Context, Converge, Current, Diff, Inputs, Outputs, PlanHook, Planned, Result, Sightings,
 };
 
-use crate::catalogued::{Catalogued, Key, Seen, find, find_to_delete, imported, made};
+use crate::catalogued::{Catalogued, Key, Seen, find, find_to_delete, imported, look, made};
 use crate::connections::Connections;
 use crate::placement::{database_of, plan_database};
 use crate::session::{Session, column};
@@ -111,18 +111,12 @@ impl Converge for Schema {
         context: &Context<Connections>,
         prior: Option<&SchemaOutput>,
     ) -> Result<Sightings<SchemaOutput>> {
-        let config = context.config();
-        let seen = match prior {
-            Some(prior) => {
-                let session = config.to_read(&prior.database).await?;
-                find(&session, context, Some(prior), &prior.name).await?
-            }
+        match prior {
+            Some(prior) => look(context, &prior.database, Some(prior), &prior.name).await,
             None => {
-                let session = config.to_read(database_of(self.database.as_ref(), config)).await?;
-                SchemaOutput::observe(&session, Key::Name(&self.name), None).await?
+                look(context, database_of(self.database.as_ref(), context.config()), None, &self.name).await
             }
-        };
-        Ok(seen.map_or_else(Sightings::absent, |seen| seen.sighting(context)))
+        }
     }
 
     async fn delete(&self, context: &Context<Connections>, output: &SchemaOutput) -> Result<()> {

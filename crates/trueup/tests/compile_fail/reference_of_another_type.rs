@@ -14,6 +14,6 @@ fn main() -> Result<(), trueup::AddressError> {
     let queue = QueueOutput::refs(Address::resource("x_queue", "jobs")?);
     let _ = Worker::args().queue_url(queue.length());
     let _ = Worker::args().queue_url(5);
-    let _ = queue.url();
+    let _ = queue.depth();
     Ok(())
 }

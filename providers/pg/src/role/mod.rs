@@ -10,7 +10,7 @@ use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Result, Sightings,
 };
 
-use crate::catalogued::{Catalogued, Key, find, imported, made};
+use crate::catalogued::{find, imported, look, made};
 use crate::connections::Connections;
 use crate::scram;
 use crate::session::{Session, column};
@@ -242,12 +242,8 @@ impl Converge for Role {
         context: &Context<Connections>,
         prior: Option<&RoleOutput>,
     ) -> Result<Sightings<RoleOutput>> {
-        let session = context.config().to_read(context.config().database()).await?;
-        let seen = match prior {
-            Some(prior) => find(&session, context, Some(prior), &prior.name).await?,
-            None => RoleOutput::observe(&session, Key::Name(&self.name), None).await?,
-        };
-        Ok(seen.map_or_else(Sightings::absent, |seen| seen.sighting(context)))
+        let name = prior.map_or(&self.name, |prior| &prior.name);
+        look(context, context.config().database(), prior, name).await
     }
 
     async fn delete(&self, context: &Context<Connections>, output: &RoleOutput) -> Result<()> {

@@ -52,6 +52,9 @@ fn a_file_keeps_the_contract() {
                     async move { fs::read_dir(folder).unwrap().count() }
                 })
                 .secret("canary-1")
+                // What it says is the mark: a file that says this is ours.
+                .marked()
+                .imported_as(|_| "one.txt".to_owned())
                 .run()
                 .await
         });
