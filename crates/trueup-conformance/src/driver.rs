@@ -10,10 +10,10 @@ use trueup_provider::{
     PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
 };
 
-/// How often a pending operation is called again before its answer stands.
+/// How often an operation is called again before its answer stands.
 const POLLS_MAX: usize = 600;
 
-/// How long to wait for a pending operation that does not say.
+/// How long to wait before an operation is called again, if it does not say.
 const POLL_DELAY: Duration = Duration::from_secs(1);
 
 /// One resource of one type, driven call by call.
@@ -23,6 +23,9 @@ pub struct Driver {
     config: Configured,
     /// What each call is told; change it to be another generation or to hear progress.
     pub context: CallContext,
+    /// Whether what the engine would retry is tried again, too: what is throttled, or not everywhere known yet. Without it,
+    /// only what is pending is.
+    pub patient: bool,
 }
 
 impl Driver {
@@ -45,7 +48,8 @@ impl Driver {
         let handler = Registry::new().with(provider).resource(type_name).await?;
         let address =
             Address::resource(type_name, "it").map_err(|error| Diagnostic::error(error.to_string()))?;
-        Ok(Driver { handler, config, context: CallContext::new("conformance", "test", address) })
+        let context = CallContext::new("conformance", "test", address);
+        Ok(Driver { handler, config, context, patient: false })
     }
 
     /// The type.
@@ -119,11 +123,19 @@ impl Driver {
         driver.apply_once(desired, prior, observed).await
     }
 
-    /// Waits as long as a pending operation asks for, and keeps what it wants to be told; whether it is one.
+    /// Waits as long as an operation asks for that is to be called again, and keeps what it wants to be told; whether it is
+    /// one.
     async fn waited_for(&mut self, failure: &Failure) -> bool {
-        let FailureClass::Pending { delay, context } = &failure.class else { return false };
+        let delay = match &failure.class {
+            FailureClass::Pending { delay, context } => {
+                self.context.pending = Some(context.clone());
+                delay
+            }
+            FailureClass::Throttled { delay } if self.patient => delay,
+            FailureClass::Retryable if self.patient => &None,
+            _ => return false,
+        };
         self.context.clock.sleep(delay.unwrap_or(POLL_DELAY)).await;
-        self.context.pending = Some(context.clone());
         true
     }
 

@@ -151,6 +151,22 @@ impl Kit {
         self
     }
 
+    /// The stack that the resource is of: names are made of it, so where others have objects too, a census can tell them
+    /// apart. `conformance` if it is not said.
+    #[must_use]
+    pub fn of_stack(mut self, stack: &str) -> Self {
+        self.driver.context.owner.stack = stack.into();
+        self
+    }
+
+    /// Tries again what the engine would retry: a service that is far away and shared throttles, and does not know
+    /// everywhere at once what was made. Without it every failure counts, as it should where nothing disturbs.
+    #[must_use]
+    pub fn patient(mut self) -> Self {
+        self.driver.patient = true;
+        self
+    }
+
     /// Another clock than the runtime's: what waits for an emulator need not wait as long as for the real thing.
     #[must_use]
     pub fn timed_by(mut self, clock: Arc<dyn Clock>) -> Self {

@@ -11,23 +11,36 @@ fn text(state: &State, output: &str) -> String {
 /// An API of the stack that the kit plays.
 async fn api(world: &World) -> String {
     let driver = world.driver("awsn_apigatewayv2_api").await;
-    let inputs = driver.inputs(&value!({ name: "main" })).unwrap();
+    let inputs = driver.inputs(&value!({ name: (format!("{}-main", world.stack)) })).unwrap();
     text(&driver.apply(&inputs, None, None).await.unwrap(), "id")
+}
+
+/// Three integrations for a route to call.
+async fn targets(client: &Client, api: &str) -> [String; 3] {
+    let mut targets = [const { String::new() }; 3];
+    for target in &mut targets {
+        let creating = client.create_integration().api_id(api).payload_format_version("1.0");
+        let creating = creating.integration_type(aws_sdk_apigatewayv2::types::IntegrationType::HttpProxy);
+        let creating = creating.integration_method("ANY").integration_uri("https://example.com");
+        *target = format!("integrations/{}", creating.send().await.unwrap().integration_id.unwrap());
+    }
+    targets
 }
 
 #[tokio::test]
 async fn an_api_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("api").await else { return };
     let client = Client::new(&world.sdk());
-    let (tampering, removing, counting) = (client.clone(), client.clone(), client);
+    let (tampering, removing, counting) = (client.clone(), client, world.account());
+    let (other, by_hand) = (format!("{}-other", world.stack), format!("{}-by-hand", world.stack));
     let kit = world.kit("awsn_apigatewayv2_api", value!({ cors: { allow_origins: ["*"] } })).await;
     let report = kit
         .imported_as(|state| text(state, "id"))
-        .updated(value!({ name: "other", description: "d", tags: { team: "web" } }))
+        .updated(value!({ name: other, description: "d", tags: { team: "web" } }))
         .tampered_by(move |state| {
-            let client = tampering.clone();
+            let (client, name) = (tampering.clone(), by_hand.clone());
             async move {
-                client.update_api().api_id(text(&state, "id")).name("by hand").send().await.unwrap();
+                client.update_api().api_id(text(&state, "id")).name(name).send().await.unwrap();
             }
         })
         .removed_by(move |state| {
@@ -37,22 +50,21 @@ async fn an_api_keeps_the_contract() {
             }
         })
         .counted_by(move || {
-            let client = counting.clone();
-            async move { client.get_apis().send().await.unwrap().items().len() }
+            let account = counting.clone();
+            async move { account.apis().await.len() }
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }
 
 #[tokio::test]
 async fn an_integration_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("integration").await else { return };
     let client = Client::new(&world.sdk());
     let (first, second) = (api(&world).await, {
-        let created =
-            client.create_api().name("x").protocol_type(aws_sdk_apigatewayv2::types::ProtocolType::Http);
+        let created = client.create_api().name(format!("{}-second", world.stack));
+        let created = created.protocol_type(aws_sdk_apigatewayv2::types::ProtocolType::Http);
         created.send().await.unwrap().api_id.unwrap()
     });
     let (tampering, removing, counting) = (client.clone(), client.clone(), client);
@@ -93,33 +105,33 @@ async fn an_integration_keeps_the_contract() {
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }
 
 #[tokio::test]
 async fn a_route_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("route").await else { return };
     let client = Client::new(&world.sdk());
     let api = api(&world).await;
+    let [first, second, third] = targets(&client, &api).await;
     let (tampering, removing, counting) = (client.clone(), client.clone(), client);
     let (id, counted) = (api.as_str(), api.clone());
     let kit = world
         .kit(
             "awsn_apigatewayv2_route",
-            value!({ api_id: id, route_key: "GET /jobs", target: "integrations/a" }),
+            value!({ api_id: id, route_key: "GET /jobs", target: (first.as_str()) }),
         )
         .await;
     let report = kit
         .imported_as(|state| format!("{}/GET /jobs", text(state, "api_id")))
-        .updated(value!({ api_id: id, route_key: "GET /jobs", target: "integrations/b" }))
-        .replaced(value!({ api_id: id, route_key: "POST /jobs", target: "integrations/a" }))
+        .updated(value!({ api_id: id, route_key: "GET /jobs", target: second }))
+        .replaced(value!({ api_id: id, route_key: "POST /jobs", target: (first.as_str()) }))
         .tampered_by(move |state| {
-            let client = tampering.clone();
+            let (client, third) = (tampering.clone(), third.clone());
             async move {
                 let update =
                     client.update_route().api_id(text(&state, "api_id")).route_id(text(&state, "id"));
-                update.target("integrations/by-hand").send().await.unwrap();
+                update.target(third).send().await.unwrap();
             }
         })
         .removed_by(move |state| {
@@ -136,13 +148,12 @@ async fn a_route_keeps_the_contract() {
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }
 
 #[tokio::test]
 async fn a_stage_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("stage").await else { return };
     let client = Client::new(&world.sdk());
     let api = api(&world).await;
     let (tampering, removing, taking, counting) = (client.clone(), client.clone(), client.clone(), client);
@@ -179,6 +190,5 @@ async fn a_stage_keeps_the_contract() {
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }

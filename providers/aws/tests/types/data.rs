@@ -25,17 +25,18 @@ async fn read(bench: &Bench<'_>, type_name: &str, inputs: Value) -> Value {
 
 #[tokio::test]
 async fn data_sources_tell_who_and_where_we_are_and_find_a_role() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("data").await else { return };
     let bench = Bench::new(&world);
     let nothing = || Value::object::<&str>([]);
     let caller = read(&bench, "awsn_caller_identity", nothing()).await;
     assert_eq!(caller.get("account_id").unwrap().as_str().unwrap().len(), 12);
     let region = read(&bench, "awsn_region", nothing()).await;
-    assert_eq!(region.get("name").unwrap().as_str(), Some("eu-central-1"));
+    assert_eq!(region.get("name").unwrap().as_str(), Some(world.region().as_str()));
     assert_eq!(region.get("partition").unwrap().as_str(), Some("aws"));
-    let role =
-        bench.program(|stack| drop(stack.add("r", Role::args().name("there").assume_role_policy(TRUST))));
-    bench.deployed(&role).await;
-    let found = read(&bench, "awsn_iam_role", trueup_core::value!({ name: "there" })).await;
-    assert!(found.get("arn").unwrap().as_str().unwrap().ends_with(":role/there"));
+    let there = format!("{}-there", world.stack);
+    let role = Role::args().name(there.as_str()).assume_role_policy(TRUST);
+    bench.deployed(&bench.program(|stack| drop(stack.add("r", role)))).await;
+    let found = read(&bench, "awsn_iam_role", trueup_core::value!({ name: (there.as_str()) })).await;
+    assert!(found.get("arn").unwrap().as_str().unwrap().ends_with(&format!(":role/{there}")));
+    world.account().sweep().await;
 }

@@ -82,7 +82,7 @@ fn assert_told(told: &str, parts: &[&str]) {
 /// RETRY-1, RETRY-3: what repeating cannot help fails at once, with its class, its resource and what to do.
 #[tokio::test]
 async fn each_refusal_is_told_with_its_resource_and_what_to_do() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::emulated().await else { return };
     let bench = Bench::new(&world);
     let denied = "User: arn:aws:iam::123456789012:user/ada is not authorized to perform: sqs:createqueue";
     let region = "The unspecified location constraint is incompatible for the region specific endpoint this request was sent to.";
@@ -138,20 +138,20 @@ async fn each_refusal_is_told_with_its_resource_and_what_to_do() {
         ),
     ];
     for (program, on, answer, class, told) in cases {
-        let before = world.proxy.heard(on);
-        world.proxy.fault(on, 1, answer);
+        let before = world.proxy().heard(on);
+        world.proxy().fault(on, 1, answer);
         let (seen, said) = failure(&bench, &program).await;
         assert_eq!(seen, class, "{said}");
         assert_told(&said, &told);
-        assert_eq!(world.proxy.heard(on), before + 1, "{said}");
+        assert_eq!(world.proxy().heard(on), before + 1, "{said}");
     }
-    assert_eq!(world.census().await, 0);
+    assert_eq!(world.account().census().await, 0);
 }
 
 /// RETRY-1, RETRY-2: what passes by itself is tried again, and the deploy succeeds.
 #[tokio::test]
 async fn what_passes_by_itself_is_tried_again() {
-    let Some(world) = World::with_quick_functions().await else { return };
+    let Some(world) = World::emulated().await else { return };
     world.write_code("code", "def handler(event, context):\n    return 1\n");
     let bench = Bench::new(&world);
     let program = bench.program(|stack| {
@@ -166,34 +166,38 @@ async fn what_passes_by_itself_is_tried_again() {
     if let Answer::Document { headers, .. } = &mut throttled {
         headers.push(("retry-after", "0".to_owned()));
     }
-    world.proxy.fault("AmazonSQS.CreateQueue", 2, throttled);
-    world.proxy.fault("DynamoDB_20120810.CreateTable", 1, json(500, "InternalServerError", "Internal error"));
+    world.proxy().fault("AmazonSQS.CreateQueue", 2, throttled);
+    world.proxy().fault(
+        "DynamoDB_20120810.CreateTable",
+        1,
+        json(500, "InternalServerError", "Internal error"),
+    );
     let spreading = "The role defined for the function cannot be assumed by Lambda.";
-    world.proxy.fault(
+    world.proxy().fault(
         "POST /2015-03-31/functions",
         2,
         json(400, "InvalidParameterValueException", spreading),
     );
     bench.deployed(&program).await;
-    assert_eq!(world.proxy.heard("AmazonSQS.CreateQueue"), 3);
+    assert_eq!(world.proxy().heard("AmazonSQS.CreateQueue"), 3);
     assert!(bench.plan(&program).await.ends_with("No changes"));
     bench.destroyed(&program).await;
-    assert_eq!(world.census().await, 0);
+    assert_eq!(world.account().census().await, 0);
 }
 
 /// CRASH-1, RETRY-1: a lost answer is never taken for a failure: the next run looks, and nothing is made twice.
 #[tokio::test]
 async fn an_answer_that_is_lost_is_looked_for() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::emulated().await else { return };
     let bench = Bench::new(&world);
     for (program, on) in [(queue(&bench), "AmazonSQS.CreateQueue"), (role(&bench), "Action=CreateRole")] {
-        world.proxy.fault(on, 1, Answer::Lost);
+        world.proxy().fault(on, 1, Answer::Lost);
         let (class, said) = failure(&bench, &program).await;
         assert_eq!(class, FailureClass::Indeterminate, "{said}");
         let plan = bench.plan(&program).await;
         assert!(plan.contains("recovered"), "{plan}");
         bench.deployed(&program).await;
-        assert_eq!(world.census().await, 1);
+        assert_eq!(world.account().census().await, 1);
         bench.destroyed(&program).await;
     }
 }
@@ -201,25 +205,25 @@ async fn an_answer_that_is_lost_is_looked_for() {
 /// DRIFT-5: who is not let in does not take the object for gone.
 #[tokio::test]
 async fn an_object_that_cannot_be_seen_is_not_gone() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::emulated().await else { return };
     let bench = Bench::new(&world);
     let program = queue(&bench);
     bench.deployed(&program).await;
     let denied = json(403, "AccessDenied", "Access to the resource is denied.");
-    world.proxy.fault("AmazonSQS.GetQueueAttributes", 1, denied);
+    world.proxy().fault("AmazonSQS.GetQueueAttributes", 1, denied);
     let refused = bench.try_plan(&program).await.unwrap_err().to_string();
     assert_told(&refused, &["awsn_sqs_queue.jobs", "AccessDenied"]);
-    world.proxy.set_up(false);
+    world.proxy().set_up(false);
     let refused = bench.try_plan(&program).await.unwrap_err().to_string();
     assert_told(&refused, &["awsn_sqs_queue.jobs", "cannot look at the queue"]);
-    world.proxy.set_up(true);
+    world.proxy().set_up(true);
     assert!(bench.plan(&program).await.ends_with("No changes"));
 }
 
 /// APPLY-4, CRASH-1: AWS that goes away in the middle of a run leaves nothing half-known; the next run ends it.
 #[tokio::test]
 async fn a_run_that_loses_aws_in_the_middle_is_finished_by_the_next() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::emulated().await else { return };
     let bench = Bench::new(&world);
     let program = bench.program(|stack| {
         for name in ["a", "b", "c", "d"] {
@@ -228,20 +232,20 @@ async fn a_run_that_loses_aws_in_the_middle_is_finished_by_the_next() {
             stack.add(name, Queue::args().dead_letter(dead));
         }
     });
-    world.proxy.go_down_after("AmazonSQS.CreateQueue", 3);
+    world.proxy().go_down_after("AmazonSQS.CreateQueue", 3);
     let report = bench.deploy(&program).await;
     assert!(!report.succeeded());
-    world.proxy.set_up(true);
+    world.proxy().set_up(true);
     bench.deployed(&program).await;
-    assert_eq!(world.census().await, 8);
+    assert_eq!(world.account().census().await, 8);
     bench.destroyed(&program).await;
-    assert_eq!(world.census().await, 0);
+    assert_eq!(world.account().census().await, 0);
 }
 
 /// ADOPT-2, DELETE-9: what someone else made is neither taken nor deleted.
 #[tokio::test]
 async fn what_is_someone_elses_is_left_alone() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::emulated().await else { return };
     let bench = Bench::new(&world);
     let sqs = aws_sdk_sqs::Client::new(&world.sdk());
     let program = bench.program(|stack| drop(stack.add("jobs", Queue::args().name("taken"))));
@@ -263,7 +267,7 @@ async fn what_is_someone_elses_is_left_alone() {
 /// SECRET-1, RETRY-3: without a region, or with an endpoint where nobody is, the message says what to set.
 #[tokio::test]
 async fn what_is_missing_in_the_configuration_is_told() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::emulated().await else { return };
     let nowhere = value!({ region: "eu-central-1", endpoint: "http://127.0.0.1:9", access_key: "a", secret_key: (value!("b").into_secret()) });
     let driver = trueup_conformance::Driver::new(world.provider(), "awsn_sqs_queue", &nowhere).await.unwrap();
     let inputs = driver.inputs(&value!({})).unwrap();
@@ -284,7 +288,7 @@ async fn what_is_missing_in_the_configuration_is_told() {
 /// RETRY-3: credentials that cannot be had are told at once.
 #[tokio::test]
 async fn missing_credentials_are_told_with_where_they_are_looked_for() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::emulated().await else { return };
     let config =
         value!({ region: "eu-central-1", profile: "no-such-profile", endpoint: "http://127.0.0.1:9" });
     let driver = trueup_conformance::Driver::new(world.provider(), "awsn_sqs_queue", &config).await.unwrap();

@@ -21,12 +21,12 @@ fn role(description: &str, inline: Value, managed: Value) -> Value {
 
 #[tokio::test]
 async fn a_role_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("role").await else { return };
     let iam = aws_sdk_iam::Client::new(&world.sdk());
-    let read =
-        iam.create_policy().policy_name("read").policy_document(document("s3:Get*")).send().await.unwrap();
+    let read = iam.create_policy().policy_name(format!("{}-read", world.stack));
+    let read = read.policy_document(document("s3:Get*")).send().await.unwrap();
     let read = read.policy.unwrap().arn.unwrap();
-    let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam.clone(), iam);
+    let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam, world.account());
     let (send, receive) = (document("sqs:SendMessage"), document("sqs:ReceiveMessage"));
     let first = role("one", value!({ send: send, receive: receive }), value!([]));
     let second = role("two", value!({ send: (document("sqs:*")) }), value!([read]));
@@ -65,20 +65,19 @@ async fn a_role_keeps_the_contract() {
             }
         })
         .counted_by(move || {
-            let iam = counting.clone();
-            async move { iam.list_roles().send().await.unwrap().roles().len() }
+            let account = counting.clone();
+            async move { account.roles().await.len() }
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }
 
 #[tokio::test]
 async fn a_policy_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("policy").await else { return };
     let iam = aws_sdk_iam::Client::new(&world.sdk());
-    let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam.clone(), iam);
+    let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam, world.account());
     let kit = world.kit("awsn_iam_policy", value!({ policy: (document("s3:GetObject")) })).await;
     let report = kit
         .marked()
@@ -106,22 +105,18 @@ async fn a_policy_keeps_the_contract() {
             }
         })
         .counted_by(move || {
-            let iam = counting.clone();
-            async move {
-                let scope = aws_sdk_iam::types::PolicyScopeType::Local;
-                iam.list_policies().scope(scope).send().await.unwrap().policies().len()
-            }
+            let account = counting.clone();
+            async move { account.policies().await.len() }
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }
 
 /// CRUD-8: a document in other words is neither a change nor drift; IAM keeps five versions, and a sixth change works.
 #[tokio::test]
 async fn a_policy_in_other_words_is_no_change() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("reworded").await else { return };
     let driver = world.driver("awsn_iam_policy").await;
     let inputs = |document: &str| driver.inputs(&value!({ policy: document })).unwrap();
     let mut state = driver.apply(&inputs(&document("s3:GetObject")), None, None).await.unwrap();

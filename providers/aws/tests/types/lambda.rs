@@ -11,7 +11,8 @@ fn text(state: &State, output: &str) -> String {
 /// A role that Lambda may act as, and a folder `code` with a function that answers with its environment.
 async fn prepared(world: &World) -> String {
     let iam = aws_sdk_iam::Client::new(&world.sdk());
-    let role = iam.create_role().role_name("worker").assume_role_policy_document(TRUST).send().await.unwrap();
+    let role = iam.create_role().role_name(format!("{}-worker", world.stack));
+    let role = role.assume_role_policy_document(TRUST).send().await.unwrap();
     write_code(world, "hello");
     role.role.unwrap().arn
 }
@@ -32,20 +33,20 @@ fn function(role: &str, more: &Value) -> Value {
 
 #[tokio::test]
 async fn a_function_keeps_the_contract() {
-    let Some(world) = World::with_quick_functions().await else { return };
+    let Some(world) = World::of("function").await else { return };
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
-    let (tampering, removing, taking, counting) = (lambda.clone(), lambda.clone(), lambda.clone(), lambda);
+    let (tampering, removing, taking, counting) = (lambda.clone(), lambda.clone(), lambda, world.account());
     let secret = value!("hunter2hunter2").into_secret();
     let first =
         function(&role, &value!({ environment: { NAME: "a", KEY: (secret.clone()) }, publish: true }));
-    let invokers =
-        value!({ api: { principal: "apigateway.amazonaws.com", source_arn: "arn:aws:execute-api:x:1:y/*" } });
+    let caller = "arn:aws:execute-api:eu-central-1:123456789012:abcdef/*";
+    let invokers = value!({ api: { principal: "apigateway.amazonaws.com", source_arn: caller } });
     let second = function(
         &role,
         &value!({ timeout: 9, description: "d", environment: { KEY: secret }, publish: true, invokers: invokers, tags: { team: "web" } }),
     );
-    let other = function(&role, &value!({ name: "another" }));
+    let other = function(&role, &value!({ name: (format!("{}-other", world.stack)) }));
     let kit = world.kit("awsn_lambda_function", first).await;
     let role_of_others = role.clone();
     let report = kit
@@ -80,19 +81,18 @@ async fn a_function_keeps_the_contract() {
             }
         })
         .counted_by(move || {
-            let lambda = counting.clone();
-            async move { lambda.list_functions().send().await.unwrap().functions().len() }
+            let account = counting.clone();
+            async move { account.functions().await.len() }
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }
 
 /// CRUD-8, PLAN-8: a change of the code is seen at plan, though no input changed; and the code really runs.
 #[tokio::test]
 async fn changed_code_is_a_change_of_the_function() {
-    let Some(world) = World::with_quick_functions().await else { return };
+    let Some(world) = World::of("code").await else { return };
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let driver = world.driver("awsn_lambda_function").await;
@@ -109,52 +109,56 @@ async fn changed_code_is_a_change_of_the_function() {
     assert_eq!(plan.outputs.get("code_sha256"), changed.outputs.get("code_sha256"));
     let said = String::from_utf8(call().await.unwrap().payload.unwrap().into_inner()).unwrap();
     assert_eq!(said, r#""good day you""#);
+    world.account().sweep().await;
 }
 
 #[tokio::test]
 async fn an_alias_keeps_the_contract() {
-    let Some(world) = World::with_quick_functions().await else { return };
+    let Some(world) = World::of("alias").await else { return };
     let role = prepared(&world).await;
     let lambda = aws_sdk_lambda::Client::new(&world.sdk());
     let functions = world.driver("awsn_lambda_function").await;
-    let inputs = functions.inputs(&function(&role, &value!({ name: "jobs", publish: true }))).unwrap();
+    let jobs = format!("{}-jobs", world.stack);
+    let inputs =
+        functions.inputs(&function(&role, &value!({ name: (jobs.as_str()), publish: true }))).unwrap();
     let made = functions.apply(&inputs, None, None).await.unwrap();
     let arn = text(&made, "arn");
     let (tampering, removing, counting) = (lambda.clone(), lambda.clone(), lambda.clone());
+    let (imported, tampered, removed, counted) = (jobs.clone(), jobs.clone(), jobs.clone(), jobs.clone());
+    let jobs = jobs.as_str();
     let kit = world
-        .kit("awsn_lambda_alias", value!({ name: "live", function_name: "jobs", function_version: "1" }))
+        .kit("awsn_lambda_alias", value!({ name: "live", function_name: jobs, function_version: "1" }))
         .await;
     let report = kit
-        .imported_as(|state| format!("jobs/{}", text(state, "name")))
+        .imported_as(move |state| format!("{imported}/{}", text(state, "name")))
         .updated(value!({ name: "live", function_name: arn, description: "what is live" }))
-        .replaced(value!({ name: "next", function_name: "jobs" }))
+        .replaced(value!({ name: "next", function_name: jobs }))
         .tampered_by(move |state| {
-            let lambda = tampering.clone();
+            let (lambda, jobs) = (tampering.clone(), tampered.clone());
             async move {
-                let changing = lambda.update_alias().function_name("jobs").name(text(&state, "name"));
+                let changing = lambda.update_alias().function_name(jobs).name(text(&state, "name"));
                 changing.description("by hand").send().await.unwrap();
             }
         })
         .removed_by(move |state| {
-            let lambda = removing.clone();
+            let (lambda, jobs) = (removing.clone(), removed.clone());
             async move {
-                lambda.delete_alias().function_name("jobs").name(text(&state, "name")).send().await.unwrap();
+                lambda.delete_alias().function_name(jobs).name(text(&state, "name")).send().await.unwrap();
             }
         })
         .counted_by(move || {
-            let lambda = counting.clone();
-            async move { lambda.list_aliases().function_name("jobs").send().await.unwrap().aliases().len() }
+            let (lambda, jobs) = (counting.clone(), counted.clone());
+            async move { lambda.list_aliases().function_name(jobs).send().await.unwrap().aliases().len() }
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }
 
 /// CRUD-8: the example of the contract.
 #[tokio::test]
 async fn a_function_by_its_name_or_its_arn_is_the_same() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("arn").await else { return };
     let driver = world.driver("awsn_lambda_alias").await;
     let inputs = |function: &str| driver.inputs(&value!({ name: "live", function_name: function })).unwrap();
     let arn = "arn:aws:lambda:eu-central-1:123456789012:function:jobs";

@@ -4,9 +4,10 @@ use crate::world::World;
 
 #[tokio::test]
 async fn a_log_group_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("log-group").await else { return };
     let logs = aws_sdk_cloudwatchlogs::Client::new(&world.sdk());
-    let (tampering, removing, taking, counting) = (logs.clone(), logs.clone(), logs.clone(), logs);
+    let (tampering, removing, taking, counting) = (logs.clone(), logs.clone(), logs, world.account());
+    let other = format!("{}/other", world.stack);
     let name =
         |state: &trueup_provider::State| state.outputs.get("name").unwrap().as_str().unwrap().to_owned();
     let kit = world.kit("awsn_cloudwatch_log_group", value!({ retention_in_days: 7 })).await;
@@ -14,7 +15,7 @@ async fn a_log_group_keeps_the_contract() {
         .marked()
         .imported_as(name)
         .updated(value!({ tags: { colour: "red" } }))
-        .replaced(value!({ name: "/aws/lambda/other" }))
+        .replaced(value!({ name: other }))
         .tampered_by(move |state| {
             let logs = tampering.clone();
             async move {
@@ -39,11 +40,10 @@ async fn a_log_group_keeps_the_contract() {
             }
         })
         .counted_by(move || {
-            let logs = counting.clone();
-            async move { logs.describe_log_groups().send().await.unwrap().log_groups().len() }
+            let account = counting.clone();
+            async move { account.log_groups().await.len() }
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }

@@ -2,6 +2,7 @@
 //! make of AWS's real error documents.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod account;
 mod api;
 mod bench;
 mod data;

@@ -98,27 +98,28 @@ async fn set_timeout_by_hand(world: &World, function: &str, seconds: i32) {
 /// everything again, destroy; and the account is as empty as before.
 #[tokio::test]
 async fn a_stack_of_thirty_resources_lives_its_whole_life() {
-    let Some(world) = World::real_or_quick().await else { return };
+    let Some(world) = World::of("shop").await else { return };
     world.write_code("code", "def handler(event, context):\n    return 'hello'\n");
     let mut bench = Bench::new(&world);
-    assert_eq!(world.census().await, 0);
+    assert_eq!(world.account().census().await, 0);
     let lived = AssertUnwindSafe(Box::pin(live(&world, &mut bench))).catch_unwind().await;
-    bench.destroyed(&declared(&bench, FIRST)).await;
     if let Err(panicked) = lived {
+        world.account().sweep().await;
         std::panic::resume_unwind(panicked);
     }
-    assert_eq!(world.census().await, 0);
+    bench.destroyed(&declared(&bench, FIRST)).await;
+    assert_eq!(world.account().census().await, 0);
 }
 
 async fn live(world: &World, bench: &mut Bench<'_>) {
     let first = declared(bench, FIRST);
     assert!(first.resources.len() >= 30, "{}", first.resources.len());
     bench.deployed(&first).await;
-    let all = world.census().await;
+    let all = world.account().census().await;
     assert_eq!(all, first.resources.len());
     assert!(bench.plan(&first).await.ends_with("No changes"), "{}", bench.plan(&first).await);
 
-    let functions = world.functions().await;
+    let functions = world.account().functions().await;
     let environment = &functions[0].environment;
     for variable in ["QUEUE_URL", "QUEUE_ARN", "TABLE_NAME", "BUCKET_NAME"] {
         assert!(environment.contains_key(variable), "{environment:?}");
@@ -130,21 +131,21 @@ async fn live(world: &World, bench: &mut Bench<'_>) {
 
     let changed = declared(bench, Shape { timeout: 9, ..FIRST });
     bench.deployed(&changed).await;
-    assert!(world.functions().await.iter().all(|function| function.timeout == 9));
+    assert!(world.account().functions().await.iter().all(|function| function.timeout == 9));
 
     let rekeyed = declared(bench, Shape { timeout: 9, key: "number", workers: 3 });
     let plan = bench.plan(&rekeyed).await;
     assert!(plan.contains("3 to replace"), "{plan}");
     bench.deployed(&rekeyed).await;
-    assert_eq!(world.census().await, all);
+    assert_eq!(world.account().census().await, all);
 
     bench.forget();
     let found = bench.plan(&rekeyed).await;
     assert!(!found.contains("to create"), "{found}");
     bench.deployed(&rekeyed).await;
-    assert_eq!(world.census().await, all);
+    assert_eq!(world.account().census().await, all);
     assert!(bench.plan(&rekeyed).await.ends_with("No changes"), "{}", bench.plan(&rekeyed).await);
 
     bench.deployed(&declared(bench, Shape { timeout: 9, key: "number", workers: 1 })).await;
-    assert!(world.census().await < all);
+    assert!(world.account().census().await < all);
 }

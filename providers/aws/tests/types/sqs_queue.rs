@@ -10,10 +10,10 @@ fn url(state: &State) -> String {
 
 #[tokio::test]
 async fn a_queue_keeps_the_contract() {
-    let Some(world) = World::new().await else { return };
+    let Some(world) = World::of("queue").await else { return };
     let sqs = aws_sdk_sqs::Client::new(&world.sdk());
     let policy = r#"{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:SendMessage","Resource":"*"}}"#;
-    let (tampering, removing, taking, counting) = (sqs.clone(), sqs.clone(), sqs.clone(), sqs);
+    let (tampering, removing, taking, counting) = (sqs.clone(), sqs.clone(), sqs, world.account());
     let kit = world.kit("awsn_sqs_queue", value!({ tags: { team: "web" } })).await;
     let report = kit
         .marked()
@@ -40,11 +40,10 @@ async fn a_queue_keeps_the_contract() {
             }
         })
         .counted_by(move || {
-            let sqs = counting.clone();
-            async move { sqs.list_queues().send().await.unwrap().queue_urls().len() }
+            let account = counting.clone();
+            async move { account.queues().await.len() }
         })
         .run()
         .await;
-    println!("{report}");
-    report.assert_passed();
+    world.concluded(&report).await;
 }

@@ -1,17 +1,17 @@
 //! An AWS for one test: an emulator, a proxy before it, and the provider. Or the real one, where a test can do without
 //! both and the environment says so.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use trueup_conformance::{Driver, Kit};
+use trueup_conformance::{CheckReport, Driver, Kit};
 use trueup_core::{Value, value};
 use trueup_provider::{BoxFuture, Clock, NativeProvider, RuntimeClock};
 use trueup_provider_aws::{Aws, aws_provider};
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
+use crate::account::Account;
 use crate::proxy::Proxy;
 
 /// How long at most to wait for an emulator, which is ready long before the real thing would be.
@@ -48,31 +48,45 @@ const REAL_PREFIX: &str = "TRUEUP_TEST_AWS_PREFIX";
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
-    pub(crate) proxy: Proxy,
     /// `None` for the real AWS.
-    emulator: Option<RunningEmulator>,
+    emulated: Option<Emulated>,
     /// What the names of all objects begin with.
     pub(crate) stack: String,
     config: Value,
     sdk: aws_config::SdkConfig,
 }
 
+struct Emulated {
+    proxy: Proxy,
+    _emulator: RunningEmulator,
+}
+
 impl World {
-    /// `None` if the test command said to do without the emulator.
-    pub(crate) async fn new() -> Option<Self> {
-        Self::with_settings(tempfile::tempdir().unwrap(), &[("LOG_LEVEL", "ERROR")]).await
+    /// The real AWS, if the environment names a region of it; else an emulator. `None` if the test command said to do
+    /// without the emulator.
+    ///
+    /// Names begin with that of the test, so that tests that run side by side do not count each other's objects. What an
+    /// earlier run left there is deleted.
+    #[expect(clippy::disallowed_methods, reason = "whoever runs the tests decides")]
+    pub(crate) async fn of(test: &str) -> Option<Self> {
+        let Ok(region) = std::env::var(REAL_REGION) else { return Self::emulated().await };
+        let prefix = std::env::var(REAL_PREFIX).unwrap_or_else(|_| "trueup-test".to_owned());
+        let sdk = aws_config::defaults(aws_config::BehaviorVersion::latest());
+        let sdk = sdk.region(aws_config::Region::new(region.clone())).load().await;
+        let folder = tempfile::tempdir().unwrap();
+        let (stack, config) = (format!("{prefix}-{test}"), value!({ region: region }));
+        let world = World { folder, emulated: None, stack, config, sdk };
+        world.account().sweep().await;
+        Some(world)
     }
 
-    /// The same, with functions that are ready soon after each change: the emulator lets each wait for half a second.
-    pub(crate) async fn with_quick_functions() -> Option<Self> {
+    /// An emulator, with a proxy before it. Functions are ready soon after each change: the emulator would let each wait
+    /// for half a second.
+    pub(crate) async fn emulated() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sitecustomize.py"), QUICK_FUNCTIONS).unwrap();
-        let path = folder.path().to_str().unwrap().to_owned();
-        Self::with_settings(folder, &[("LOG_LEVEL", "ERROR"), ("PYTHONPATH", &path)]).await
-    }
-
-    async fn with_settings(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Option<Self> {
-        let emulator = Emulator::Ministack.start_with(settings)?;
+        let path = folder.path().to_str().unwrap();
+        let emulator = Emulator::Ministack.start_with(&[("LOG_LEVEL", "ERROR"), ("PYTHONPATH", path)])?;
         let proxy = Proxy::start(emulator.port()).await;
         let endpoint = format!("http://127.0.0.1:{}", proxy.port);
         let credentials = aws_sdk_sts::config::Credentials::new("test", "secret", None, None, "test");
@@ -85,25 +99,17 @@ impl World {
         let secret = value!("secret").into_secret();
         let config =
             value!({ region: "eu-central-1", endpoint: endpoint, access_key: "test", secret_key: secret });
-        Some(World { folder, proxy, emulator: Some(emulator), stack: "shop".to_owned(), config, sdk })
+        let emulated = Some(Emulated { proxy, _emulator: emulator });
+        Some(World { folder, emulated, stack: "shop".to_owned(), config, sdk })
     }
 
-    /// The real AWS, if the environment names a region of it; else an emulator with quick functions.
-    #[expect(clippy::disallowed_methods, reason = "whoever runs the tests decides")]
-    pub(crate) async fn real_or_quick() -> Option<Self> {
-        let Ok(region) = std::env::var(REAL_REGION) else { return Self::with_quick_functions().await };
-        let stack = std::env::var(REAL_PREFIX).unwrap_or_else(|_| "trueup-test".to_owned());
-        let sdk = aws_config::defaults(aws_config::BehaviorVersion::latest());
-        let sdk = sdk.region(aws_config::Region::new(region.clone())).load().await;
-        let folder = tempfile::tempdir().unwrap();
-        Some(World {
-            folder,
-            proxy: Proxy::start(0).await,
-            emulator: None,
-            stack,
-            config: value!({ region: region }),
-            sdk,
-        })
+    /// What stands before the emulator.
+    pub(crate) fn proxy(&self) -> &Proxy {
+        &self.emulated.as_ref().expect("nothing stands before the real AWS").proxy
+    }
+
+    pub(crate) fn region(&self) -> String {
+        self.sdk.region().unwrap().to_string()
     }
 
     /// The clock for whatever waits for this AWS.
@@ -112,7 +118,7 @@ impl World {
     }
 
     pub(crate) fn is_emulated(&self) -> bool {
-        self.emulator.is_some()
+        self.emulated.is_some()
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -129,19 +135,40 @@ impl World {
     }
 
     pub(crate) async fn kit(&self, type_name: &str, inputs: Value) -> Kit {
-        let (proxy, counting) = (self.proxy.clone(), self.proxy.clone());
         let kit = Kit::configured(self.provider(), &self.config(), type_name, inputs).await;
         let kit = kit.unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"));
-        kit.timed_by(self.clock()).steps_counted_by(move || counting.heard("")).settled_by(move || {
+        let kit = kit.of_stack(&self.stack).timed_by(self.clock());
+        let Some(Emulated { proxy, .. }) = &self.emulated else {
+            // Nobody counts requests there: calls are cut off before the first, and then no more.
+            return kit.patient().steps_counted_by(|| 0);
+        };
+        let (proxy, counting) = (proxy.clone(), proxy.clone());
+        kit.steps_counted_by(move || counting.heard("")).settled_by(move || {
             let proxy = proxy.clone();
             async move { proxy.idle().await }
         })
     }
 
+    /// Says what a kit found, and leaves nothing behind.
+    pub(crate) async fn concluded(&self, report: &CheckReport) {
+        println!("{report}");
+        if !self.is_emulated() {
+            self.account().sweep().await;
+        }
+        report.assert_passed();
+    }
+
     pub(crate) async fn driver(&self, type_name: &str) -> Driver {
         let mut driver = Driver::new(self.provider(), type_name, &self.config()).await.unwrap();
         driver.context.clock = self.clock();
+        driver.context.owner.stack = self.stack.as_str().into();
+        driver.patient = !self.is_emulated();
         driver
+    }
+
+    /// All that there is of this stack.
+    pub(crate) fn account(&self) -> Account {
+        Account::new(&self.stack, &self.sdk, self.s3())
     }
 
     /// The SDK's own configuration, to meddle with objects behind the provider's back.
@@ -161,80 +188,4 @@ impl World {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("main.py"), code).unwrap();
     }
-
-    /// How many objects of all types there are whose names begin with the stack's.
-    pub(crate) async fn census(&self) -> usize {
-        let sdk = self.sdk();
-        let own = |name: Option<&str>| name.is_some_and(|name| name.starts_with(&self.stack));
-        let queues =
-            aws_sdk_sqs::Client::new(&sdk).list_queues().queue_name_prefix(&self.stack).send().await.unwrap();
-        let buckets = self.s3().list_buckets().send().await.unwrap();
-        let tables = aws_sdk_dynamodb::Client::new(&sdk).list_tables().send().await.unwrap();
-        let iam = aws_sdk_iam::Client::new(&sdk);
-        let roles = iam.list_roles().send().await.unwrap();
-        let scope = aws_sdk_iam::types::PolicyScopeType::Local;
-        let policies = iam.list_policies().scope(scope).send().await.unwrap();
-        let logs = aws_sdk_cloudwatchlogs::Client::new(&sdk);
-        let groups = logs.describe_log_groups().log_group_name_prefix(&self.stack).send().await.unwrap();
-        queues.queue_urls().len()
-            + buckets.buckets().iter().filter(|bucket| own(bucket.name())).count()
-            + tables.table_names().iter().filter(|name| own(Some(name))).count()
-            + roles.roles().iter().filter(|role| own(Some(role.role_name()))).count()
-            + policies.policies().iter().filter(|policy| own(policy.policy_name())).count()
-            + groups.log_groups().len()
-            + self.count_functions().await
-            + self.count_apis().await
-    }
-
-    /// Functions and their aliases.
-    async fn count_functions(&self) -> usize {
-        let lambda = aws_sdk_lambda::Client::new(&self.sdk);
-        let mut count = 0;
-        for function in self.functions().await {
-            let aliases = lambda.list_aliases().function_name(function.name).send().await.unwrap();
-            count += 1 + aliases.aliases().len();
-        }
-        count
-    }
-
-    /// APIs and what they are made of.
-    async fn count_apis(&self) -> usize {
-        let gateway = aws_sdk_apigatewayv2::Client::new(&self.sdk);
-        let apis = gateway.get_apis().send().await.unwrap().items.unwrap_or_default();
-        let mut count = 0;
-        for api in apis.iter().filter(|api| api.name().is_some_and(|name| name.starts_with(&self.stack))) {
-            let id = api.api_id().unwrap();
-            count += 1;
-            count += gateway.get_integrations().api_id(id).send().await.unwrap().items().len();
-            count += gateway.get_routes().api_id(id).send().await.unwrap().items().len();
-            count += gateway.get_stages().api_id(id).send().await.unwrap().items().len();
-        }
-        count
-    }
-
-    /// All functions of the stack, as Lambda tells of them.
-    pub(crate) async fn functions(&self) -> Vec<SeenFunction> {
-        let lambda = aws_sdk_lambda::Client::new(&self.sdk);
-        let listed = lambda.list_functions().send().await.unwrap().functions.unwrap_or_default();
-        let own = listed
-            .into_iter()
-            .filter(|it| it.function_name().is_some_and(|name| name.starts_with(&self.stack)));
-        let seen = own.map(|function| SeenFunction {
-            name: function.function_name.unwrap(),
-            timeout: function.timeout.unwrap(),
-            environment: function
-                .environment
-                .and_then(|it| it.variables)
-                .unwrap_or_default()
-                .into_iter()
-                .collect(),
-        });
-        seen.collect()
-    }
-}
-
-pub(crate) struct SeenFunction {
-    pub(crate) name: String,
-    pub(crate) timeout: i32,
-    pub(crate) environment: BTreeMap<String, String>,
 }
