@@ -174,7 +174,8 @@ impl Table {
 
     /// Refuses what no change in place can bring about.
     fn check_keys(&self, seen: &TableOutput) -> Result<()> {
-        if (&self.hash_key, &self.range_key) == (&seen.hash_key, &seen.range_key) {
+        let same_keys = (&self.hash_key, &self.range_key) == (&seen.hash_key, &seen.range_key);
+        if same_keys && seen.has_keys_of(&self.key_types) {
             return Ok(());
         }
         Err(Error::conflict(format!("the table `{}` has other keys, which cannot be changed", seen.name))
@@ -188,6 +189,14 @@ impl Table {
             |tags| dynamodb.tag_resource().resource_arn(arn).set_tags(Some(schema::tag_list(tags))).send();
         let remove = |keys| dynamodb.untag_resource().resource_arn(arn).set_tag_keys(Some(keys)).send();
         tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
+    }
+}
+
+impl TableOutput {
+    /// Whether its own keys are of the types that a program gives keys.
+    fn has_keys_of(&self, wanted: &BTreeMap<String, KeyType>) -> bool {
+        let mut keys = [Some(&self.hash_key), self.range_key.as_ref()].into_iter().flatten();
+        keys.all(|key| KeyType::of(key, &self.key_types) == KeyType::of(key, wanted))
     }
 }
 
@@ -267,10 +276,14 @@ impl Converge for Table {
     }
 
     fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
-        // An adopted table has no inputs to compare: what it is tells as much.
-        let Some(prior) = request.prior.as_ref().filter(|prior| prior.inputs.is_none()) else {
+        let Some(prior) = &request.prior else { return Ok(()) };
+        if request.current.key_types.known().is_some_and(|types| !prior.outputs.has_keys_of(types)) {
+            plan.replace("key_types");
+        }
+        if prior.inputs.is_some() {
             return Ok(());
-        };
+        }
+        // An adopted table has no inputs to compare: what it is tells as much.
         if request.current.hash_key.known().is_some_and(|key| *key != prior.outputs.hash_key) {
             plan.replace("hash_key");
         } else if request.current.range_key.known().is_some_and(|key| *key != prior.outputs.range_key) {

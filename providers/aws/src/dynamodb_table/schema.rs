@@ -1,5 +1,7 @@
 //! Keys, indexes and capacities in the form that DynamoDB takes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, KeySchemaElement, KeyType as KeyRole, Projection, ProjectionType,
     ProvisionedThroughput, ScalarAttributeType, StreamSpecification, StreamViewType, Tag,
@@ -10,19 +12,17 @@ use super::{Capacity, GlobalIndex, KeyType, StreamView, Table};
 use crate::tags::Tags;
 
 impl Table {
-    /// The type of an attribute that is a key: a text, unless the program says otherwise.
-    fn key_type(&self, attribute: &str) -> KeyType {
-        self.key_types.get(attribute).copied().unwrap_or(KeyType::Text)
-    }
-
-    /// All attributes that are keys. DynamoDB takes these and no others.
-    pub(super) fn definitions(&self) -> Result<Vec<AttributeDefinition>> {
+    /// All attributes that are keys, of the table or of these indexes. DynamoDB takes these and no others.
+    pub(super) fn definitions<'a>(
+        &'a self,
+        indexes: impl IntoIterator<Item = &'a GlobalIndex>,
+    ) -> Result<Vec<AttributeDefinition>> {
         let of_indexes =
-            self.global_indexes.values().flat_map(|index| [Some(&index.hash_key), index.range_key.as_ref()]);
+            indexes.into_iter().flat_map(|index| [Some(&index.hash_key), index.range_key.as_ref()]);
         let keys = [Some(&self.hash_key), self.range_key.as_ref()].into_iter().chain(of_indexes).flatten();
-        let keys: std::collections::BTreeSet<&String> = keys.collect();
+        let keys: BTreeSet<&String> = keys.collect();
         let definition = |key: &String| {
-            let ty = ScalarAttributeType::from(self.key_type(key));
+            let ty = ScalarAttributeType::from(KeyType::of(key, &self.key_types));
             AttributeDefinition::builder().attribute_name(key).attribute_type(ty).build().map_err(Error::from)
         };
         keys.into_iter().map(definition).collect()
@@ -95,6 +95,11 @@ impl From<KeyType> for ScalarAttributeType {
 }
 
 impl KeyType {
+    /// The type of an attribute that is a key: a text, unless something else is said.
+    pub(super) fn of(attribute: &str, types: &BTreeMap<String, KeyType>) -> Self {
+        types.get(attribute).copied().unwrap_or(KeyType::Text)
+    }
+
     pub(super) fn seen(ty: &ScalarAttributeType) -> Self {
         match ty {
             ScalarAttributeType::N => KeyType::Number,

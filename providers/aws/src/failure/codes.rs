@@ -57,6 +57,8 @@ const TABLE: &[Row] = &[
     saying(&["MalformedPolicyDocument"], "Invalid principal", Class::Retryable,
         "a new role takes some seconds to be known everywhere; if this stays, the policy's principal does not exist"),
     // Two meanings of one code.
+    saying(&["ValidationException"], "modified multiple times within a fixed interval", Class::Conflict,
+        "DynamoDB lets an hour pass between two changes of `ttl_attribute`: deploy again then"),
     saying(&["ResourceInUseException"], "already exists", Class::AlreadyExists, ""),
     saying(&["ResourceInUseException"], "Table already", Class::AlreadyExists, ""),
     saying(&["ResourceConflictException"], "already exist", Class::AlreadyExists, ""),

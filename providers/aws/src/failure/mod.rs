@@ -65,6 +65,10 @@ fn failed<E: ProvideErrorMetadata + StdError + 'static>(
     match error {
         SdkError::ServiceError(answer) => {
             let metadata = answer.err().meta();
+            if answer.raw().status().is_success() && metadata.code().is_none() {
+                return unanswered
+                    .error(format!("{attempted}: no answer that makes sense: {}", causes(error)));
+            }
             answered(attempted, metadata.code().unwrap_or(""), metadata.message().unwrap_or(""), answer.raw())
         }
         SdkError::DispatchFailure(_) if was_refused(error) => {

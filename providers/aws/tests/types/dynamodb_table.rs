@@ -1,8 +1,8 @@
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, StreamSpecification,
 };
-use trueup_core::value;
-use trueup_provider::State;
+use trueup_core::{Value, value};
+use trueup_provider::{State, Verdict};
 
 use crate::world::World;
 
@@ -65,4 +65,19 @@ async fn a_table_keeps_the_contract() {
         .run()
         .await;
     world.concluded(&report).await;
+}
+
+/// PLAN-8: what a key is made of cannot be changed either.
+#[tokio::test]
+async fn a_key_of_another_type_takes_another_table() {
+    let Some(world) = World::of("types").await else { return };
+    let driver = world.driver("awsn_dynamodb_table").await;
+    let inputs = |types: Value| driver.inputs(&value!({ hash_key: "id", key_types: types })).unwrap();
+    let texts = inputs(value!({ other: "N" }));
+    let state = driver.apply(&texts, None, None).await.unwrap();
+    let verdict =
+        async |types| driver.plan(&inputs(types), Some(&state), Some(&state)).await.unwrap().verdict;
+    assert_eq!(verdict(value!({ other: "N" })).await, Verdict::NoOp);
+    assert_eq!(verdict(value!({ id: "N" })).await, Verdict::Replace);
+    driver.delete(&texts, &state).await.unwrap();
 }
