@@ -20,7 +20,7 @@ resource "awsn_sqs_queue" "jobs" {
 
   bind "jobs" {
     to      = awsn_lambda_function.worker
-    payload = { arn = awsn_sqs_queue.jobs.arn, url = awsn_sqs_queue.jobs.url, access = ["read"] }
+    payload = { arn = self.arn, url = self.url, access = ["read"] }
   }
 }
 
@@ -29,7 +29,7 @@ resource "awsn_s3_bucket" "results" {
 
   bind "results" {
     to      = awsn_lambda_function.worker
-    payload = { arn = awsn_s3_bucket.results.arn, access = ["write"] }
+    payload = { arn = self.arn, access = ["write"] }
   }
 }
 
@@ -38,7 +38,7 @@ resource "awsn_dynamodb_table" "counts" {
 
   bind "counts" {
     to      = awsn_lambda_function.worker
-    payload = { arn = awsn_dynamodb_table.counts.arn, access = ["read", "write"] }
+    payload = { arn = self.arn, access = ["read", "write"] }
   }
 }
 

@@ -13,6 +13,7 @@ use super::addresses::{computed_reference, computed_traversal};
 use super::build::Builder;
 use super::computed::{Lowered, What, standing};
 use crate::declare::{DriftWord, IgnoreChanges, Lifecycle, ProviderName, Resource, ResourceKey, at};
+use crate::eval::references;
 use crate::world::{Evaluation, Frame, Instance, Keys, Position, Used};
 
 /// What an instance of a resource is lowered to, and what it depends on.
@@ -241,6 +242,9 @@ impl Builder<'_> {
             let shared = bind.to.as_static_traversal().is_some();
             let mut used = Used::new();
             evaluation.used_by(standing(instance, resource, position), &bind.payload, &mut used);
+            if references(&bind.payload).iter().any(|it| it.root.text == "self") {
+                used.insert(instance.address(resource, position.key()));
+            }
             for target in targets {
                 let what = What::Binding { resource, position: position.clone(), bind: index };
                 let lowered = self.lowered(instance, what, &used);

@@ -67,6 +67,30 @@ fn an_instance_is_bound_to_the_one_that_it_names() {
 
 /// BIND-1
 #[test]
+fn self_is_the_resource_that_binds() {
+    let bench = stack(
+        r#"
+        resource "terraform_data" "target" {}
+        resource "terraform_data" "each" {
+          for_each = toset(["a", "b"])
+          input    = each.key
+          bind "it" {
+            to      = terraform_data.target
+            payload = { input = self.input, id = self.id }
+          }
+        }
+        "#,
+    );
+    let bindings = bench.program().resources[0].bindings.clone();
+    let referred = |at: usize| {
+        bindings[at].payload.references().iter().map(|it| it.address.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(referred(0), [r#"terraform_data.each["a"]"#]);
+    assert_eq!(referred(1), [r#"terraform_data.each["b"]"#]);
+}
+
+/// BIND-1
+#[test]
 fn what_cannot_be_bound_is_told() {
     let bound = |to: &str| {
         let text = format!(

@@ -40,7 +40,7 @@ const fn saying(codes: &'static [&'static str], says: &'static str, class: Class
 
 const IAM_SPREADS: &str = "a new role takes some seconds to be known everywhere; if this stays, its trust policy does \
                            not let the service assume it";
-const CREATE_REGION: &str = "set `region` of the provider, or AWS_REGION, to the region where the object is";
+const REGION: &str = "set `region` of the provider, or AWS_REGION, to the region where the object is";
 const RENEW: &str = "the credentials have expired: sign in again (`aws sso login`, or whatever issued them)";
 const CREDENTIALS: &str = "these credentials are not valid here: check AWS_PROFILE, AWS_ACCESS_KEY_ID, or `profile` of \
                            the provider";
@@ -108,7 +108,7 @@ const TABLE: &[Row] = &[
         "UnauthorizedAccess"], Class::Denied, ALLOW),
 
     row(&["PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException",
-        "InvalidLocationConstraint", "InvalidRegion", "IllegalLocationConstraint"], Class::Invalid, CREATE_REGION),
+        "InvalidLocationConstraint", "InvalidRegion", "IllegalLocationConstraint"], Class::Invalid, REGION),
     row(&["MalformedPolicy", "MalformedPolicyDocument", "MalformedPolicyDocumentException", "PolicyLengthExceededException"],
         Class::Invalid, "write the policy with `jsonencode`, and check its actions, resources and principals"),
     row(&["InvalidParameterValue", "InvalidParameterValueException", "InvalidParameterException",
@@ -126,11 +126,13 @@ pub(super) fn meaning(code: &str, said: &str, status: u16) -> Meaning {
     // JSON protocols qualify the code with the service's namespace.
     let code = code.rsplit('#').next().unwrap_or(code);
     let known = TABLE.iter().find(|row| row.codes.contains(&code) && said.contains(row.says));
-    known.map_or_else(|| Meaning { class: of_status(status), hint: "" }, |row| row.meaning)
+    known.map_or_else(|| of_status(status), |row| row.meaning)
 }
 
-fn of_status(status: u16) -> Class {
-    match status {
+fn of_status(status: u16) -> Meaning {
+    let class = match status {
+        // All that S3 says of a bucket that is elsewhere, where only the head of an answer is asked for.
+        301 | 307 => return Meaning { class: Class::Invalid, hint: REGION },
         404 => Class::NotFound,
         401 | 403 => Class::Denied,
         409 => Class::Conflict,
@@ -138,7 +140,8 @@ fn of_status(status: u16) -> Class {
         429 => Class::Throttled,
         400 | 405..=428 => Class::Invalid,
         _ => Class::Fatal,
-    }
+    };
+    Meaning { class, hint: "" }
 }
 
 #[cfg(test)]
@@ -165,6 +168,7 @@ mod tests {
         assert_eq!(meaning("Teapot", "", 503).class, Class::Retryable);
         assert_eq!(meaning("", "", 403).class, Class::Denied);
         assert_eq!(meaning("", "", 418).class, Class::Invalid);
+        assert_eq!(meaning("", "", 301).hint, REGION);
     }
 
     #[test]

@@ -185,6 +185,35 @@ async fn what_passes_by_itself_is_tried_again() {
     assert_eq!(world.account().census().await, 0);
 }
 
+/// RETRY-1, RETRY-2: what does not pass in all attempts is told with its resource and what to do; nothing else suffers, and
+/// the next run goes on.
+#[tokio::test]
+async fn what_does_not_pass_is_told_in_the_end() {
+    let Some(world) = World::emulated().await else { return };
+    world.write_code("code", "def handler(event, context):\n    return 1\n");
+    let bench = Bench::new(&world);
+    let program = bench.program(|stack| {
+        let role = stack.add("worker", Role::args().assume_role_policy(TRUST));
+        let function =
+            Function::args().role(role.arn()).runtime("python3.13").handler("main.handler").code("code");
+        stack.add("worker", function);
+    });
+    let spreading = "The role defined for the function cannot be assumed by Lambda.";
+    let on = "POST /2015-03-31/functions";
+    world.proxy().fault(on, 4, json(400, "InvalidParameterValueException", spreading));
+    let (class, said) = failure(&bench, &program).await;
+    assert_eq!(class, FailureClass::Retryable, "{said}");
+    assert_told(&said, &["awsn_lambda_function.worker", spreading, "trust policy"]);
+    assert_eq!(world.proxy().heard(on), 4);
+    bench.deployed(&program).await;
+
+    let jobs = queue(&bench);
+    world.proxy().fault("AmazonSQS.CreateQueue", 4, json(400, "ThrottlingException", "Rate exceeded"));
+    let (class, said) = failure(&bench, &jobs).await;
+    assert!(matches!(class, FailureClass::Throttled { .. }), "{said}");
+    assert_told(&said, &["awsn_sqs_queue.jobs", "Rate exceeded"]);
+}
+
 /// CRASH-1, RETRY-1: a lost answer is never taken for a failure: the next run looks, and nothing is made twice.
 #[tokio::test]
 async fn an_answer_that_is_lost_is_looked_for() {
@@ -213,6 +242,10 @@ async fn an_object_that_cannot_be_seen_is_not_gone() {
     world.proxy().fault("AmazonSQS.GetQueueAttributes", 1, denied);
     let refused = bench.try_plan(&program).await.unwrap_err().to_string();
     assert_told(&refused, &["awsn_sqs_queue.jobs", "AccessDenied"]);
+    let elsewhere = Answer::Document { status: 301, headers: Vec::new(), body: String::new() };
+    world.proxy().fault("HEAD /pictures", 1, elsewhere);
+    let refused = format!("{:?}", bench.try_plan(&bucket(&bench)).await.unwrap_err());
+    assert_told(&refused, &["awsn_s3_bucket.files", "cannot look at the bucket", "AWS_REGION"]);
     world.proxy().set_up(false);
     let refused = bench.try_plan(&program).await.unwrap_err().to_string();
     assert_told(&refused, &["awsn_sqs_queue.jobs", "cannot look at the queue"]);
@@ -234,7 +267,11 @@ async fn a_run_that_loses_aws_in_the_middle_is_finished_by_the_next() {
     });
     world.proxy().go_down_after("AmazonSQS.CreateQueue", 3);
     let report = bench.deploy(&program).await;
-    assert!(!report.succeeded());
+    let told = failures(&report);
+    assert!(!told.is_empty() && told.len() < 8, "{told:?}");
+    for told in &told {
+        assert_told(told, &["awsn_sqs_queue.", "cannot create the queue `shop-test-", "no answer"]);
+    }
     world.proxy().set_up(true);
     bench.deployed(&program).await;
     assert_eq!(world.account().census().await, 8);

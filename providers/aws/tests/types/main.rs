@@ -15,6 +15,7 @@ mod log_group;
 mod proxy;
 mod reference;
 mod s3_bucket;
+mod second_opinion;
 mod shop;
 mod sqs_queue;
 mod world;

@@ -36,8 +36,11 @@ impl Clock for EmulatorClock {
 
 /// What Python runs before the emulator.
 const QUICK_FUNCTIONS: &str = "
-import ministack.services.lambda_svc as functions
-functions._LAMBDA_STATE_TRANSITION_DELAY = 0.02
+try:
+    import ministack.services.lambda_svc as functions
+    functions._LAMBDA_STATE_TRANSITION_DELAY = 0.02
+except ImportError:
+    pass
 ";
 
 /// The region of the real AWS in which tests make their objects, with the credentials of whoever runs them.
@@ -80,13 +83,17 @@ impl World {
         Some(world)
     }
 
-    /// An emulator, with a proxy before it. Functions are ready soon after each change: the emulator would let each wait
-    /// for half a second.
+    /// An emulator, with a proxy before it.
     pub(crate) async fn emulated() -> Option<Self> {
+        Self::emulated_by(Emulator::Ministack).await
+    }
+
+    /// The same with this emulator. Functions are ready soon after each change: it would let each wait for half a second.
+    pub(crate) async fn emulated_by(emulator: Emulator) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sitecustomize.py"), QUICK_FUNCTIONS).unwrap();
         let path = folder.path().to_str().unwrap();
-        let emulator = Emulator::Ministack.start_with(&[("LOG_LEVEL", "ERROR"), ("PYTHONPATH", path)])?;
+        let emulator = emulator.start_with(&[("LOG_LEVEL", "ERROR"), ("PYTHONPATH", path)])?;
         let proxy = Proxy::start(emulator.port()).await;
         let endpoint = format!("http://127.0.0.1:{}", proxy.port);
         let credentials = aws_sdk_sts::config::Credentials::new("test", "secret", None, None, "test");

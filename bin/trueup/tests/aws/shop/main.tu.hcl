@@ -68,7 +68,7 @@ resource "awsn_sqs_queue" "work" {
 
   bind "queue" {
     to      = awsn_lambda_function.worker[each.key]
-    payload = { arn = awsn_sqs_queue.work[each.key].arn, url = awsn_sqs_queue.work[each.key].url }
+    payload = { arn = self.arn, url = self.url }
   }
 }
 
@@ -79,7 +79,7 @@ resource "awsn_dynamodb_table" "work" {
 
   bind "table" {
     to      = awsn_lambda_function.worker[each.key]
-    payload = { arn = awsn_dynamodb_table.work[each.key].arn, access = ["read", "write"] }
+    payload = { arn = self.arn, access = ["read", "write"] }
   }
 }
 
@@ -89,7 +89,7 @@ resource "awsn_s3_bucket" "work" {
 
   bind "bucket" {
     to      = awsn_lambda_function.worker[each.key]
-    payload = { arn = awsn_s3_bucket.work[each.key].arn }
+    payload = { arn = self.arn }
   }
 }
 
