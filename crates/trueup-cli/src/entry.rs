@@ -22,6 +22,7 @@ use crate::ui::{Terminal, Ui};
 /// Runs the command line of this process; what `main` returns.
 #[expect(clippy::needless_pass_by_value, reason = "a binary has no further use for it")]
 pub fn main(composition: Composition) -> ExitCode {
+    crate::panics::tell_only_where();
     let name = composition.name;
     CompleteEnv::with_factory(|| command_line(name)).var(crate::completion::VARIABLE).complete();
     run(&composition, std::env::args_os().collect()).into()
