@@ -35,8 +35,14 @@ impl PresetProvider {
     /// The provider's schema with nothing required of what is preset, and the preset's values as it takes them.
     async fn relaxed(&self) -> Result<(Block, Value), Failure> {
         let mut schema = Block::clone(&*self.provider.config_schema().await?);
-        let named: Vec<SmolStr> =
-            self.preset.values.as_entries().into_iter().flat_map(|it| it.keys()).cloned().collect();
+        let named: Vec<SmolStr> = self
+            .preset
+            .values
+            .as_entries()
+            .into_iter()
+            .flat_map(trueup_core::Entries::keys)
+            .cloned()
+            .collect();
         for name in &named {
             if let Some(attribute) = schema.attributes.get_mut(name) {
                 attribute.presence = Presence::Optional;
@@ -74,8 +80,7 @@ impl PresetProvider {
     /// A configuration with the preset's blocks in place of those that are not written.
     async fn filled(&self, config: &Value) -> Result<Value, Failure> {
         let (schema, values) = self.relaxed().await?;
-        let absent =
-            |value: &Value| value.is_null() || value.as_items().is_some_and(|items| items.is_empty());
+        let absent = |value: &Value| value.is_null() || value.as_items().is_some_and(<[Value]>::is_empty);
         let mut filled = config.clone();
         for name in schema.blocks.keys().chain(schema.attributes.keys()) {
             let written = config.get(name).filter(|value| !absent(value));

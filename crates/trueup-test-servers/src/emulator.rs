@@ -157,7 +157,7 @@ impl RunningEmulator {
     }
 
     /// The folder in which it keeps what it holds.
-    pub fn data(&self) -> &std::path::Path {
+    pub fn data(&self) -> &Path {
         self.start.data.path()
     }
 
