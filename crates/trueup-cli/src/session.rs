@@ -10,7 +10,7 @@ use trueup_provider::{Clock, Registry};
 use crate::composition::{Composition, RegistryRequest};
 use crate::front_end::{GivenVariable, StateSettings, Variables};
 use crate::interrupt::Interrupts;
-use crate::settings::Environment;
+use crate::settings::{Environment, Profile};
 use crate::ui::Ui;
 
 /// One call of the command line.
@@ -29,6 +29,8 @@ pub(crate) struct Session<'a> {
     pub clock: Arc<dyn Clock>,
     /// Values of variables from the command line, in order.
     pub given: Vec<GivenVariable>,
+    /// The profile that was named.
+    pub profile: Option<Profile>,
     /// The passphrase, once someone was asked for it.
     pub passphrase: Arc<OnceLock<Secret<String>>>,
     /// The command as it was typed, for whoever has to run it again.
@@ -40,7 +42,11 @@ impl Session<'_> {
     pub(crate) fn registry(&self, state: &StateSettings) -> Registry {
         let (folder, state, clock) = (self.folder.clone(), state.clone(), self.clock.clone());
         let open_store = self.opening_sealed();
-        (self.composition.registry)(&RegistryRequest { folder, state, clock, open_store })
+        let registry = (self.composition.registry)(&RegistryRequest { folder, state, clock, open_store });
+        match &self.profile {
+            Some(profile) => profile.configured(registry),
+            None => registry,
+        }
     }
 
     /// The name of the binary.

@@ -18,7 +18,9 @@ mod handler;
 mod identity;
 mod native;
 mod planning;
+mod preset;
 mod provider;
+mod registry;
 mod state;
 
 pub use binding::Binding;
@@ -36,6 +38,8 @@ pub use handler::{
     ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
-pub use provider::{Configured, NativeProvider, Provider, Registry};
+pub use preset::Preset;
+pub use provider::{Configured, NativeProvider, Provider};
+pub use registry::Registry;
 pub use state::{InputValues, State};
 pub use trueup_derive::{FieldType, Inputs, Outputs};

@@ -19,6 +19,7 @@ use super::sightings::{SlotSightings, chosen};
 use super::trace::lines;
 use super::{Draft, Sources, failed, refresh};
 use crate::mutations::planted;
+use crate::panics::caught;
 use crate::plan::{Action, Reason};
 use crate::retry::within;
 use crate::saved::{Asked, ById, Sighted, Told};
@@ -458,7 +459,7 @@ impl Case<'_> {
             private: &private,
             context: &context,
         };
-        let mut answer = self.handler.plan(request).await?;
+        let mut answer = caught(self.handler.plan(request)).await?;
         context.report_warnings(std::mem::take(&mut answer.diagnostics));
         Ok(answer)
     }
