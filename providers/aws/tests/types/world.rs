@@ -157,6 +157,7 @@ impl World {
     }
 
     /// Says what a kit found, and leaves nothing behind.
+    #[expect(clippy::print_stdout, reason = "seen where a test fails")]
     pub(crate) async fn concluded(&self, report: &CheckReport) {
         println!("{report}");
         if !self.is_emulated() {
