@@ -3,6 +3,7 @@
 //! It is Terraform's file: what in it is about other things is passed over.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use trueup_core::Secret;
@@ -44,6 +45,16 @@ pub enum MethodKind {
     NetworkMirror(String),
     /// The provider's own registry.
     Direct,
+}
+
+impl fmt::Display for MethodKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MethodKind::FilesystemMirror(path) => write!(f, "the mirror {}", path.display()),
+            MethodKind::NetworkMirror(url) => write!(f, "the mirror {url}"),
+            MethodKind::Direct => write!(f, "its registry"),
+        }
+    }
 }
 
 /// What is wrong with a CLI configuration.
