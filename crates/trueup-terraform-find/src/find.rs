@@ -166,10 +166,11 @@ pub(crate) fn shelves(settings: &Settings, address: &ProviderAddress) -> Vec<(Pa
 }
 
 fn verify(folder: &Path, locked: &Locked, settings: &Settings) -> Result<(), ProblemKind> {
-    let found = checksum::of_package(folder, settings.memory.as_deref()).map_err(|error| ProblemKind::Package {
-        what: format!("cannot read the package {}: {error}", folder.display()),
-        overridden: false,
-    })?;
+    let found =
+        checksum::of_package(folder, settings.memory.as_deref()).map_err(|error| ProblemKind::Package {
+            what: format!("cannot read the package {}: {error}", folder.display()),
+            overridden: false,
+        })?;
     match locked.hashes.contains(&found) {
         true => Ok(()),
         false => Err(ProblemKind::Checksum { path: folder.to_owned(), found }),

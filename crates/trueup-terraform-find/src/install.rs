@@ -108,7 +108,8 @@ pub async fn install(
 ) -> Result<Installation, Vec<Problem>> {
     let before = read_lock(settings).map_err(|problem| vec![problem])?;
     let client = Client::new(settings);
-    let client = client.map_err(|what| vec![Problem::general(ProblemKind::Server { what, offline: false })])?;
+    let client =
+        client.map_err(|what| vec![Problem::general(ProblemKind::Server { what, offline: false })])?;
     let (mut lock, mut installed, mut problems) = (Lock::default(), Vec::new(), Vec::new());
     for wanted in gathered(requirements).into_values() {
         let known = before.providers.get(&wanted.address);

@@ -28,7 +28,7 @@ pub use address::{AddressError, DEFAULT_HOST, DEFAULT_NAMESPACE, ProviderAddress
 pub use configuration::{Configuration, ConfigurationError, Method, MethodKind};
 pub use constraints::{ConstraintError, VersionConstraints};
 pub use find::{Found, Place, Requirement, find};
-pub use install::{Installation, InstallOptions, Installed, Progress, Vouched, Watch, install};
+pub use install::{InstallOptions, Installation, Installed, Progress, Vouched, Watch, install};
 pub use lock::{Lock, LockError, Locked};
 pub use package::Platform;
 pub use pattern::{AddressPattern, Selection};

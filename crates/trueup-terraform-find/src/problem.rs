@@ -150,7 +150,9 @@ impl From<RemoteError> for ProblemKind {
         let what = error.to_string();
         match error {
             RemoteError::Unreachable { .. } => ProblemKind::Server { what, offline: true },
-            RemoteError::Answer { .. } | RemoteError::Absent { .. } => ProblemKind::Server { what, offline: false },
+            RemoteError::Answer { .. } | RemoteError::Absent { .. } => {
+                ProblemKind::Server { what, offline: false }
+            }
             RemoteError::Untrusted { .. } => ProblemKind::Untrusted { what },
             RemoteError::Disk { path, cause } => ProblemKind::Disk { path: path.into(), what: cause },
         }
@@ -190,11 +192,15 @@ impl Problem {
                 "check the network and proxies; without a network, put the package into a mirror and name it in \
                  Terraform's CLI configuration (`filesystem_mirror`), or below ~/.terraform.d/plugins"
             }
-            ProblemKind::Server { offline: false, .. } => "check the source in `required_providers`, then try again",
+            ProblemKind::Server { offline: false, .. } => {
+                "check the source in `required_providers`, then try again"
+            }
             ProblemKind::Untrusted { .. } => "do not use it; tell whoever publishes it",
             ProblemKind::NoCache => "set HOME, or TF_PLUGIN_CACHE_DIR",
             ProblemKind::Disk { .. } => "check that it may be written and that there is room, then try again",
-            ProblemKind::WouldChangeLock { .. } => "run `trueup init` without --locked, and commit what it writes",
+            ProblemKind::WouldChangeLock { .. } => {
+                "run `trueup init` without --locked, and commit what it writes"
+            }
         };
         vec![hint.to_owned()]
     }

@@ -40,13 +40,13 @@ impl Fetch<'_> {
             }
             if let MethodKind::FilesystemMirror(path) = &method.kind {
                 match self.listed(path) {
-                    Some(package) => return self.from_mirror(path, package).await,
+                    Some(package) => return self.take_from_mirror(path, package).await,
                     None => missed.push(format!("{} has no version {}", method.kind, self.version)),
                 }
             }
             let Some(remote) = Remote::of(&method.kind, self.client) else { continue };
             match remote.offer(self.address, self.version, &self.settings.platform).await {
-                Ok(offer) => return self.from_server(remote, &offer).await,
+                Ok(offer) => return self.take_from_server(remote, &offer).await,
                 Err(RemoteError::Absent { what }) => missed.push(what),
                 Err(error) => return Err(error.into()),
             }
@@ -75,11 +75,11 @@ impl Fetch<'_> {
         packages.into_iter().find(|package| package.version == *self.version)
     }
 
-    async fn from_mirror(&self, mirror: &Path, package: Package) -> Result<Settled, ProblemKind> {
+    async fn take_from_mirror(&self, mirror: &Path, package: Package) -> Result<Settled, ProblemKind> {
         match package.form {
             Form::Unpacked => {
                 let hash = self.checksum(&package.path).await?;
-                let vouched = self.vouched(&package.path, &[hash.clone()], Vouched::Mirror)?;
+                let vouched = self.vouched(&package.path, std::slice::from_ref(&hash), Vouched::Mirror)?;
                 self.settled(&package.path, Place::Mirror(mirror.to_owned()), false, vouched, [hash])
             }
             Form::Packed => {
@@ -94,7 +94,7 @@ impl Fetch<'_> {
         }
     }
 
-    async fn from_server(&self, remote: Remote<'_>, offer: &Offer) -> Result<Settled, ProblemKind> {
+    async fn take_from_server(&self, remote: Remote<'_>, offer: &Offer) -> Result<Settled, ProblemKind> {
         let vouched = offer.key.clone().map_or(Vouched::Mirror, Vouched::Signature);
         if let Some(settled) = self.kept(offer, &vouched).await? {
             return Ok(settled);
@@ -104,8 +104,7 @@ impl Fetch<'_> {
         fs::create_dir_all(&cache).map_err(disk)?;
         let file = tempfile::Builder::new().prefix(".fetching-").tempfile_in(&cache).map_err(disk)?;
         let Fetch { address, version, watch, .. } = *self;
-        let meter =
-            |received, total| watch(Progress::Fetching { address, version, received, total });
+        let meter = |received, total| watch(Progress::Fetching { address, version, received, total });
         let digest = remote.fetch(offer, file.path(), &meter).await?;
         self.unpacked(file.path(), &digest, vouched, &offer.expected, &offer.signed).await
     }
@@ -164,10 +163,12 @@ impl Fetch<'_> {
     /// What vouches for a package with these checksums: the lock file, if it knows the version.
     fn vouched(&self, path: &Path, own: &[String], otherwise: Vouched) -> Result<Vouched, ProblemKind> {
         match self.known {
-            Some(known) if !known.hashes.is_empty() => match own.iter().any(|hash| known.hashes.contains(hash)) {
-                true => Ok(Vouched::Lock),
-                false => Err(ProblemKind::Checksum { path: path.to_owned(), found: own[0].clone() }),
-            },
+            Some(known) if !known.hashes.is_empty() => {
+                match own.iter().any(|hash| known.hashes.contains(hash)) {
+                    true => Ok(Vouched::Lock),
+                    false => Err(ProblemKind::Checksum { path: path.to_owned(), found: own[0].clone() }),
+                }
+            }
             _ => Ok(otherwise),
         }
     }

@@ -36,7 +36,8 @@ impl Client {
     pub(crate) fn new(settings: &Settings) -> Result<Self, String> {
         let trusted = match &settings.trusted {
             Some(path) => {
-                let pem = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+                let pem =
+                    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
                 Certificate::from_pem_bundle(&pem)
                     .map_err(|_| format!("{} holds no certificates in PEM", path.display()))?
             }
@@ -74,7 +75,11 @@ impl Client {
     }
 
     /// An answer; `None` if there is nothing at that place.
-    pub(super) async fn bytes(&self, url: &Url, token_of: Option<&str>) -> Result<Option<Vec<u8>>, RemoteError> {
+    pub(super) async fn bytes(
+        &self,
+        url: &Url,
+        token_of: Option<&str>,
+    ) -> Result<Option<Vec<u8>>, RemoteError> {
         let mut response = self.send(url, token_of).await?;
         if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
             return Ok(None);
@@ -91,7 +96,12 @@ impl Client {
     }
 
     /// Fetches what is there to a file, and tells its digest in hexadecimal.
-    pub(super) async fn download(&self, url: &Url, path: &Path, meter: Meter<'_>) -> Result<String, RemoteError> {
+    pub(super) async fn download(
+        &self,
+        url: &Url,
+        path: &Path,
+        meter: Meter<'_>,
+    ) -> Result<String, RemoteError> {
         let disk = |error: std::io::Error| RemoteError::Disk {
             path: path.display().to_string(),
             cause: error.to_string(),
@@ -129,7 +139,9 @@ impl Client {
 fn is_secure(url: &Url) -> bool {
     let local = match url.host_str() {
         Some("localhost") => true,
-        Some(host) => host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+        Some(host) => {
+            host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        }
         None => false,
     };
     url.scheme() == "https" || (url.scheme() == "http" && local)

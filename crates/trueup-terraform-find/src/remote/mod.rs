@@ -102,7 +102,12 @@ impl<'a> Remote<'a> {
     }
 
     /// Fetches a package to a file, and tells its digest in hexadecimal.
-    pub(crate) async fn fetch(self, offer: &Offer, file: &Path, meter: Meter<'_>) -> Result<String, RemoteError> {
+    pub(crate) async fn fetch(
+        self,
+        offer: &Offer,
+        file: &Path,
+        meter: Meter<'_>,
+    ) -> Result<String, RemoteError> {
         let (Remote::Registry(client) | Remote::Mirror(client, _)) = self;
         let digest = client.download(&offer.url, file, meter).await?;
         match &offer.archive_digest {

@@ -52,7 +52,10 @@ struct PublicKey {
     ascii_armor: String,
 }
 
-pub(super) async fn versions(client: &Client, address: &ProviderAddress) -> Result<Vec<Version>, RemoteError> {
+pub(super) async fn versions(
+    client: &Client,
+    address: &ProviderAddress,
+) -> Result<Vec<Version>, RemoteError> {
     let listed = listed(client, address).await?.unwrap_or_default();
     Ok(listed.iter().filter_map(|it| it.version.parse().ok()).collect())
 }
@@ -68,7 +71,8 @@ pub(super) async fn offer(
     let Some(download) = client.json::<Download>(&url, Some(address.host())).await? else {
         return Err(not_for(client, address, version, platform).await);
     };
-    let join = |relative: &str| url.join(relative).map_err(|error| answered(&url, format!("no URL: {error}")));
+    let join =
+        |relative: &str| url.join(relative).map_err(|error| answered(&url, format!("no URL: {error}")));
     let sums_url = join(&download.shasums_url)?;
     let fetched = async |from: &Url| {
         let found = client.bytes(from, None).await?;
@@ -76,7 +80,8 @@ pub(super) async fn offer(
     };
     let sums = fetched(&sums_url).await?;
     let signature = fetched(&join(&download.shasums_signature_url)?).await?;
-    let keys: Vec<String> = download.signing_keys.gpg_public_keys.into_iter().map(|it| it.ascii_armor).collect();
+    let keys: Vec<String> =
+        download.signing_keys.gpg_public_keys.into_iter().map(|it| it.ascii_armor).collect();
     let untrusted = |what: String| RemoteError::Untrusted { what };
     let key = signature::verify(&sums, &signature, &keys)
         .map_err(|why| untrusted(format!("the signature of {sums_url} is not valid: {why}")))?;
@@ -87,7 +92,9 @@ pub(super) async fn offer(
         return Err(untrusted(format!("the registry offers {} for it", download.filename)));
     }
     if own != download.shasum.to_lowercase() {
-        return Err(untrusted(format!("the registry and the signed list {sums_url} tell different checksums")));
+        return Err(untrusted(format!(
+            "the registry and the signed list {sums_url} tell different checksums"
+        )));
     }
     let signed = sums.iter().map(|(digest, _)| format!("zh:{digest}")).collect();
     Ok(Offer {
@@ -100,7 +107,10 @@ pub(super) async fn offer(
 }
 
 /// What the registry has of a provider; `None` if it does not know it.
-async fn listed(client: &Client, address: &ProviderAddress) -> Result<Option<Vec<PublishedVersion>>, RemoteError> {
+async fn listed(
+    client: &Client,
+    address: &ProviderAddress,
+) -> Result<Option<Vec<PublishedVersion>>, RemoteError> {
     let url = place(client, address, "versions").await?;
     Ok(client.json::<Versions>(&url, Some(address.host())).await?.map(|listed| listed.versions))
 }
@@ -141,7 +151,8 @@ async fn discover(client: &Client, host: &str) -> Result<Url, RemoteError> {
         Some(services) => Some(services.clone().into_iter().map(|(name, url)| (name, url.into())).collect()),
         None => client.json::<serde_json::Map<String, serde_json::Value>>(&url, Some(host)).await?,
     };
-    let service = told.as_ref().and_then(|services| services.get(SERVICE)).and_then(serde_json::Value::as_str);
+    let service =
+        told.as_ref().and_then(|services| services.get(SERVICE)).and_then(serde_json::Value::as_str);
     let Some(service) = service else {
         return Err(RemoteError::Absent { what: format!("{host} has no registry of providers") });
     };

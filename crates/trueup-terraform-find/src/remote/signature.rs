@@ -58,3 +58,43 @@ fn signer(key: &SignedPublicKey, signature: &DetachedSignature, content: &[u8]) 
     let made = signing.find(|subkey| signature.verify(&subkey.key, content).is_ok())?;
     Some(made.key.legacy_key_id().to_string().to_uppercase())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Made by GnuPG.
+    const SUMS: &[u8] = include_bytes!("../../tests/signatures/sums");
+    const BY_KEY: &[u8] = include_bytes!("../../tests/signatures/sums.key.sig");
+    const BY_SUBKEY: &[u8] = include_bytes!("../../tests/signatures/sums.subkey.asc");
+    const KEY: &str = include_str!("../../tests/signatures/key.asc");
+    const SUBKEY: &str = include_str!("../../tests/signatures/subkey.asc");
+
+    fn check(content: &[u8], signature: &[u8], keys: &[&str]) -> Result<String, String> {
+        verify(content, signature, &keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_a_publisher_signed_is_recognised() {
+        assert_eq!(check(SUMS, BY_KEY, &[KEY]).unwrap().len(), 16);
+        assert!(check(SUMS, BY_SUBKEY, &[SUBKEY]).is_ok());
+        assert!(check(SUMS, BY_SUBKEY, &[KEY, SUBKEY]).is_ok());
+        assert!(check(SUMS, BY_KEY, &["garbage", KEY]).is_ok());
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let refused = |content: &[u8], signature: &[u8], keys: &[&str]| {
+            check(content, signature, keys).expect_err("it is not signed")
+        };
+        assert!(refused(b"other", BY_KEY, &[KEY]).contains("signed by none"));
+        assert!(refused(SUMS, BY_KEY, &[SUBKEY]).contains("signed by none"));
+        assert!(refused(SUMS, BY_KEY, &[]).contains("names no key"));
+        assert!(refused(SUMS, BY_KEY, &["garbage"]).contains("cannot be read"));
+        refused(SUMS, b"garbage", &[KEY]);
+        refused(SUMS, b"", &[KEY]);
+        for at in 0..BY_KEY.len() {
+            refused(SUMS, &BY_KEY[..at], &[KEY]);
+        }
+    }
+}
