@@ -19,6 +19,8 @@ mod identity;
 mod native;
 mod planning;
 mod provider;
+mod provider_address;
+mod registry;
 mod state;
 
 pub use binding::Binding;
@@ -36,6 +38,8 @@ pub use handler::{
     ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
-pub use provider::{Configured, NativeProvider, Provider, Registry};
+pub use provider::{Configured, NativeProvider, Provider};
+pub use provider_address::{ProviderAddress, provider_named};
+pub use registry::{ProviderSource, Registry};
 pub use state::{InputValues, State};
 pub use trueup_derive::{FieldType, Inputs, Outputs};

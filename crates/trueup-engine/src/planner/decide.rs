@@ -267,7 +267,7 @@ impl Case<'_> {
         let own =
             own.ok_or_else(|| invalid(format!("`{id}` is not of the type {}", node.address.type_name())))?;
         let record = node.record.as_ref().map(|(record, _)| &**record);
-        draft.holders.refuse_held(&node.address, &own.state, record)?;
+        draft.holders.under(&node.provider).refuse_held(&node.address, &own.state, record)?;
         Ok(Some(own.state))
     }
 
@@ -487,7 +487,8 @@ impl Case<'_> {
         match chosen(sightings, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
             Some(sighting) => {
-                self.draft.holders.refuse_held(&node.address, &sighting.state, record)?;
+                let holders = self.draft.holders.under(&node.provider);
+                holders.refuse_held(&node.address, &sighting.state, record)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,

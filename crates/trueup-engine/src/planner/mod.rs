@@ -176,6 +176,12 @@ pub(crate) async fn plan<'p>(
 }
 
 impl Sources<'_> {
+    /// The name of the configuration that manages a resource or reads a data source of this type.
+    pub(crate) fn provider_name(&self, named: Option<SmolStr>, type_name: &str) -> SmolStr {
+        let own = || self.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));
+        named.filter(|name| !name.is_empty()).or_else(own).unwrap_or_default()
+    }
+
     /// What a call for a generation of a node is told.
     pub(crate) fn context(&self, scope: &Scope, address: &Address, record: Option<&Record>) -> CallContext {
         let origin = record.map_or(address, |record| &record.origin);
