@@ -38,7 +38,7 @@ pub use handler::{
     ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
-pub use provider::{Configured, NativeProvider, Provider};
+pub use provider::{Configured, NativeProvider, Provider, ProviderFunction};
 pub use provider_address::{ProviderAddress, provider_named};
 pub use registry::{ProviderSource, Registry};
 pub use state::{InputValues, State};

@@ -31,9 +31,11 @@ impl ProviderAddress {
     /// The one that a type's or provider's name implies where a program says nothing else.
     pub fn implied(kind: &str) -> Self {
         match kind {
-            "terraform" => {
-                ProviderAddress { host: "terraform.io".into(), namespace: "builtin".into(), kind: kind.into() }
-            }
+            "terraform" => ProviderAddress {
+                host: "terraform.io".into(),
+                namespace: "builtin".into(),
+                kind: kind.into(),
+            },
             _ => ProviderAddress { host: HOST.into(), namespace: NAMESPACE.into(), kind: kind.into() },
         }
     }

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Failure, nearest};
 
+use crate::clock::BoxFuture;
 use crate::error::Result;
 use crate::handler::{DataHandler, Guarded, GuardedData, ResourceHandler};
 use crate::provider::Provider;
@@ -17,6 +18,11 @@ pub trait ProviderSource: Send + Sync {
     /// The provider of this name; `None` if nothing of that name could be one. One that cannot be had tells so when it
     /// is called.
     fn provider(&self, name: &str) -> Option<Arc<dyn Provider>>;
+
+    /// Ends what its providers started, in good order; they are not called any more.
+    fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
 }
 
 /// The providers that a program can use.
@@ -84,6 +90,13 @@ impl Registry {
     /// The provider whose configuration has this name.
     pub fn configured(&self, configuration: &str) -> Option<Arc<dyn Provider>> {
         self.provider(provider_named(configuration))
+    }
+
+    /// Ends what providers of the source started.
+    pub async fn shut_down(&self) {
+        if let Some(source) = &self.source {
+            source.shut_down().await;
+        }
     }
 
     /// The name under which a Rust type of inputs is registered.

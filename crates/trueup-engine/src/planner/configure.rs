@@ -58,7 +58,9 @@ pub(crate) fn written(program: &Program, draft: &Draft, name: &str) -> Evaluated
     match program.providers.iter().find(|provider| provider.name == name) {
         Some(declared) => declared.config.evaluate(&scope),
         // An alias is something that the program says: without it, the object would be looked for in the wrong place.
-        None if provider_named(name) != name => Evaluated { value: Value::NULL, diagnostics: gone(name).into() },
+        None if provider_named(name) != name => {
+            Evaluated { value: Value::NULL, diagnostics: gone(name).into() }
+        }
         None => Evaluated { value: Value::object::<&str>([]), diagnostics: Diagnostics::new() },
     }
 }
