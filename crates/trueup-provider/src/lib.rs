@@ -16,6 +16,7 @@ pub mod derive_support;
 mod error;
 mod handler;
 mod identity;
+mod ignored;
 mod native;
 mod planning;
 mod provider;
@@ -38,6 +39,7 @@ pub use handler::{
     ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
+pub use ignored::with_ignored;
 pub use provider::{Configured, NativeProvider, Provider, ProviderFunction};
 pub use provider_address::{ProviderAddress, provider_named};
 pub use registry::{ProviderSource, Registry};
