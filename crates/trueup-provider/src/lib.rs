@@ -16,9 +16,12 @@ pub mod derive_support;
 mod error;
 mod handler;
 mod identity;
+mod ignored;
 mod native;
 mod planning;
 mod provider;
+mod provider_address;
+mod registry;
 mod state;
 
 pub use binding::Binding;
@@ -36,6 +39,9 @@ pub use handler::{
     ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
-pub use provider::{Configured, NativeProvider, Provider, Registry};
+pub use ignored::with_ignored;
+pub use provider::{Configured, NativeProvider, Provider, ProviderFunction};
+pub use provider_address::{ProviderAddress, provider_named};
+pub use registry::{ProviderSource, Registry};
 pub use state::{InputValues, State};
 pub use trueup_derive::{FieldType, Inputs, Outputs};
