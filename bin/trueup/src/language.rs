@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use smol_str::SmolStr;
 use trueup_cli::front_end::{
     BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, Premise, PremiseKind, ProgramSource,
-    Purpose, ScaffoldFile, StackSettings, StateSettings,
+    Purpose, RequiredProvider, ScaffoldFile, StackSettings, StateSettings,
 };
 use trueup_core::{JsonForm, Origin, SourceMap, Value};
 use trueup_lang::eval::Reads;
@@ -28,6 +28,7 @@ impl FrontEnd for TerraformLanguage {
             sources: read.sources.clone(),
             diagnostics: read.diagnostics.clone(),
             files: read.files(),
+            providers: providers(&read),
             found: read.found,
             source: Box::new(Source { read, waited_for: Mutex::default() }),
         }
@@ -49,6 +50,16 @@ impl FrontEnd for TerraformLanguage {
     fn reference(&self) -> Vec<ScaffoldFile> {
         vec![function_page()]
     }
+}
+
+fn providers(read: &trueup_lang::Loaded) -> Vec<RequiredProvider> {
+    let required = read.providers().into_iter().map(|(local, required)| RequiredProvider {
+        local,
+        source: required.source,
+        versions: required.version,
+        origin: required.origin,
+    });
+    required.collect()
 }
 
 fn settings(read: &trueup_lang::Loaded) -> StackSettings {

@@ -1,12 +1,14 @@
 //! The program `trueup`: Terraform's language on the built-in providers, with state in the stack's folder.
 //!
 //! It only puts together what others do: `language` reads programs, `providers` manage things, stores come with the
-//! command line.
+//! command line. Started as the guard of a plugin, it becomes that plugin.
 
 mod function_page;
 mod language;
+mod plugin_guard;
 mod providers;
 mod scaffold;
+mod terraform;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,6 +16,9 @@ use std::sync::Arc;
 use trueup_cli::{Composition, open_store};
 
 fn main() -> ExitCode {
+    if let Some(guarded) = plugin_guard::guarded() {
+        return guarded;
+    }
     trueup_cli::main(Composition {
         name: "trueup",
         version: env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,7 @@
-//! The providers that are built in.
+//! The providers: those that are built in, and Terraform's.
+
+use std::ffi::OsString;
+use std::sync::Arc;
 
 use trueup_cli::front_end::StateSettings;
 use trueup_cli::{RegistryRequest, StoreRequest};
@@ -10,14 +13,15 @@ use trueup_provider_std::{
 };
 use trueup_state::{Scope, Store};
 
+use crate::terraform::TerraformProviders;
+
 /// The keys of secrets are for the command line: no program reads them, and no command that it runs.
 const KEY_VARIABLES: [&str; 4] =
     ["TRUEUP_KEY", "TRUEUP_PASSPHRASE", "TRUEUP_NEW_KEY", "TRUEUP_NEW_PASSPHRASE"];
 
 /// The providers for a stack.
 pub(crate) fn registry(request: &RegistryRequest) -> Registry {
-    let environment = std::env::vars_os().filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key));
-    let surroundings = Surroundings::new(&request.folder).with_environment(environment);
+    let surroundings = Surroundings::new(&request.folder).with_environment(environment());
     let own = request.clone();
     let outputs = StackOutputs::from_function(move |wanted| outputs_of(own.clone(), wanted));
     let registry = Registry::new()
@@ -29,12 +33,19 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
     #[cfg(feature = "pg")]
     let registry =
         registry.with(trueup_provider_pg::pg_provider(|name| std::env::var_os(name)?.into_string().ok()));
-    registry
+    // All others are Terraform's.
+    let others = TerraformProviders::new(request, &registry, environment());
+    registry.with_source(Arc::new(others))
+}
+
+/// The environment of the process without the keys of secrets.
+fn environment() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key)).collect()
 }
 
 /// What another stack gives: from this stack's store, or from the one in another stack's folder.
 async fn outputs_of(own: RegistryRequest, wanted: StackOutputRequest) -> Result<Option<Value>> {
-    let RegistryRequest { folder, state, clock, open_store } = own;
+    let RegistryRequest { folder, state, clock, open_store, .. } = own;
     let (folder, state) = match wanted.folder {
         None => (folder, state),
         Some(other) => (folder.join(other), StateSettings::in_own_folder()),

@@ -53,7 +53,8 @@ impl FrontEnd for Lines {
         }
         let files = if found { vec![path] } else { Vec::new() };
         let source = Box::new(Source { text, sources: sources.clone(), file });
-        Loaded { source, settings, sources, diagnostics, files, found }
+        let providers = Vec::new();
+        Loaded { source, settings, sources, diagnostics, files, providers, found }
     }
 
     fn format(&self, file_name: &str, text: &str) -> Option<Result<String, Faulty>> {

@@ -7,7 +7,7 @@ use trueup_core::Diagnostics;
 use trueup_provider::{BoxFuture, Clock, Registry};
 use trueup_state::Store;
 
-use crate::front_end::{FrontEnd, StateSettings};
+use crate::front_end::{FrontEnd, RequiredProvider, StateSettings};
 
 /// All that a command line is made of.
 pub struct Composition {
@@ -33,6 +33,8 @@ pub struct RegistryRequest {
     pub folder: PathBuf,
     /// Where its state is kept.
     pub state: StateSettings,
+    /// The providers that its program asks for.
+    pub providers: Vec<RequiredProvider>,
     /// By what leases expire.
     pub clock: Arc<dyn Clock>,
     /// Opens stores.

@@ -68,6 +68,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             given,
             profile,
             passphrase: Arc::default(),
+            registries: std::cell::RefCell::default(),
             typed: typed(composition.name, &arguments),
         };
         tracing::info!(version = composition.version, "{}", session.typed);
@@ -75,6 +76,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             Ok(exit) => exit,
             Err(error) => error.tell(&ui, composition.name),
         };
+        session.shut_down().await;
         tracing::info!(exit = exit.code(), "ended");
         exit
     })

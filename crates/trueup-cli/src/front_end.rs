@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, SourceMap, Value};
+use trueup_core::{Diagnostics, Origin, SourceMap, Value};
 pub use trueup_engine::{Premise, PremiseKind};
 use trueup_program::{Program, Scope};
-use trueup_provider::{BoxFuture, Registry};
+use trueup_provider::{BoxFuture, ProviderAddress, Registry};
 
 use crate::settings::OWN_FOLDER;
 
@@ -49,9 +49,24 @@ pub struct Loaded {
     pub diagnostics: Diagnostics,
     /// The files that were read, for those who watch them.
     pub files: Vec<PathBuf>,
+    /// The providers that the text asks for, by name or by the types that it uses. One may stand there several times.
+    pub providers: Vec<RequiredProvider>,
     /// Whether there is anything of this language in the folder at all. Where there is not, commands that need a
     /// program say how to begin one.
     pub found: bool,
+}
+
+/// A provider that the text asks for.
+#[derive(Clone, Debug)]
+pub struct RequiredProvider {
+    /// Its name in the text.
+    pub local: SmolStr,
+    /// Where it comes from, if the text says so.
+    pub source: Option<ProviderAddress>,
+    /// Which versions will do, if the text says so: `~> 5.0`.
+    pub versions: Option<SmolStr>,
+    /// Where it is asked for.
+    pub origin: Origin,
 }
 
 /// What the text says about the stack as a whole: `stack { … }`.

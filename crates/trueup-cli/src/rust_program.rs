@@ -80,6 +80,7 @@ impl FrontEnd for RustFrontEnd {
             sources: SourceMap::new(),
             diagnostics: Diagnostics::new(),
             files: Vec::new(),
+            providers: Vec::new(),
             found: true,
         }
     }

@@ -1,5 +1,6 @@
 //! What all commands of one call have in common: who runs them, where, and with what.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +9,7 @@ use trueup_engine::Holder;
 use trueup_provider::{Clock, Registry};
 
 use crate::composition::{Composition, RegistryRequest};
-use crate::front_end::{GivenVariable, StateSettings, Variables};
+use crate::front_end::{GivenVariable, RequiredProvider, StateSettings, Variables};
 use crate::interrupt::Interrupts;
 use crate::settings::{Environment, Profile};
 use crate::ui::Ui;
@@ -33,19 +34,30 @@ pub(crate) struct Session<'a> {
     pub profile: Option<Profile>,
     /// The passphrase, once someone was asked for it.
     pub passphrase: Arc<OnceLock<Secret<String>>>,
+    /// All that was asked for providers.
+    pub registries: RefCell<Vec<Registry>>,
     /// The command as it was typed, for whoever has to run it again.
     pub typed: String,
 }
 
 impl Session<'_> {
-    /// The providers, for a stack whose state is kept there.
-    pub(crate) fn registry(&self, state: &StateSettings) -> Registry {
+    /// The providers, for a stack whose state is kept there and whose program asks for these.
+    pub(crate) fn registry(&self, state: &StateSettings, providers: &[RequiredProvider]) -> Registry {
         let (folder, state, clock) = (self.folder.clone(), state.clone(), self.clock.clone());
-        let open_store = self.opening_sealed();
-        let registry = (self.composition.registry)(&RegistryRequest { folder, state, clock, open_store });
+        let (open_store, providers) = (self.opening_sealed(), providers.to_vec());
+        let registry =
+            (self.composition.registry)(&RegistryRequest { folder, state, providers, clock, open_store });
+        self.registries.borrow_mut().push(registry.clone());
         match &self.profile {
             Some(profile) => profile.configured(registry),
             None => registry,
+        }
+    }
+
+    /// Ends what providers started.
+    pub(crate) async fn shut_down(&self) {
+        for registry in self.registries.take() {
+            registry.shut_down().await;
         }
     }
 

@@ -79,7 +79,7 @@ impl<'a> Workplace<'a> {
             session,
             stack: settings::stack(&loaded.settings, &memory, folder),
             stage,
-            registry: session.registry(&state.value),
+            registry: session.registry(&state.value, &loaded.providers),
             looking: Arc::default(),
             plan_time: session.clock.now(),
             state,

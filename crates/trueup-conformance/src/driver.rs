@@ -205,6 +205,6 @@ impl Driver {
     /// Finds objects by an id.
     pub async fn import(&self, id: &str) -> Result<Vec<Imported>, Failure> {
         let (config, context) = (&self.config, &self.context);
-        self.handler.import(ImportRequest { config, id, context }).await
+        self.handler.import(ImportRequest { config, id, identity: None, context }).await
     }
 }

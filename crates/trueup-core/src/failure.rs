@@ -7,10 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostics;
 use crate::path::Path;
+use crate::secret_texts::SecretTexts;
 use crate::value::Value;
-
-/// The shortest secret that is looked for in messages.
-const SECRET_LENGTH_MIN: usize = 4;
 
 /// A failed operation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -101,17 +99,9 @@ impl Failure {
     /// quote what it was given.
     #[must_use]
     pub fn without_secrets_of<'a>(mut self, values: impl IntoIterator<Item = &'a Value>) -> Self {
-        let mut texts: Vec<&str> = values.into_iter().flat_map(Value::secret_texts).collect();
-        // A secret inside a longer one must not leave the rest of that one behind.
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        // Shorter texts would be found in the middle of ordinary words.
-        for text in texts.into_iter().filter(|text| text.len() >= SECRET_LENGTH_MIN) {
-            for told in std::iter::once(&mut self.message).chain(&mut self.hints) {
-                if told.contains(text) {
-                    *told = told.replace(text, "(secret)");
-                }
-            }
-        }
+        let secrets = SecretTexts::of(values);
+        std::iter::once(&mut self.message).chain(&mut self.hints).for_each(|told| secrets.conceal(told));
+        self.diagnostics = secrets.concealed(std::mem::take(&mut self.diagnostics));
         self
     }
 

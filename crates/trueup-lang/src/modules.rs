@@ -1,6 +1,6 @@
 //! A folder with all modules it calls, each folder read once however often it is called.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,15 +36,20 @@ pub fn load_modules(root: &Path, sources: &mut SourceMap, diagnostics: &mut Diag
 impl ModuleNode {
     /// All folders of the tree, as seen from the root's.
     pub fn folders(&self) -> Vec<PathBuf> {
-        let mut found = BTreeSet::new();
+        self.modules().into_iter().map(|node| node.shown.clone()).collect()
+    }
+
+    /// All modules of the tree, in the order of their folders.
+    pub fn modules(&self) -> Vec<&ModuleNode> {
+        let mut found = BTreeMap::new();
         let mut nodes = vec![self];
         while let Some(node) = nodes.pop() {
             // A folder that is called from many others is still one folder.
-            if found.insert(node.shown.clone()) {
+            if found.insert(node.shown.clone(), node).is_none() {
                 nodes.extend(node.calls.values().map(|node| &**node));
             }
         }
-        found.into_iter().collect()
+        found.into_values().collect()
     }
 }
 

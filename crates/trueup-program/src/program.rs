@@ -223,7 +223,7 @@ pub struct RemovedDeclaration {
 pub struct ImportDeclaration {
     /// The resource it becomes.
     pub to: Address,
-    /// Its id.
+    /// Its id; or what identifies it, as an object.
     pub id: Expression,
 }
 

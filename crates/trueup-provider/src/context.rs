@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
-use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, SecretTexts, Value};
 
 use crate::clock::{Clock, RuntimeClock};
 use crate::identity::{IdempotencyToken, NameRules, Owner, Ownership, physical_name};
@@ -106,6 +106,24 @@ impl CallContext {
     /// Tells whoever watches what the call is doing.
     pub fn report_progress(&self, doing: &str) {
         (self.progress)(doing);
+    }
+
+    /// The same, for a call whose words may quote the secrets in these values.
+    #[must_use]
+    pub(crate) fn concealing<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> CallContext {
+        let secrets = SecretTexts::of(values);
+        let mut context = self.clone();
+        if !secrets.is_empty() {
+            let (warnings, concealed) = (self.warnings.clone(), secrets.clone());
+            context.warnings = Arc::new(move |warning| warnings(concealed.concealed_in(warning)));
+            let progress = self.progress.clone();
+            context.progress = Arc::new(move |doing| {
+                let mut told = doing.to_owned();
+                secrets.conceal(&mut told);
+                progress(&told);
+            });
+        }
+        context
     }
 
     /// Hands on what a call that went well warns of.

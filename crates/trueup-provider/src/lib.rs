@@ -16,10 +16,12 @@ pub mod derive_support;
 mod error;
 mod handler;
 mod identity;
+mod ignored;
 mod native;
 mod planning;
 mod preset;
 mod provider;
+mod provider_address;
 mod registry;
 mod state;
 
@@ -38,8 +40,10 @@ pub use handler::{
     ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
+pub use ignored::with_ignored;
 pub use preset::Preset;
-pub use provider::{Configured, NativeProvider, Provider};
-pub use registry::Registry;
+pub use provider::{Configured, NativeProvider, Provider, ProviderFunction};
+pub use provider_address::{ProviderAddress, provider_named};
+pub use registry::{ProviderSource, Registry};
 pub use state::{InputValues, State};
 pub use trueup_derive::{FieldType, Inputs, Outputs};

@@ -9,7 +9,7 @@ use trueup_core::{Diagnostics, Failure, FailureClass, Severity, Value};
 
 use crate::clock::BoxFuture;
 use crate::handler::{DataHandler, ResourceHandler};
-use crate::provider::{Configured, Provider};
+use crate::provider::{Configured, Provider, ProviderFunction};
 
 /// What the configuration of a provider is where the program says nothing.
 #[derive(Clone, Debug)]
@@ -139,6 +139,17 @@ impl Provider for PresetProvider {
 
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
         self.provider.data_source_types()
+    }
+
+    fn function<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn ProviderFunction>>, Failure>> {
+        self.provider.function(name)
+    }
+
+    fn function_names(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        self.provider.function_names()
     }
 
     fn type_of(&self, inputs: TypeId) -> Option<SmolStr> {

@@ -57,6 +57,19 @@ pub trait Provider: Send + Sync {
     /// The names of all data sources.
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>>;
 
+    /// The function of this name that it offers to programs.
+    fn function<'a>(
+        &'a self,
+        _name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn ProviderFunction>>, Failure>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// The names of all functions.
+    fn function_names(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     /// The name under which a Rust type of inputs is registered here, for programs that are written in Rust.
     fn type_of(&self, _inputs: TypeId) -> Option<SmolStr> {
         None
@@ -67,6 +80,13 @@ pub trait Provider: Send + Sync {
     fn is_typed(&self) -> bool {
         false
     }
+}
+
+/// A function that a provider offers to programs. It is pure: it looks at nothing but its arguments.
+pub trait ProviderFunction: Send + Sync {
+    /// Calls it with values that are known and bear no marks, as the program wrote them. It is called where an expression
+    /// is evaluated, so it answers at once or blocks. What went wrong is told in a sentence.
+    fn call(&self, arguments: &[Value]) -> Result<Value, String>;
 }
 
 /// A provider's configuration, ready for use: a client, or the settings themselves. A clone shares it, and is small:

@@ -1,4 +1,4 @@
-//! The providers that a program can use.
+//! The providers that a program can use: those that are registered, and those that a source finds by their names.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -7,14 +7,30 @@ use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Failure, nearest};
 
+use crate::clock::BoxFuture;
+use crate::error::Result;
 use crate::handler::{DataHandler, Guarded, GuardedData, ResourceHandler};
 use crate::preset::{Preset, PresetProvider};
 use crate::provider::Provider;
+use crate::provider_address::provider_named;
+
+/// Where providers come from that are not registered: by their names alone.
+pub trait ProviderSource: Send + Sync {
+    /// The provider of this name; `None` if nothing of that name could be one. One that cannot be had tells so when it
+    /// is called.
+    fn provider(&self, name: &str) -> Option<Arc<dyn Provider>>;
+
+    /// Ends what its providers started, in good order; they are not called any more.
+    fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+}
 
 /// The providers that a program can use.
 #[derive(Clone, Default)]
 pub struct Registry {
     providers: IndexMap<SmolStr, Arc<dyn Provider>>,
+    source: Option<Arc<dyn ProviderSource>>,
     presets: IndexMap<SmolStr, Preset>,
 }
 
@@ -40,39 +56,60 @@ impl Registry {
     #[must_use]
     pub fn with_shared(mut self, provider: Arc<dyn Provider>) -> Self {
         let name = SmolStr::new(provider.name());
-        let provider = match self.presets.get(&name) {
-            Some(preset) => Arc::new(PresetProvider::new(provider, preset.clone())),
-            None => provider,
-        };
         let before = self.providers.insert(name.clone(), provider);
         assert!(before.is_none(), "the provider `{name}` is registered twice");
         self
     }
 
-    /// Says what the configuration of a provider is where the program says nothing. It may be added later.
+    /// Adds where all others come from.
     #[must_use]
-    pub fn preset(mut self, provider: impl Into<SmolStr>, preset: Preset) -> Self {
-        let name = provider.into();
-        if let Some(provider) = self.providers.get_mut(&name) {
-            *provider = Arc::new(PresetProvider::new(provider.clone(), preset.clone()));
-        }
-        self.presets.insert(name, preset);
+    pub fn with_source(mut self, source: Arc<dyn ProviderSource>) -> Self {
+        self.source = Some(source);
         self
     }
 
-    /// The names of all providers.
+    /// Says what the configuration of a provider is where the program says nothing, wherever the provider comes from.
+    #[must_use]
+    pub fn preset(mut self, provider: impl Into<SmolStr>, preset: Preset) -> Self {
+        self.presets.insert(provider.into(), preset);
+        self
+    }
+
+    /// The names of all that are registered.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.providers.keys().map(SmolStr::as_str)
     }
 
-    /// All providers, in the order in which they were added.
+    /// All that are registered, in the order in which they were added.
     pub fn providers(&self) -> impl Iterator<Item = &Arc<dyn Provider>> {
         self.providers.values()
     }
 
+    /// Whether a provider of this name is registered, so that no source is asked.
+    pub fn has(&self, name: &str) -> bool {
+        self.providers.contains_key(name)
+    }
+
     /// The provider of this name.
-    pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
-        self.providers.get(name)
+    pub fn provider(&self, name: &str) -> Option<Arc<dyn Provider>> {
+        let registered = self.providers.get(name).cloned();
+        let provider = registered.or_else(|| self.source.as_ref()?.provider(name))?;
+        match self.presets.get(name) {
+            Some(preset) => Some(Arc::new(PresetProvider::new(provider, preset.clone()))),
+            None => Some(provider),
+        }
+    }
+
+    /// The provider whose configuration has this name.
+    pub fn configured(&self, configuration: &str) -> Option<Arc<dyn Provider>> {
+        self.provider(provider_named(configuration))
+    }
+
+    /// Ends what providers of the source started.
+    pub async fn shut_down(&self) {
+        if let Some(source) = &self.source {
+            source.shut_down().await;
+        }
     }
 
     /// The name under which a Rust type of inputs is registered.
@@ -80,23 +117,33 @@ impl Registry {
         self.providers.values().find_map(|provider| provider.type_of(TypeId::of::<T>()))
     }
 
-    /// The provider whose name begins a type's name; of several, the longest.
-    pub fn provider_of(&self, type_name: &str) -> Option<&Arc<dyn Provider>> {
+    /// The provider whose name begins a type's name; of several that are registered, the longest.
+    pub fn provider_of(&self, type_name: &str) -> Option<Arc<dyn Provider>> {
         let begins = |name: &str| {
             type_name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
         };
         let matching = self.providers.iter().filter(|(name, _)| begins(name));
-        matching.max_by_key(|(name, _)| name.len()).map(|(_, provider)| provider)
+        let registered = matching.max_by_key(|(name, _)| name.len()).map(|(_, provider)| provider.clone());
+        registered.or_else(|| self.provider(type_name.split('_').next()?))
     }
 
     /// The resource type of this name, or what to tell the user (PLAN-11).
     pub async fn resource(&self, type_name: &str) -> Result<Arc<dyn ResourceHandler>, Diagnostic> {
-        let provider = self.provider_for(type_name, "resource type")?;
+        self.resource_of("", type_name).await
+    }
+
+    /// The same, of the provider whose configuration has this name; of the one its name begins with, if it is empty.
+    pub async fn resource_of(
+        &self,
+        configuration: &str,
+        type_name: &str,
+    ) -> Result<Arc<dyn ResourceHandler>, Diagnostic> {
+        let provider = self.provider_for(configuration, type_name, "resource type")?;
         match provider.resource(type_name).await {
             Ok(Some(handler)) if provider.is_typed() => Ok(handler),
             Ok(Some(handler)) => Ok(Arc::new(Guarded(handler))),
             Ok(None) => {
-                Err(unknown_type(&**provider, type_name, "resource type", provider.resource_types().await))
+                Err(unknown_type(&*provider, type_name, "resource type", provider.resource_types().await))
             }
             Err(failure) => Err(unloadable(type_name, &failure)),
         }
@@ -104,19 +151,37 @@ impl Registry {
 
     /// The data source of this name, or what to tell the user.
     pub async fn data_source(&self, type_name: &str) -> Result<Arc<dyn DataHandler>, Diagnostic> {
-        let provider = self.provider_for(type_name, "data source")?;
+        self.data_source_of("", type_name).await
+    }
+
+    /// The same, of the provider whose configuration has this name; of the one its name begins with, if it is empty.
+    pub async fn data_source_of(
+        &self,
+        configuration: &str,
+        type_name: &str,
+    ) -> Result<Arc<dyn DataHandler>, Diagnostic> {
+        let provider = self.provider_for(configuration, type_name, "data source")?;
         match provider.data_source(type_name).await {
             Ok(Some(handler)) if provider.is_typed() => Ok(handler),
             Ok(Some(handler)) => Ok(Arc::new(GuardedData(handler))),
             Ok(None) => {
-                Err(unknown_type(&**provider, type_name, "data source", provider.data_source_types().await))
+                Err(unknown_type(&*provider, type_name, "data source", provider.data_source_types().await))
             }
             Err(failure) => Err(unloadable(type_name, &failure)),
         }
     }
 
-    fn provider_for(&self, type_name: &str, kind: &str) -> Result<&Arc<dyn Provider>, Diagnostic> {
-        self.provider_of(type_name).ok_or_else(|| {
+    fn provider_for(
+        &self,
+        configuration: &str,
+        type_name: &str,
+        kind: &str,
+    ) -> Result<Arc<dyn Provider>, Diagnostic> {
+        let found = match configuration {
+            "" => self.provider_of(type_name),
+            configuration => self.configured(configuration),
+        };
+        found.ok_or_else(|| {
             let known: Vec<&str> = self.providers.keys().map(SmolStr::as_str).collect();
             Diagnostic::error(format!("no provider has the {kind} `{type_name}`"))
                 .hint(format!("the providers here are `{}`", known.join("`, `")))
@@ -125,7 +190,9 @@ impl Registry {
 }
 
 fn unloadable(type_name: &str, failure: &Failure) -> Diagnostic {
-    Diagnostic::error(format!("cannot load `{type_name}`: {}", failure.message))
+    let mut diagnostic = Diagnostic::error(format!("cannot load `{type_name}`: {}", failure.message));
+    diagnostic.hints = failure.hints.clone();
+    diagnostic
 }
 
 fn unknown_type(

@@ -8,6 +8,7 @@
 //! This crate reads no environment and knows no folders: what plugins get and where schemas are kept is handed in.
 
 mod answers;
+mod calling;
 mod catalogue;
 mod client;
 mod data;

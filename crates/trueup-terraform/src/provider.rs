@@ -9,9 +9,10 @@ use tokio::sync::OnceCell;
 use tonic::{Code, Status};
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
-use trueup_provider::{BoxFuture, Configured, DataHandler, Provider, ResourceHandler};
+use trueup_provider::{BoxFuture, Configured, DataHandler, Provider, ProviderFunction, ResourceHandler};
 
 use crate::answers::{bad_schema, diagnostics, unsendable};
+use crate::calling::{Called, Caller};
 use crate::catalogue::{self, Catalogue, Section};
 use crate::client::{Client, Version};
 use crate::data::TerraformData;
@@ -29,6 +30,8 @@ pub struct ProviderOptions {
     pub name: SmolStr,
     /// Its full address, such as `registry.terraform.io/hashicorp/aws`.
     pub address: String,
+    /// Its version; empty if it has none.
+    pub version: SmolStr,
     /// How to start it.
     pub launch: Launch,
     /// Where schemas are kept from run to run; nowhere if there is no such folder.
@@ -40,6 +43,8 @@ pub struct ProviderOptions {
 /// A Terraform provider. Nothing is started before something is asked that only the provider knows.
 pub struct TerraformProvider {
     shared: Arc<Shared>,
+    /// The types that were asked for: each resource asks, and there may be many of one type.
+    resources: Mutex<BTreeMap<SmolStr, Arc<dyn ResourceHandler>>>,
 }
 
 /// What all types of a provider share.
@@ -49,13 +54,16 @@ pub(crate) struct Shared {
     schemas: Mutex<BTreeMap<(Section, SmolStr), Arc<TypeSchema>>>,
     /// Answers what needs no configuration.
     bare: OnceCell<Arc<Instance>>,
+    /// Calls functions.
+    pub(crate) caller: Caller,
 }
 
 impl TerraformProvider {
     /// The provider that these options describe.
     pub fn new(options: ProviderOptions) -> Self {
         let (catalogue, schemas, bare) = (OnceCell::new(), Mutex::default(), OnceCell::new());
-        TerraformProvider { shared: Arc::new(Shared { options, catalogue, schemas, bare }) }
+        let shared = Arc::new(Shared { options, catalogue, schemas, bare, caller: Caller::default() });
+        TerraformProvider { shared, resources: Mutex::default() }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -178,6 +186,10 @@ impl Provider for TerraformProvider {
         self.shared.name()
     }
 
+    fn version(&self) -> &str {
+        &self.shared.options.version
+    }
+
     fn config_schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Failure>> {
         Box::pin(async { Ok(self.shared.config_schema().await?.block.clone()) })
     }
@@ -220,8 +232,17 @@ impl Provider for TerraformProvider {
         type_name: &'a str,
     ) -> BoxFuture<'a, Result<Option<Arc<dyn ResourceHandler>>, Failure>> {
         Box::pin(async move {
-            let handler = TerraformResource::find(&self.shared, type_name).await?;
-            Ok(handler.map(|handler| Arc::new(handler) as Arc<dyn ResourceHandler>))
+            let known = || self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = known().get(type_name).cloned();
+            if found.is_some() {
+                return Ok(found);
+            }
+            let Some(handler) = TerraformResource::find(&self.shared, type_name).await? else {
+                return Ok(None);
+            };
+            let handler: Arc<dyn ResourceHandler> = Arc::new(handler);
+            known().insert(type_name.into(), handler.clone());
+            Ok(Some(handler))
         })
     }
 
@@ -243,6 +264,22 @@ impl Provider for TerraformProvider {
 
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
         Box::pin(async { Ok(self.shared.catalogue().await?.names(Section::Data)) })
+    }
+
+    fn function<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn ProviderFunction>>, Failure>> {
+        Box::pin(async move {
+            let described = self.described_function(name).await?;
+            Ok(described.map(|described| {
+                Arc::new(Called::new(self.shared.clone(), name, described)) as Arc<dyn ProviderFunction>
+            }))
+        })
+    }
+
+    fn function_names(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        Box::pin(async { Ok(self.shared.catalogue().await?.names(Section::Functions)) })
     }
 }
 

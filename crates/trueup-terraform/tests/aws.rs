@@ -36,6 +36,7 @@ fn provider(cache: &Path) -> Option<TerraformProvider> {
     Some(TerraformProvider::new(ProviderOptions {
         name: "aws".into(),
         address: "registry.terraform.io/hashicorp/aws".to_owned(),
+        version: Default::default(),
         launch: Launch::new(program, std::env::vars_os().collect()),
         cache: Some(cache.to_owned()),
         pool: Pool::new(2),

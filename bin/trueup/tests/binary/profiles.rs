@@ -96,7 +96,7 @@ ulr = "postgres://127.0.0.1:1"
         folder.write(CONFIG, PROFILES);
         let told = folder.run("plan --stage t --profile wrong");
         assert_eq!(told.code, 1);
-        assert!(told.err.contains("profile `wrong`") && told.err.contains("`ulr`"), "{told:?}");
+        assert!(told.err.contains("`wrong`, provider pg") && told.err.contains("`ulr`"), "{told:?}");
         assert!(told.err.contains("did you mean `url`?"), "{told:?}");
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct ReferenceArgs {
 pub(super) async fn run(session: &Session<'_>, args: &ReferenceArgs) -> CommandResult {
     let folder = session.folder.join(&args.folder);
     // Which types there are does not depend on where state is kept.
-    let registry = session.registry(&StateSettings::in_own_folder());
+    let registry = session.registry(&StateSettings::in_own_folder(), &[]);
     let mut pages = vec![reference::command_page(session.name())];
     pages.extend(reference::provider_pages(session.name(), &registry).await?);
     pages.extend(session.composition.front_end.reference());

@@ -25,8 +25,9 @@ pub(crate) struct SchemaArgs {
 }
 
 pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResult {
-    // Which types there are does not depend on where state is kept.
-    let registry = &session.registry(&StateSettings::in_own_folder());
+    // Which types there are does not depend on where state is kept, but on what the folder's program asks for.
+    let providers = session.composition.front_end.load(&session.folder).providers;
+    let registry = &session.registry(&StateSettings::in_own_folder(), &providers);
     let Some(type_name) = &args.type_name else { return list(session, registry, args).await };
     let (title, version, inputs, outputs) = match type_name.strip_prefix("data.") {
         Some(name) => {

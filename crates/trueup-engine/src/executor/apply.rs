@@ -24,7 +24,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
-use crate::planner::{SlotSightings, action_of, chosen, is_interrupted, with_ignored};
+use crate::planner::{SlotSightings, action_of, chosen, is_interrupted};
 use crate::retry::{Attempts, within};
 
 /// One resource being applied.
@@ -41,8 +41,14 @@ pub(super) struct Applying<'a> {
 impl Applying<'_> {
     pub(super) async fn apply(mut self) -> Result<Finished, Trouble> {
         let prior = self.start().await?;
+        let written = self.desired.clone();
         self.keep_ignored(prior.as_ref());
-        let (action, private, planned) = self.decide(prior.as_ref()).await?;
+        let (action, mut private, mut planned) = self.decide(prior.as_ref()).await?;
+        if action == Action::Replace && self.desired != written {
+            // Nothing is ignored of a new object.
+            self.desired = written;
+            (_, private, planned) = self.decide(None).await?;
+        }
         let outputs = match action {
             Action::NoOp => self.keep(prior).await?,
             Action::Create => self.create(&planned, &private).await?,
@@ -163,12 +169,11 @@ impl Applying<'_> {
     /// PLAN-21
     fn keep_ignored(&mut self, prior: Option<&State>) {
         let ignored = &self.resource.options.ignore_changes;
-        if let Some(recorded) = prior.and_then(|prior| prior.inputs.as_ref()).filter(|_| !ignored.is_empty())
-        {
-            self.desired = InputValues {
-                written: with_ignored(&self.desired.written, &recorded.written, ignored),
-                effective: with_ignored(&self.desired.effective, &recorded.effective, ignored),
-            };
+        if let Some(prior) = prior.filter(|_| !ignored.is_empty()) {
+            // As in the plan: what was seen counts where drift does.
+            let repairs = self.resource.options.drift == DriftPolicy::Fix;
+            let observed = self.resource.observed.as_ref().filter(|_| repairs);
+            self.desired = self.resource.handler.keep_ignored(&self.desired, prior, observed, ignored);
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
         config: Configuration::of(run, draft, task.node()),
         task,
         policy: run.policy(node.declared().map(|declared| &declared.options)),
-        holders: draft.holders.clone(),
+        holders: draft.holders.under(&node.provider),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),
     }

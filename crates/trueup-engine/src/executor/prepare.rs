@@ -104,7 +104,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
                 options,
                 adopt,
                 refresh: refreshes(node),
-                holders: draft.holders.clone(),
+                holders: draft.holders.under(&node.provider),
             }))
         }
     };

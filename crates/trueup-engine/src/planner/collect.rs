@@ -75,17 +75,16 @@ impl<'p> Draft<'p> {
         address: &Address,
         diagnostics: &mut Diagnostics,
     ) {
-        let handler = match sources.registry.resource(address.type_name()).await {
+        let named = match declared {
+            Some(declared) => declared.provider.clone(),
+            None => record.as_ref().map(|(record, _)| record.meta.provider.clone()),
+        };
+        let provider = sources.provider_name(named, address.type_name());
+        let handler = match sources.registry.resource_of(&provider, address.type_name()).await {
             Ok(handler) => handler,
             // A type that nobody knows is an error also for what is no longer declared (PLAN-11).
             Err(diagnostic) => return diagnostics.push(diagnostic.about(address.to_string())),
         };
-        let provider = declared
-            .and_then(|declared| declared.provider.clone())
-            .or_else(|| record.as_ref().map(|(record, _)| record.meta.provider.clone()))
-            .filter(|name| !name.is_empty())
-            .or_else(|| sources.registry.provider_of(address.type_name()).map(|it| SmolStr::new(it.name())))
-            .unwrap_or_default();
         let kind = NodeKind::Resource { declared, handler };
         self.add(address, kind, provider, record, diagnostics);
     }
@@ -97,13 +96,11 @@ impl<'p> Draft<'p> {
         diagnostics: &mut Diagnostics,
     ) {
         let type_name = declared.address.type_name();
-        match sources.registry.data_source(type_name).await {
+        let provider = sources.provider_name(declared.provider.clone(), type_name);
+        match sources.registry.data_source_of(&provider, type_name).await {
             Ok(handler) => {
-                let own =
-                    sources.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));
-                let name = declared.provider.clone().or(own).unwrap_or_default();
                 let kind = NodeKind::Data { declared, handler };
-                self.add(&declared.address, kind, name, None, diagnostics);
+                self.add(&declared.address, kind, provider, None, diagnostics);
             }
             Err(diagnostic) => diagnostics.push(diagnostic.about(declared.address.to_string())),
         }
@@ -127,7 +124,7 @@ impl<'p> Draft<'p> {
         for object in
             record.iter().flat_map(|(record, _)| record.generations()).filter_map(|it| it.object.as_ref())
         {
-            self.holders.note(address, object);
+            self.holders.under(&provider).note(address, object);
         }
         self.nodes.push(Node {
             address: address.clone(),

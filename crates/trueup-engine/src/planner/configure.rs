@@ -6,7 +6,7 @@
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::{Evaluated, Program};
-use trueup_provider::{Configured, Registry};
+use trueup_provider::{Configured, Registry, provider_named};
 
 use super::{Draft, Sources};
 
@@ -57,8 +57,17 @@ pub(crate) fn written(program: &Program, draft: &Draft, name: &str) -> Evaluated
     let scope = draft.known();
     match program.providers.iter().find(|provider| provider.name == name) {
         Some(declared) => declared.config.evaluate(&scope),
+        // An alias is something that the program says: without it, the object would be looked for in the wrong place.
+        None if provider_named(name) != name => {
+            Evaluated { value: Value::NULL, diagnostics: gone(name).into() }
+        }
         None => Evaluated { value: Value::object::<&str>([]), diagnostics: Diagnostics::new() },
     }
+}
+
+fn gone(name: &str) -> Diagnostic {
+    let summary = format!("the configuration of provider `{name}` is not in the program any more");
+    Diagnostic::error(summary).hint("put it back until what it manages is deleted or has another provider")
 }
 
 /// The provider, ready for use; `None` while its configuration is not wholly known or nobody knows the provider.
@@ -67,7 +76,7 @@ pub(crate) async fn configured(
     name: &SmolStr,
     written: Evaluated,
 ) -> Result<Option<Configured>, Diagnostics> {
-    let Some(provider) = registry.provider(name.split('.').next().unwrap_or(name)) else { return Ok(None) };
+    let Some(provider) = registry.configured(name) else { return Ok(None) };
     if written.diagnostics.has_errors() {
         return Err(written.diagnostics);
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
+use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Path, Value};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
     Binding, CallContext, DataRequest, FailedCreate, ImportRequest, Imported, InputValues, LookupRequest,
@@ -13,11 +13,10 @@ use trueup_provider::{
 use trueup_state::{Generation, Status};
 
 use super::configure::configure_late;
-use super::ignore::with_ignored;
 use super::node::{Attributes, Decision, NodeKind, Sight, Start};
 use super::sightings::{SlotSightings, chosen};
 use super::trace::lines;
-use super::{Draft, Sources, failed, refresh};
+use super::{Draft, Sources, failed, located, refresh};
 use crate::mutations::planted;
 use crate::panics::caught;
 use crate::plan::{Action, Reason};
@@ -157,7 +156,10 @@ async fn decide_one(
             case.decide().await
         }
     };
-    decided.map_err(|failure| Box::new(failed(&node.address, "plan", &failure)))
+    decided.map_err(|failure| {
+        let failed = failed(&node.address, "plan", &failure);
+        Box::new(located(failed, &desired.written))
+    })
 }
 
 /// A data source is read now if it can be (UNKNOWN-12).
@@ -245,31 +247,35 @@ impl Case<'_> {
         let invalid = |message: String| Failure::new(FailureClass::Invalid, message);
         let draft = self.draft;
         let scope = draft.known();
-        let id = declared.id.evaluate(&scope).value;
-        let id = id
-            .as_str()
-            .ok_or_else(|| invalid("the id to import must be a text that is known now".to_owned()))?;
+        let given = declared.id.evaluate(&scope).value;
+        let identity = Some(&given).filter(|given| given.as_entries().is_some() && given.is_wholly_known());
+        let id = match (given.as_str(), identity) {
+            (None, None) => {
+                let message = "what to import by must be an id or an identity that is known now";
+                return Err(invalid(message.to_owned()));
+            }
+            (id, _) => id.unwrap_or_default(),
+        };
         let Some(config) = &node.config else {
             return Err(invalid(
                 "nothing can be imported before the provider's configuration is known".to_owned(),
             ));
         };
         let context = self.sources.context(&draft.scope, &node.address, None);
-        let request = ImportRequest { config, id, context: &context };
+        let request = ImportRequest { config, id, identity, context: &context };
         let import = async {
             let found = self.sources.retrying(&context, || self.handler.import(request)).await?;
             Ok(found.into_iter().map(ById::from).collect::<Vec<_>>())
         };
-        let id_value = Value::string(id);
-        let found = self.sources.observed(Asked::Import, &node.address, &[&id_value], import).await?;
+        let found = self.sources.observed(Asked::Import, &node.address, &[&given], import).await?;
         let own = found
             .into_iter()
             .map(Imported::from)
             .find(|imported| imported.type_name == node.address.type_name());
         let own =
-            own.ok_or_else(|| invalid(format!("`{id}` is not of the type {}", node.address.type_name())))?;
+            own.ok_or_else(|| invalid(format!("{given} is not of the type {}", node.address.type_name())))?;
         let record = node.record.as_ref().map(|(record, _)| &**record);
-        draft.holders.refuse_held(&node.address, &own.state, record)?;
+        draft.holders.under(&node.provider).refuse_held(&node.address, &own.state, record)?;
         Ok(Some(own.state))
     }
 
@@ -362,6 +368,10 @@ impl Case<'_> {
             reasons.extend((current.bindings != node.bindings).then_some(Reason::Bindings));
         }
         let mut decision = Self::concluded(answer, reasons);
+        if matches!(decision.action, Action::Replace | Action::MayReplace) && !self.ignored().is_empty() {
+            // Nothing is ignored of a new object.
+            decision.outputs = self.ask(None, None, &[]).await?.outputs;
+        }
         if !unfinished.is_empty() {
             decision.action = decision.action.max(Action::Update);
         }
@@ -433,6 +443,12 @@ impl Case<'_> {
         }
     }
 
+    /// The positions whose changes do not count (PLAN-21).
+    fn ignored(&self) -> &[Path] {
+        let declared = self.draft.nodes[self.at].declared();
+        declared.map_or(&[][..], |declared| &declared.options.ignore_changes)
+    }
+
     async fn ask(
         &self,
         prior: Option<&State>,
@@ -440,12 +456,10 @@ impl Case<'_> {
         prior_bindings: &[Binding],
     ) -> Result<PlanAnswer, Failure> {
         let node = &self.draft.nodes[self.at];
-        let recorded = prior.and_then(|prior| prior.inputs.as_ref());
-        let ignored = node.declared().map_or(&[][..], |declared| &declared.options.ignore_changes);
-        let kept = recorded.filter(|_| !ignored.is_empty()).map(|recorded| InputValues {
-            written: with_ignored(&self.desired.written, &recorded.written, ignored),
-            effective: with_ignored(&self.desired.effective, &recorded.effective, ignored),
-        });
+        let ignored = self.ignored();
+        let kept = prior
+            .filter(|_| !ignored.is_empty())
+            .map(|prior| self.handler.keep_ignored(self.desired, prior, observed, ignored));
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
@@ -494,7 +508,8 @@ impl Case<'_> {
         match chosen(found, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
             Some((sighting, slot)) => {
-                self.draft.holders.refuse_held(&node.address, &sighting.state, record)?;
+                let holders = self.draft.holders.under(&node.provider);
+                holders.refuse_held(&node.address, &sighting.state, record)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,

@@ -57,11 +57,12 @@ fn protection(node: &Node) -> Option<Diagnostic> {
 
 /// Two resources that would be one object: declared ones, or one that goes and one that comes.
 fn shared_identities(draft: &Draft) -> Vec<Diagnostic> {
-    let mut holders: BTreeMap<(&str, Value), &Address> = BTreeMap::new();
+    let mut holders: BTreeMap<(&str, &str, Value), &Address> = BTreeMap::new();
     let mut found = Vec::new();
     for node in &draft.nodes {
         let Some(identity) = identity(node) else { continue };
-        if let Some(other) = holders.insert((node.address.type_name(), identity.clone()), &node.address) {
+        let key = (node.provider.as_str(), node.address.type_name(), identity.clone());
+        if let Some(other) = holders.insert(key, &node.address) {
             let summary = format!("{other} and {} have one identity: {identity}", node.address);
             found.push(
                 Diagnostic::error(summary)

@@ -8,9 +8,14 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::State;
 use trueup_state::Record;
 
-/// The objects that records hold, by type and identity. Clones share it.
+/// The objects that records hold, by provider's configuration, type and identity: the same id may be another object's in
+/// another region. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Holders(Arc<Mutex<IndexMap<SmolStr, OfType>>>);
+pub(crate) struct Holders {
+    held: Arc<Mutex<IndexMap<(SmolStr, SmolStr), OfType>>>,
+    /// The configuration whose objects this is about.
+    provider: SmolStr,
+}
 
 /// The objects of one type, by identity.
 type OfType = IndexMap<Value, Holding>;
@@ -28,14 +33,15 @@ impl Holding {
 }
 
 impl Holders {
+    /// The same, about the objects of this configuration.
+    pub(crate) fn under(&self, provider: &SmolStr) -> Self {
+        Holders { held: self.held.clone(), provider: provider.clone() }
+    }
+
     /// Notes that a resource holds an object.
     pub(crate) fn note(&self, address: &Address, object: &State) {
-        let (Some(identity), Ok(mut held)) = (&object.identity, self.0.lock()) else { return };
-        // Looked up before it is entered: there are few types, and their names need not be copied.
-        let of_type = match held.get_mut(address.type_name()) {
-            Some(of_type) => of_type,
-            None => held.entry(address.type_name().into()).or_default(),
-        };
+        let (Some(identity), Ok(mut held)) = (&object.identity, self.held.lock()) else { return };
+        let of_type = held.entry(self.key(address)).or_default();
         let holding = of_type
             .entry(identity.clone())
             .or_insert_with(|| Holding { first: address.clone(), others: Vec::new() });
@@ -77,7 +83,11 @@ impl Holders {
 
     /// What there is to say of who holds the object of this identity that a resource would be.
     fn of<T>(&self, address: &Address, identity: &Value, tell: impl FnOnce(&Holding) -> T) -> Option<T> {
-        let held = self.0.lock().ok()?;
-        held.get(address.type_name())?.get(identity).map(tell)
+        let held = self.held.lock().ok()?;
+        held.get(&self.key(address))?.get(identity).map(tell)
+    }
+
+    fn key(&self, address: &Address) -> (SmolStr, SmolStr) {
+        (self.provider.clone(), address.type_name().into())
     }
 }

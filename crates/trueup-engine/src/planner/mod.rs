@@ -12,7 +12,6 @@ mod connect;
 mod decide;
 mod guard;
 mod holders;
-mod ignore;
 pub(crate) mod node;
 mod observe;
 mod preview;
@@ -27,7 +26,6 @@ mod validate;
 
 pub(crate) use decide::{action_of, is_interrupted, outcome_unknown};
 pub(crate) use holders::Holders;
-pub(crate) use ignore::with_ignored;
 pub(crate) use observe::observe;
 pub use preview::Preview;
 pub(crate) use sightings::{SlotSightings, chosen};
@@ -42,7 +40,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Path, Value};
 use trueup_program::Program;
 use trueup_provider::{
     BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
@@ -179,6 +177,12 @@ pub(crate) async fn plan<'p>(
 }
 
 impl Sources<'_> {
+    /// The name of the configuration that manages a resource or reads a data source of this type.
+    pub(crate) fn provider_name(&self, named: Option<SmolStr>, type_name: &str) -> SmolStr {
+        let own = || self.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));
+        named.filter(|name| !name.is_empty()).or_else(own).unwrap_or_default()
+    }
+
     /// What a call for a generation of a node is told.
     pub(crate) fn context(&self, scope: &Scope, address: &Address, record: Option<&Record>) -> CallContext {
         let origin = record.map_or(address, |record| &record.origin);
@@ -250,6 +254,24 @@ pub(crate) fn seed(address: &Address) -> u64 {
 }
 
 /// A failure of one resource while planning, on its line (PLAN-14).
+/// A diagnostic at the place of the input that it is about, or of the nearest around it.
+pub(crate) fn located(mut diagnostic: Diagnostic, inputs: &Value) -> Diagnostic {
+    let Some(path) = diagnostic.path.as_ref().filter(|_| diagnostic.origin.is_none()) else {
+        return diagnostic;
+    };
+    let mut steps = path.steps();
+    while let Some((_, outer)) = steps.split_last() {
+        let at: Path = steps.iter().cloned().collect();
+        let origin = inputs.at(&at).and_then(|value| value.origin());
+        if origin.is_some() {
+            diagnostic.origin = origin;
+            break;
+        }
+        steps = outer;
+    }
+    diagnostic
+}
+
 pub(crate) fn failed(address: &Address, attempted: &str, failure: &Failure) -> Diagnostic {
     let mut diagnostic =
         Diagnostic::error(format!("{attempted} {address}: {failure}")).about(address.to_string());

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use trueup_core::{Diagnostic, Diagnostics};
 use trueup_program::Program;
+use trueup_provider::provider_named;
 use trueup_state::{Scope, Snapshot};
 
 use super::{
@@ -135,14 +136,12 @@ impl Reconciler {
     /// The providers that a plan is made with, by their versions.
     fn provider_premises(&self, draft: &planner::Draft<'_>, reach: &Reach) -> Vec<Premise> {
         let nodes = draft.nodes.iter().filter(|node| reach.addresses.contains(&node.address));
-        let names = nodes.map(|node| node.provider.split('.').next().unwrap_or_default());
-        let names: BTreeSet<&str> = names.collect();
-        let known =
-            names.into_iter().filter_map(|name| Some((name, self.registry().provider(name)?.version())));
-        let versioned = known.map(|(name, version)| Premise {
+        let names: BTreeSet<&str> = nodes.map(|node| provider_named(&node.provider)).collect();
+        let known = names.into_iter().filter_map(|name| Some((name, self.registry().provider(name)?)));
+        let versioned = known.map(|(name, provider)| Premise {
             kind: PremiseKind::Provider,
             name: name.to_owned(),
-            digest: version.to_string(),
+            digest: provider.version().to_owned(),
             secret: false,
         });
         versioned.collect()

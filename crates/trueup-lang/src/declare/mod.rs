@@ -11,6 +11,7 @@ mod merge;
 mod moves;
 mod output;
 mod provider;
+mod required;
 mod resource;
 mod settings;
 mod variable;
@@ -26,8 +27,9 @@ pub use lifecycle::{DriftWord, IgnoreChanges, Lifecycle};
 pub use moves::{Import, Moved, Removed};
 pub use output::Output;
 pub use provider::{ProviderConfig, ProviderName};
+pub use required::RequiredProvider;
 pub use resource::{Bind, ModuleCall, Repetition, Resource};
-pub use settings::{RequiredProvider, Settings};
+pub use settings::Settings;
 pub use variable::Variable;
 
 /// All that one folder declares.

@@ -34,7 +34,7 @@ pub struct Removed {
 pub struct Import {
     /// The resource it becomes; may depend on `each`.
     pub to: Expr,
-    /// Its id.
+    /// Its id; or what identifies it, as an object.
     pub id: Expr,
     /// One for each of these.
     pub for_each: Option<Expr>,
@@ -81,7 +81,20 @@ impl Module {
         let to = words.required("to", diagnostics);
         let for_each = words.expression("for_each");
         let provider = words.expression("provider").and_then(|it| ProviderName::decode(&it, diagnostics));
-        let id = words.required("id", diagnostics);
+        let id = match (words.attribute("id"), words.attribute("identity")) {
+            (Some(id), None) => Some(id.value),
+            (None, Some(identity)) => Some(identity.value),
+            (Some(_), Some(identity)) => {
+                let summary = "`id` and `identity` cannot stand together";
+                diagnostics.push(at(identity.name.origin, summary).hint("remove one of them"));
+                None
+            }
+            (None, None) => {
+                let summary = "an import needs `id` or `identity`";
+                diagnostics.push(at(header, summary).hint("add `id = …`"));
+                None
+            }
+        };
         words.finish(diagnostics);
         if let (Some(to), Some(id)) = (to, id) {
             self.imports.push(Import { to, id, for_each, provider, header });

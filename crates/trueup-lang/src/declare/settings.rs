@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Origin};
 
 use super::blocks::{Words, labels, unsupported};
+use super::required::RequiredProvider;
 use super::{Module, at, remark};
 use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, ObjectKey};
 
@@ -34,17 +35,6 @@ pub struct StateSettings {
     pub kind: SmolStr,
     /// What the store is told.
     pub options: IndexMap<SmolStr, SmolStr>,
-    /// Where that is said.
-    pub origin: Origin,
-}
-
-/// A provider that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequiredProvider {
-    /// Where it comes from: `hashicorp/aws`.
-    pub source: Option<SmolStr>,
-    /// Which versions will do.
-    pub version: Option<SmolStr>,
     /// Where that is said.
     pub origin: Origin,
 }
@@ -98,37 +88,6 @@ impl Module {
             diagnostics.push(unsupported(block.header, "`provider_meta`", "remove it"));
         }
         words.finish(diagnostics);
-    }
-
-    fn require_providers(&mut self, block: &Block, diagnostics: &mut Diagnostics) {
-        for attribute in block.body.attributes() {
-            let name = attribute.name.text.clone();
-            let mut required =
-                RequiredProvider { source: None, version: None, origin: attribute.name.origin };
-            match &attribute.value.kind {
-                ExprKind::Literal(Literal::String(version)) => required.version = Some(version.clone()),
-                ExprKind::Object(items) => {
-                    for item in items {
-                        let text = || item.value.as_literal_str().map(SmolStr::new);
-                        match key(&item.key) {
-                            Some("source") => required.source = text(),
-                            Some("version") => required.version = text(),
-                            // Names of aliases that a module expects; they come with the call.
-                            Some("configuration_aliases") => {}
-                            _ => {
-                                let summary = "a required provider has `source` and `version`";
-                                diagnostics.push(at(item.key.origin(), summary));
-                            }
-                        }
-                    }
-                }
-                _ => diagnostics.push(
-                    at(attribute.value.origin, "a required provider is an object")
-                        .hint("write `aws = { source = \"hashicorp/aws\", version = \"~> 5.0\" }`"),
-                ),
-            }
-            self.settings.required_providers.insert(name, required);
-        }
     }
 
     pub(super) fn declare_stack(&mut self, block: Block, diagnostics: &mut Diagnostics) {
@@ -216,7 +175,8 @@ fn limit(value: &Expr) -> Option<usize> {
     number.as_u64().and_then(|number| usize::try_from(number).ok()).filter(|number| *number > 0)
 }
 
-fn key(key: &ObjectKey) -> Option<&str> {
+/// The key of an object's entry, if it is written out.
+pub(super) fn key(key: &ObjectKey) -> Option<&str> {
     match key {
         ObjectKey::Name(name) => Some(&name.text),
         ObjectKey::Expr(expression) => expression.as_literal_str(),

@@ -40,7 +40,7 @@ impl Evaluator<'_> {
         arguments: &[Argument],
         origin: Origin,
     ) -> Value {
-        if !self.environment.function_names().contains(&name) {
+        if !self.environment.has_function(name) {
             return self.unknown_function(name, name_origin);
         }
         let secret = arguments.iter().any(|argument| argument.value.contains_secret());
@@ -96,12 +96,11 @@ impl Evaluator<'_> {
     }
 
     fn unknown_function(&mut self, name: &str, origin: Origin) -> Value {
-        let own: Vec<&str> = functions::names().collect();
-        let known = own.into_iter().chain(self.environment.function_names());
+        let known: Vec<&str> = functions::names().collect();
         let mut diagnostic = Diagnostic::error(format!("there is no function `{name}`"));
         if let Some(instead) = functions::removed(name) {
             diagnostic = Diagnostic::error(format!("the function `{name}` is no longer there")).hint(instead);
-        } else if let Some(near) = nearest(name, known) {
+        } else if let Some(near) = nearest(name, known.into_iter()) {
             diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
         }
         self.tell(origin, diagnostic)

@@ -25,7 +25,7 @@ pub trait Environment {
     fn surroundings(&self) -> &Surroundings;
 
     /// Calls a function that is not built in, such as `provider::aws::arn_parse`, with known values that bear no marks.
-    /// What went wrong is told in a sentence. Only names of [`Environment::function_names`] come here.
+    /// What went wrong is told in a sentence. Only what [`Environment::has_function`] knows comes here.
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
         let _ = arguments;
         Err(format!("{name} cannot be called here"))
@@ -37,9 +37,10 @@ pub trait Environment {
         false
     }
 
-    /// The names of the functions that [`Environment::call`] knows.
-    fn function_names(&self) -> Vec<&str> {
-        Vec::new()
+    /// Whether [`Environment::call`] knows a function of this name.
+    fn has_function(&self, name: &str) -> bool {
+        let _ = name;
+        false
     }
 }
 

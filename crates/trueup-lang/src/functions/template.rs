@@ -96,8 +96,8 @@ impl Environment for TemplateEnvironment<'_> {
         self.outer.call(name, arguments)
     }
 
-    fn function_names(&self) -> Vec<&str> {
-        self.outer.function_names()
+    fn has_function(&self, name: &str) -> bool {
+        self.outer.has_function(name)
     }
 
     fn renders_template(&self) -> bool {

@@ -1,8 +1,10 @@
 //! Names in bodies, held against the schema before anything is evaluated.
 
+use std::borrow::Cow;
+
 use smol_str::SmolStr;
-use trueup_core::Diagnostics;
-use trueup_core::schema::{Block as Schema, Nesting, Presence, Shape};
+use trueup_core::schema::{Attribute, Block as Schema, Nesting, Presence, Shape};
+use trueup_core::{Diagnostics, Type, Value};
 
 use crate::declare::{at, suggest};
 use crate::syntax::{Body, Item};
@@ -10,28 +12,56 @@ use crate::syntax::{Body, Item};
 /// What a block stands for in a schema.
 pub(super) struct Nested<'a> {
     pub(super) nesting: Nesting,
-    pub(super) inner: &'a Schema,
+    pub(super) inner: Cow<'a, Schema>,
     pub(super) shape: Shape,
+    /// Whether it is an attribute whose elements must have everything: what a block leaves out is null.
+    whole: bool,
+}
+
+impl Nested<'_> {
+    /// What one block comes to.
+    pub(super) fn element(&self, value: Value) -> Value {
+        if !self.whole {
+            return value;
+        }
+        self.inner.attributes.keys().fold(value, |value, name| match value.get(name) {
+            Some(_) => value,
+            None => value.with_entry(name, Value::NULL),
+        })
+    }
 }
 
 /// What a block of this name stands for; attributes that hold structures may be written as blocks too.
 pub(super) fn nested<'a>(schema: &'a Schema, name: &str) -> Option<Nested<'a>> {
     if let Some(block) = schema.blocks.get(name) {
-        return Some(Nested { nesting: block.nesting, inner: &block.block, shape: block.shape() });
+        let inner = Cow::Borrowed(&*block.block);
+        return Some(Nested { nesting: block.nesting, inner, shape: block.shape(), whole: false });
     }
     let shape = &schema.attributes.get(name)?.shape;
     let inside = |shape: &'a Shape| match shape {
-        Shape::Object(inner) => Some(&**inner),
+        Shape::Object(inner) => Some(Cow::Borrowed(&**inner)),
         _ => None,
     };
     let (nesting, inner) = match shape {
-        Shape::Object(inner) => (Nesting::Single, Some(&**inner)),
+        Shape::Object(inner) => (Nesting::Single, Some(Cow::Borrowed(&**inner))),
         Shape::List(element) => (Nesting::List, inside(element)),
         Shape::Set(element) => (Nesting::Set, inside(element)),
         Shape::Map(element) => (Nesting::Map, inside(element)),
+        // As Terraform has it for providers of old: a list or set of objects may be written as blocks.
+        Shape::Plain(Type::List(element)) => (Nesting::List, object(element).map(Cow::Owned)),
+        Shape::Plain(Type::Set(element)) => (Nesting::Set, object(element).map(Cow::Owned)),
         Shape::Plain(_) => return None,
     };
-    Some(Nested { nesting, inner: inner?, shape: shape.clone() })
+    let whole = matches!(shape, Shape::Plain(_));
+    Some(Nested { nesting, inner: inner?, shape: shape.clone(), whole })
+}
+
+/// What a block for an object of this type takes.
+fn object(element: &Type) -> Option<Schema> {
+    let Type::Object(object) = element else { return None };
+    let attributes = object.attributes.iter();
+    let attributes = attributes.map(|(name, ty)| (name.clone(), Attribute::optional(ty.clone())));
+    Some(Schema { attributes: attributes.collect(), ..Schema::default() })
 }
 
 /// Tells of all names in a body that its schema does not have.
@@ -58,9 +88,9 @@ pub(super) fn check_names(body: &Body, schema: &Schema, subject: &str, diagnosti
                     Some(nested) => {
                         let bodies = block.body.blocks_named("content").map(|content| &content.body);
                         if dynamic {
-                            bodies.for_each(|body| check_names(body, nested.inner, subject, diagnostics));
+                            bodies.for_each(|body| check_names(body, &nested.inner, subject, diagnostics));
                         } else {
-                            check_names(&block.body, nested.inner, subject, diagnostics);
+                            check_names(&block.body, &nested.inner, subject, diagnostics);
                         }
                     }
                     None if schema.attributes.contains_key(wanted) => {

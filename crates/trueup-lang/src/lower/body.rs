@@ -43,7 +43,8 @@ pub(super) fn body_value(
             }
             Item::Block(block) => {
                 let Some(nested) = nested(schema, &block.name.text) else { continue };
-                let value = body_value(frame, &block.body, nested.inner, names, block.header);
+                let value = body_value(frame, &block.body, &nested.inner, names, block.header);
+                let value = nested.element(value);
                 let gathered = blocks.entry(block.name.text.clone()).or_default();
                 gathered.add(block.labels.first().map(|label| label.text.clone()), value, block.header);
             }
@@ -137,8 +138,8 @@ impl Gathered {
                 let labels = frame.evaluate_with(&labels.value, &inner);
                 labels.as_items().and_then(|items| items.first()).and_then(|it| it.as_str().map(SmolStr::new))
             });
-            let value = body_value(frame, &content.body, nested.inner, &inner, block.header);
-            self.add(label, value, block.header);
+            let value = body_value(frame, &content.body, &nested.inner, &inner, block.header);
+            self.add(label, nested.element(value), block.header);
         }
     }
 

@@ -4,27 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::schema::Block as Schema;
-use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
+use trueup_core::{Address, Diagnostic, Diagnostics, Origin, Severity, SourceMap};
 use trueup_program::{
-    CheckDeclaration, ImportDeclaration, OutputDeclaration, ParallelismClass, Program, ProviderDeclaration,
-    Scope,
+    CheckDeclaration, ImportDeclaration, OutputDeclaration, ParallelismClass, Program, Scope,
 };
-use trueup_provider::Registry;
 
 use super::addresses::computed_address;
 use super::bodies::check_names;
 use super::computed::What;
+use super::providers::{Configs, find_schemas};
 use super::resources::{Declaration, Located, LoweredResource};
 use super::stated::check_called;
 use super::{BuildRequest, Built, Loaded, Purpose, Unsound};
-use crate::declare::{Module, ModuleCall, at, suggest};
+use crate::declare::{Import, Module, ModuleCall, at, suggest};
 use crate::eval::{Moment, Reads};
 use crate::modules::ModuleNode;
 use crate::variables::{check_defaults, root_values};
 use crate::world::{
-    Evaluation, Frame, Instance, Keys, Outside, Position, Standing, StaticScope, TypeSchema, Types, Used,
-    World,
+    Builtin, Evaluation, Frame, Instance, Keys, Outside, Position, ProviderFunctions, Standing, StaticScope,
+    Used, World, implied,
 };
 
 /// A program in the making.
@@ -53,19 +51,21 @@ impl Loaded {
             return Err(Unsound { diagnostics: self.diagnostics.clone(), sources: self.sources.clone() });
         }
         let (purpose, waited_for) = (request.purpose, request.waited_for);
-        let Prepared { builder, configs, sources } = self.prepare(request).await;
+        let Prepared { builder, configs, sources } = self.prepare(request, "").await;
         match purpose {
             Purpose::Deploy | Purpose::Validate => builder.build(&configs, waited_for, sources),
             Purpose::Destroy => Ok(builder.build_providers(&configs, sources)),
         }
     }
 
-    /// All that building and evaluating begin with.
-    pub(super) async fn prepare<'a>(&self, request: BuildRequest<'a>) -> Prepared<'a> {
+    /// All that building and evaluating begin with. An expression is what is evaluated beyond the texts.
+    pub(super) async fn prepare<'a>(&self, request: BuildRequest<'a>, expression: &str) -> Prepared<'a> {
         let mut diagnostics = self.diagnostics.clone();
         let mut sources = self.sources.clone();
-        let types = find_types(&self.tree, request.registry, &mut diagnostics).await;
-        let configs = find_configs(&self.tree.module, request.registry, &mut diagnostics).await;
+        let builtin = Builtin::of(request.registry);
+        let (types, configs) = find_schemas(&self.tree, request.registry, &builtin, &mut diagnostics).await;
+        let texts = self.sources.texts().chain([expression]);
+        let functions = ProviderFunctions::find(&self.tree, texts, &builtin, request.registry).await;
         let (module, required) = (&self.tree.module, request.purpose == Purpose::Deploy);
         let given = root_values(
             module,
@@ -86,7 +86,7 @@ impl Loaded {
         let moment = Moment { now: request.now, random: request.random };
         let root = Instance::root(self.tree.clone(), outside, moment);
         let (stack, stage) = (request.stack.clone(), request.stage);
-        let world = Arc::new(World { root, stack, stage, given, types });
+        let world = Arc::new(World { root, stack, stage, given, types, builtin, functions });
         let builder = Builder {
             world,
             known: request.known,
@@ -103,22 +103,22 @@ impl Loaded {
 /// A build that is about to begin.
 pub(super) struct Prepared<'a> {
     pub(super) builder: Builder<'a>,
-    configs: Vec<Option<Arc<Schema>>>,
+    configs: Configs,
     pub(super) sources: SourceMap,
 }
 
 impl Builder<'_> {
     fn build(
         mut self,
-        configs: &[Option<Arc<Schema>>],
+        configs: &Configs,
         waited_for: &[Origin],
         sources: SourceMap,
     ) -> Result<Built, Unsound> {
         let world = self.world.clone();
         let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
         let evaluation = Evaluation::new(&world, &scope);
-        self.lower_module(&evaluation, &world.root);
-        self.lower_root(&evaluation, configs);
+        self.lower_module(&evaluation, &world.root, configs);
+        self.lower_root(&evaluation);
         let pending = evaluation.pending();
         self.diagnostics.extend(evaluation.into_told());
         let stuck = (!pending.is_empty() && pending == waited_for).then(|| {
@@ -134,11 +134,11 @@ impl Builder<'_> {
     }
 
     /// The providers alone, for a program that is to be deleted: what is wrong with the rest does not matter.
-    fn build_providers(mut self, configs: &[Option<Arc<Schema>>], sources: SourceMap) -> Built {
+    fn build_providers(mut self, configs: &Configs, sources: SourceMap) -> Built {
         let world = self.world.clone();
         let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
         let evaluation = Evaluation::new(&world, &scope);
-        self.lower_providers(&evaluation, configs);
+        self.lower_all_providers(&evaluation, &world.root, configs);
         self.program.sources = sources;
         self.built(Vec::new(), None, Diagnostics::new())
     }
@@ -214,19 +214,24 @@ impl Builder<'_> {
     }
 
     /// Walks one instance of a module and all that is in it.
-    fn lower_module(&mut self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>) {
+    fn lower_module(&mut self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>, configs: &Configs) {
         let node = &instance.node;
         if self.checked.insert(Arc::as_ptr(node) as usize) {
             self.check_module(node);
         }
         self.evaluate_all(evaluation, instance);
+        self.lower_providers(evaluation, instance, configs);
         for resource in 0..node.module.resources.len() {
             self.lower_resource(evaluation, instance, resource);
         }
-        for (call, (_, declared)) in node.module.calls.iter().enumerate() {
+        for (call, (name, declared)) in node.module.calls.iter().enumerate() {
+            if let Some(called) = node.calls.get(name) {
+                self.check_passed(instance, declared, called);
+            }
             match evaluation.children(instance, call) {
                 Ok(children) => {
-                    children.instances.iter().for_each(|child| self.lower_module(evaluation, child));
+                    let instances = children.instances.iter();
+                    instances.for_each(|child| self.lower_module(evaluation, child, configs));
                 }
                 Err(wrong) => self.tell(wrong.located(declared.header)),
             }
@@ -272,37 +277,14 @@ impl Builder<'_> {
         }
     }
 
-    /// Providers, outputs and imports, which only the root module has.
-    fn lower_root(&mut self, evaluation: &Evaluation<'_>, configs: &[Option<Arc<Schema>>]) {
-        self.lower_providers(evaluation, configs);
+    /// Outputs and imports, which only the root module has.
+    fn lower_root(&mut self, evaluation: &Evaluation<'_>) {
         self.lower_outputs(evaluation);
         let root = self.world.root.clone();
         self.lower_imports(evaluation, &root);
         let classes = root.node.module.settings.limits.iter();
         self.program.parallelism =
             classes.map(|(name, limit)| ParallelismClass { name: name.clone(), limit: *limit }).collect();
-    }
-
-    fn lower_providers(&mut self, evaluation: &Evaluation<'_>, configs: &[Option<Arc<Schema>>]) {
-        let root = self.world.root.clone();
-        let module = &root.node.module;
-        let here = Standing { instance: &root, position: &Position::One, for_each: None };
-        for (index, declared) in module.providers.iter().enumerate() {
-            let Some(schema) = configs.get(index).cloned().flatten() else { continue };
-            let subject = format!("provider {}", declared.name);
-            check_names(&declared.body, &schema, &subject, &mut self.diagnostics);
-            let mut used = Used::new();
-            evaluation.used_by_body(here, &declared.body, &mut used);
-            let lowered = self.lowered(&root, What::Provider { index, schema: schema.clone() }, &used);
-            let evaluated = lowered.within(evaluation);
-            self.tell_all(evaluated.diagnostics);
-            let checked = schema.check(&evaluated.value, &subject);
-            self.diagnostics.extend(checked.diagnostics.into_iter().map(|it| it.located(declared.header)));
-            let config = lowered.into_expression(Some(&evaluated.value));
-            self.program
-                .providers
-                .push(ProviderDeclaration { name: declared.name.to_string().into(), config });
-        }
     }
 
     fn lower_outputs(&mut self, evaluation: &Evaluation<'_>) {
@@ -341,6 +323,7 @@ impl Builder<'_> {
                         continue;
                     }
                 };
+                self.check_import_provider(root, import, &to);
                 let mut used = Used::new();
                 let here =
                     Standing { instance: root, position: &position, for_each: import.for_each.as_ref() };
@@ -351,6 +334,23 @@ impl Builder<'_> {
                 let id = lowered.into_expression(Some(&evaluated.value));
                 self.program.imports.push(ImportDeclaration { to, id });
             }
+        }
+    }
+
+    /// Whoever imports is who manages.
+    fn check_import_provider(&mut self, root: &Instance, import: &Import, to: &Address) {
+        let Some(named) = &import.provider else { return };
+        let manages = self.resources.iter().find_map(|it| match &it.declaration {
+            Declaration::Resource(declared) if declared.address == *to => Some(declared.provider.clone()),
+            _ => None,
+        });
+        let Some(manages) = manages else { return };
+        let manages = manages.unwrap_or_else(|| implied(to.type_name()).into());
+        if root.configuration(named, &self.world.builtin).as_ref() != Some(&manages) {
+            let summary = format!("{to} is managed by the provider `{manages}`, not by `{named}`");
+            self.tell(
+                at(named.origin, summary).hint("say `provider` on the resource, and leave it out here"),
+            );
         }
     }
 
@@ -401,69 +401,6 @@ impl LoweredResource {
             Declaration::Data(declared) => &declared.address,
         }
     }
-}
-
-/// The types that a tree of modules uses.
-async fn find_types(tree: &ModuleNode, registry: &Registry, diagnostics: &mut Diagnostics) -> Types {
-    let mut types = Types::default();
-    let mut missing = BTreeSet::new();
-    let mut nodes = vec![tree];
-    let mut seen = BTreeSet::new();
-    while let Some(node) = nodes.pop() {
-        if !seen.insert(node as *const ModuleNode as usize) {
-            continue;
-        }
-        nodes.extend(node.calls.values().map(|node| &**node));
-        for (key, declared) in &node.module.resources {
-            let name = (key.mode, key.type_name.clone());
-            if types.0.contains_key(&name) || missing.contains(&name) {
-                continue;
-            }
-            let found = match key.mode {
-                Mode::Resource => registry.resource(&key.type_name).await.map(TypeSchema::Resource),
-                Mode::Data => registry.data_source(&key.type_name).await.map(TypeSchema::Data),
-            };
-            match found {
-                Ok(schema) => {
-                    types.0.insert(name, schema);
-                }
-                Err(diagnostic) => {
-                    diagnostics.push(diagnostic.located(declared.type_origin));
-                    missing.insert(name);
-                }
-            }
-        }
-    }
-    types
-}
-
-/// What the configurations of the root module's providers take.
-async fn find_configs(
-    module: &Module,
-    registry: &Registry,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Option<Arc<Schema>>> {
-    let mut found = Vec::new();
-    for declared in &module.providers {
-        let name: &SmolStr = &declared.name.local;
-        let schema = match registry.provider(name) {
-            Some(provider) => match provider.config_schema().await {
-                Ok(schema) => Some(schema),
-                Err(failure) => {
-                    diagnostics
-                        .push(at(declared.header, format!("cannot load provider `{name}`: {failure}")));
-                    None
-                }
-            },
-            None => {
-                let diagnostic = at(declared.name.origin, format!("there is no provider `{name}`"));
-                diagnostics.push(suggest(diagnostic, name, registry.names()));
-                None
-            }
-        };
-        found.push(schema);
-    }
-    found
 }
 
 /// What a call says, held against the variables of what it calls.

@@ -11,7 +11,7 @@ use crate::world::{Evaluation, Frame};
 impl Loaded {
     /// The value of an expression as it would stand in the root module. What resources give is as far as it is known.
     pub async fn evaluate(&self, text: &str, request: BuildRequest<'_>) -> Result<Value, Unsound> {
-        let Prepared { builder, mut sources, .. } = self.prepare(request).await;
+        let Prepared { builder, mut sources, .. } = self.prepare(request, text).await;
         let file = sources.add("console", text);
         let expression = match parse_expression(text, file) {
             Ok(expression) => expression,

@@ -14,9 +14,11 @@ mod build;
 mod computed;
 mod console;
 mod moves;
+mod providers;
 mod resources;
 mod stated;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -26,10 +28,11 @@ use trueup_core::{Diagnostics, Origin, SourceMap, Value};
 use trueup_program::{Program, Scope};
 use trueup_provider::Registry;
 
-use crate::declare::Settings;
+use crate::declare::{Module, RequiredProvider, Settings};
 use crate::eval::{Random, Reads};
 use crate::modules::{ModuleNode, load_modules};
 use crate::variables::GivenVariables;
+use crate::world::named;
 
 /// A folder that was read.
 pub struct Loaded {
@@ -127,6 +130,31 @@ impl Loaded {
     /// The variables of the root module.
     pub fn variables(&self) -> impl Iterator<Item = &SmolStr> {
         self.tree.module.variables.keys()
+    }
+
+    /// The providers that the program asks for, module by module: by name, or by the types that it uses.
+    pub fn providers(&self) -> Vec<(SmolStr, RequiredProvider)> {
+        let mut found = Vec::new();
+        for node in self.tree.modules() {
+            let Module { settings, providers, resources, .. } = &node.module;
+            let mut told: BTreeSet<SmolStr> = BTreeSet::new();
+            for (local, required) in &settings.required_providers {
+                told.insert(local.clone());
+                found.push((local.clone(), required.clone()));
+            }
+            let configured = providers.iter().map(|it| it.name.clone());
+            let used = resources.iter().map(|(key, declared)| named(key, declared));
+            for name in configured.chain(used).filter(|name| told.insert(name.local.clone())) {
+                let implied = RequiredProvider {
+                    source: None,
+                    version: None,
+                    aliases: Vec::new(),
+                    origin: name.origin,
+                };
+                found.push((name.local, implied));
+            }
+        }
+        found
     }
 
     /// All files that belong to the program, also those that only may.

@@ -12,7 +12,7 @@ use trueup_program::{
 use super::addresses::{computed_reference, computed_traversal};
 use super::build::Builder;
 use super::computed::{Lowered, What, standing};
-use crate::declare::{DriftWord, IgnoreChanges, Lifecycle, ProviderName, Resource, ResourceKey, at};
+use crate::declare::{DriftWord, IgnoreChanges, Lifecycle, at};
 use crate::eval::references;
 use crate::world::{Evaluation, Frame, Instance, Keys, Position, Used};
 
@@ -260,37 +260,6 @@ impl Builder<'_> {
             }
         }
         found
-    }
-
-    /// The provider that manages a resource, if it is not simply the one its type is of.
-    fn provider_of(
-        &mut self,
-        instance: &Arc<Instance>,
-        key: &ResourceKey,
-        declared: &Resource,
-    ) -> Option<SmolStr> {
-        let own: SmolStr = key.type_name.split('_').next().unwrap_or_default().into();
-        let default = || ProviderName { local: own.clone(), alias: None, origin: declared.type_origin };
-        let named = declared.provider.clone().unwrap_or_else(default);
-        match instance.root_provider(&named) {
-            Some(name) if name == own => None,
-            Some(name) => {
-                let configured = self.world.root.node.module.providers.iter();
-                let known = configured.map(|provider| provider.name.to_string()).any(|other| other == name);
-                if !known {
-                    let summary = format!("there is no provider `{name}`");
-                    let hint = format!("configure it with `provider \"{}\" {{ … }}`", named.local);
-                    self.tell(at(named.origin, summary).hint(hint));
-                }
-                Some(name)
-            }
-            None => {
-                let summary = format!("no provider `{named}` is passed to {}", instance.path);
-                let hint = format!("write `providers = {{ {named} = … }}` in the call");
-                self.tell(at(named.origin, summary).hint(hint));
-                None
-            }
-        }
     }
 
     pub(super) fn lowered(&self, instance: &Arc<Instance>, what: What, used: &Used) -> Lowered {

@@ -98,10 +98,6 @@ pub(super) fn check_called(called: &Module, diagnostics: &mut Diagnostics) {
     let mut refuse = |origin: Origin, summary: &str, hint: &str| {
         diagnostics.push(at(origin, summary).hint(hint));
     };
-    for provider in &called.providers {
-        let hint = "configure it there, and pass it with `providers = { … }`";
-        refuse(provider.header, "a provider is configured in the root module only", hint);
-    }
     for import in &called.imports {
         let hint = "write it there, with `to = module.NAME.TYPE.NAME`";
         refuse(import.header, "`import` stands in the root module only", hint);

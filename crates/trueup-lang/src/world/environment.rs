@@ -6,6 +6,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, InstanceKey, Mode, Path, Type, Value};
 use trueup_program::Reference as OutputReference;
 
+use super::functions::is_of_provider;
 use super::{Evaluation, Instance, Keys, Position, for_each};
 use crate::declare::{ResourceKey, suggest};
 use crate::eval::{Environment, Reference, Resolved, Surroundings};
@@ -95,6 +96,15 @@ impl Environment for Frame<'_> {
 
     fn surroundings(&self) -> &Surroundings {
         &self.instance.surroundings[usize::from(self.evaluation.scope.is_final())]
+    }
+
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
+        let world = self.evaluation.world;
+        world.functions.call(name, &self.instance.node, &world.builtin, arguments)
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        is_of_provider(name)
     }
 }
 

@@ -6,6 +6,8 @@
 
 mod environment;
 mod evaluation;
+mod functions;
+mod providers;
 mod recent;
 mod repetition;
 mod types;
@@ -17,13 +19,15 @@ use std::sync::{Arc, OnceLock, Weak};
 use smol_str::SmolStr;
 use trueup_core::{Address, InstanceKey, Mode, ModulePath, ModuleStep, Value};
 
-use crate::declare::{ModuleCall, ProviderName, Repetition, Resource, ResourceKey};
+use crate::declare::{ModuleCall, Repetition, Resource, ResourceKey};
 use crate::eval::{Moment, Reads, Surroundings};
 use crate::modules::ModuleNode;
 use crate::syntax::{Expr, ExprKind, StaticStep};
 
 pub(crate) use environment::Frame;
 pub(crate) use evaluation::Evaluation;
+pub(crate) use functions::ProviderFunctions;
+pub(crate) use providers::{Builtin, implied, named};
 use recent::Recent;
 pub(crate) use repetition::{Children, Keys, Position};
 pub(crate) use types::{StaticScope, TypeSchema, Types};
@@ -37,6 +41,10 @@ pub(crate) struct World {
     /// What was given for the root module's variables.
     pub(crate) given: indexmap::IndexMap<SmolStr, Value>,
     pub(crate) types: Types,
+    /// The providers that are built in.
+    pub(crate) builtin: Builtin,
+    /// The functions of providers that its texts call.
+    pub(crate) functions: ProviderFunctions,
 }
 
 /// What evaluation may know of the world outside.
@@ -166,19 +174,6 @@ impl Instance {
     pub(crate) fn address(&self, resource: usize, key: Option<InstanceKey>) -> Address {
         let address = &self.addresses[resource];
         if key.is_none() { address.clone() } else { address.with_key(key) }
-    }
-
-    /// A provider that a resource of this module names, as the root module knows it; `None` if nobody passed it in.
-    pub(crate) fn root_provider(&self, name: &ProviderName) -> Option<SmolStr> {
-        let Some(parent) = self.parent() else { return Some(name.to_string().into()) };
-        let passed = self.call(&parent).map(|call| &call.providers);
-        let passed = passed.into_iter().flatten().find(|(theirs, _)| theirs.is(name));
-        match passed {
-            Some((_, ours)) => parent.root_provider(ours),
-            // A provider without an alias is everywhere the same, unless something else was passed.
-            None if name.alias.is_none() => parent.root_provider(name),
-            None => None,
-        }
     }
 
     /// The resource whose instances a `for_each` repeats one by one, as in `for_each = aws_subnet.main`: there, each

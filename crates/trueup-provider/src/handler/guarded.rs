@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use trueup_core::schema::{Block, ResourceSchema};
-use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Value, convert};
+use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Path, SecretTexts, Value, convert};
 
 use super::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, ImportRequest,
@@ -54,8 +54,21 @@ impl ResourceHandler for Guarded {
         self.0.drift(recorded, observed)
     }
 
+    fn keep_ignored(
+        &self,
+        desired: &InputValues,
+        prior: &State,
+        observed: Option<&State>,
+        ignored: &[Path],
+    ) -> InputValues {
+        self.0.keep_ignored(desired, prior, observed, ignored)
+    }
+
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
-        self.0.validate(request)
+        Box::pin(async move {
+            let secrets = SecretTexts::of([&request.inputs.effective]);
+            secrets.concealed(self.0.validate(request).await)
+        })
     }
 
     fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
@@ -67,19 +80,22 @@ impl ResourceHandler for Guarded {
 
     fn plan<'a>(&'a self, request: PlanRequest<'a>) -> BoxFuture<'a, Result<PlanAnswer, Failure>> {
         Box::pin(async move {
-            let planned = self.0.plan(request).await;
             let prior = request.prior.map(|prior| &prior.outputs);
-            planned.map_err(|failure| {
-                failure.without_secrets_of(prior.into_iter().chain([&request.desired.effective]))
-            })
+            let given = || prior.into_iter().chain([&request.desired.effective]);
+            let context = request.context.concealing(given());
+            let planned = self.0.plan(PlanRequest { context: &context, ..request }).await;
+            let mut planned = planned.map_err(|failure| failure.without_secrets_of(given()))?;
+            planned.diagnostics = SecretTexts::of(given()).concealed(planned.diagnostics);
+            Ok(planned)
         })
     }
 
     fn read<'a>(&'a self, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Observed, Failure>> {
         Box::pin(async move {
-            let read = self.0.read(request).await;
-            let observed =
-                read.map_err(|failure| failure.without_secrets_of([request.inputs, &request.state.outputs]))?;
+            let given = [request.inputs, &request.state.outputs];
+            let context = request.context.concealing(given);
+            let read = self.0.read(ReadRequest { context: &context, ..request }).await;
+            let observed = read.map_err(|failure| failure.without_secrets_of(given))?;
             match observed {
                 Observed::Present(state) => match self.accept(*state) {
                     Ok(state) => Ok(Observed::Present(Box::new(state))),
@@ -102,13 +118,14 @@ impl ResourceHandler for Guarded {
 
     fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
-            match self.0.apply(request).await {
+            let prior = request.prior.map(|prior| &prior.outputs);
+            let bound = || request.bindings.iter().map(|binding| &binding.payload);
+            let given = || prior.into_iter().chain([&request.desired.effective]).chain(bound());
+            let context = request.context.concealing(given());
+            match self.0.apply(ApplyRequest { context: &context, ..request }).await {
                 Ok(state) => self.accept(state),
                 Err(ApplyFailure { failure, partial }) => {
-                    let prior = request.prior.map(|prior| &prior.outputs);
-                    let bound = request.bindings.iter().map(|binding| &binding.payload);
-                    let given = prior.into_iter().chain([&request.desired.effective]).chain(bound);
-                    Err(ApplyFailure { failure: failure.without_secrets_of(given), partial })
+                    Err(ApplyFailure { failure: failure.without_secrets_of(given()), partial })
                 }
             }
         })
@@ -116,10 +133,12 @@ impl ResourceHandler for Guarded {
 
     fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
         Box::pin(async move {
-            let deleted = self.0.delete(request).await;
-            deleted.map_err(|ApplyFailure { failure, partial }| {
-                let failure = failure.without_secrets_of([request.inputs, &request.state.outputs]);
-                ApplyFailure { failure, partial }
+            let given = [request.inputs, &request.state.outputs];
+            let context = request.context.concealing(given);
+            let deleted = self.0.delete(DeleteRequest { context: &context, ..request }).await;
+            deleted.map_err(|ApplyFailure { failure, partial }| ApplyFailure {
+                failure: failure.without_secrets_of(given),
+                partial,
             })
         })
     }
@@ -172,13 +191,18 @@ impl DataHandler for GuardedData {
     }
 
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
-        self.0.validate(request)
+        Box::pin(async move {
+            let secrets = SecretTexts::of([&request.inputs.effective]);
+            secrets.concealed(self.0.validate(request).await)
+        })
     }
 
     fn read<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Value, Failure>> {
         Box::pin(async move {
-            let read = self.0.read(request).await;
-            let outputs = read.map_err(|failure| failure.without_secrets_of([&request.inputs.effective]))?;
+            let given = [&request.inputs.effective];
+            let context = request.context.concealing(given);
+            let read = self.0.read(DataRequest { context: &context, ..request }).await;
+            let outputs = read.map_err(|failure| failure.without_secrets_of(given))?;
             mismatch(self.outputs(), &outputs).map_or(Ok(outputs), Err)
         })
     }

@@ -22,9 +22,10 @@ pub use requests::{
 pub use traits::{FailedCreate, Recovery, Traits};
 
 use trueup_core::schema::{Block, ResourceSchema};
-use trueup_core::{Change, Diagnostics, Failure, FailureClass, Value};
+use trueup_core::{Change, Diagnostics, Failure, FailureClass, Path, Value};
 
 use crate::clock::BoxFuture;
+use crate::ignored::with_ignored;
 use crate::provider::Configured;
 use crate::state::{InputValues, State};
 
@@ -45,6 +46,22 @@ pub trait ResourceHandler: Send + Sync {
 
     /// Where an observed object differs from its record in a way that counts as drift (DRIFT-3).
     fn drift(&self, recorded: &State, observed: &State) -> Vec<Change>;
+
+    /// The inputs with what the program ignores changes of as it is (PLAN-21): as it was recorded, unless the type knows
+    /// better.
+    fn keep_ignored(
+        &self,
+        desired: &InputValues,
+        prior: &State,
+        _observed: Option<&State>,
+        ignored: &[Path],
+    ) -> InputValues {
+        let Some(recorded) = &prior.inputs else { return desired.clone() };
+        InputValues {
+            written: with_ignored(&desired.written, &recorded.written, ignored),
+            effective: with_ignored(&desired.effective, &recorded.effective, ignored),
+        }
+    }
 
     /// Judges inputs beyond what the schema can say, at plan: values may be unknown.
     fn validate<'a>(&'a self, _request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {

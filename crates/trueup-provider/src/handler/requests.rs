@@ -1,6 +1,6 @@
 //! What the engine asks of a handler.
 
-use trueup_core::Value;
+use trueup_core::{Failure, FailureClass, Value};
 
 use super::answers::PrivateBytes;
 use crate::binding::Binding;
@@ -128,10 +128,25 @@ pub struct MigrateRequest<'a> {
 pub struct ImportRequest<'a> {
     /// The provider's configuration.
     pub config: &'a Configured,
-    /// The id, as a person gave it.
+    /// The id, as a person gave it; empty where an identity is given instead.
     pub id: &'a str,
+    /// What identifies the object, as an object of its own.
+    pub identity: Option<&'a Value>,
     /// The call.
     pub context: &'a CallContext,
+}
+
+impl<'a> ImportRequest<'a> {
+    /// The id, for types that know objects by nothing else.
+    pub fn by_id(&self) -> Result<&'a str, Failure> {
+        match self.identity {
+            None => Ok(self.id),
+            Some(_) => {
+                Err(Failure::new(FailureClass::Invalid, "this type is imported by an id, not by an identity")
+                    .hint("write `id = …`"))
+            }
+        }
+    }
 }
 
 /// Asks for a stub.

@@ -46,6 +46,7 @@ impl Fixture {
         TerraformProvider::new(ProviderOptions {
             name: self.name().into(),
             address: format!("example.com/trueup/{}", self.name()),
+            version: Default::default(),
             launch: Launch::new(self.program(), environment()),
             cache,
             pool,

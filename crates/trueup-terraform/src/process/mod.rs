@@ -45,6 +45,9 @@ pub struct Launch {
     pub program: PathBuf,
     /// What to call it with; plugins take nothing, wrappers of them may.
     pub arguments: Vec<OsString>,
+    /// What begins in its place, with the binary and its arguments as further arguments, and becomes it: whoever has to
+    /// do something to the process itself first, such as binding its life to ours.
+    pub guard: Vec<OsString>,
     /// All of its environment: clouds take their credentials from there.
     pub environment: Vec<(OsString, OsString)>,
     /// How long it may take until it listens.
@@ -57,6 +60,7 @@ impl Launch {
         Launch {
             program: program.into(),
             arguments: Vec::new(),
+            guard: Vec::new(),
             environment,
             start_timeout: Duration::from_secs(60),
         }
@@ -184,7 +188,17 @@ impl Plugin {
 }
 
 fn spawn(launch: &Launch, identity: &Identity, sockets: Option<&TempDir>) -> Result<Child, StartError> {
-    let mut command = Command::new(&launch.program);
+    if !launch.program.exists() {
+        return Err(StartError::Missing(launch.program.clone()));
+    }
+    let mut command = match launch.guard.split_first() {
+        None => Command::new(&launch.program),
+        Some((guard, arguments)) => {
+            let mut command = Command::new(guard);
+            command.args(arguments).arg(&launch.program);
+            command
+        }
+    };
     command
         .args(&launch.arguments)
         .env_clear()
@@ -203,12 +217,7 @@ fn spawn(launch: &Launch, identity: &Identity, sockets: Option<&TempDir>) -> Res
     if let Some(sockets) = sockets {
         command.env("PLUGIN_UNIX_SOCKET_DIR", sockets.path());
     }
-    command.spawn().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound if !launch.program.exists() => {
-            StartError::Missing(launch.program.clone())
-        }
-        _ => StartError::Spawn { program: launch.program.clone(), error },
-    })
+    command.spawn().map_err(|error| StartError::Spawn { program: launch.program.clone(), error })
 }
 
 /// Waits for the end of the process, or brings it about when asked to.

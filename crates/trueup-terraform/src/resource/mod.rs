@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_core::schema::ResourceSchema;
-use trueup_core::{Change, Diagnostic, Diagnostics, Failure, FailureClass, Value, diff};
+use trueup_core::schema::{Presence, ResourceSchema};
+use trueup_core::{Change, Diagnostic, Diagnostics, Failure, FailureClass, Path, Value, diff};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Configured, DeleteRequest,
     FailedCreate, ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, NameRules, Observed,
     PlanAnswer, PlanRequest, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits,
-    ValidateRequest,
+    ValidateRequest, with_ignored,
 };
 
 use crate::answers::{diagnostics, failure, unreadable, unsendable};
@@ -183,6 +183,23 @@ impl ResourceHandler for TerraformResource {
         let mut changes = diff(&recorded.outputs, &observed.outputs);
         changes.retain(|change| !(is_nothing(change.before.as_ref()) && is_nothing(change.after.as_ref())));
         changes
+    }
+
+    /// As Terraform does: what is ignored has the value that the object has.
+    fn keep_ignored(
+        &self,
+        desired: &InputValues,
+        prior: &State,
+        observed: Option<&State>,
+        ignored: &[Path],
+    ) -> InputValues {
+        let block = &self.schema.block;
+        let held = &observed.unwrap_or(prior).outputs;
+        let kept = |inputs: &Value| match ignored.iter().any(Path::is_root) {
+            true => block.without(held, |attribute| attribute.presence == Presence::Computed),
+            false => with_ignored(&self.schema.complete(inputs), held, ignored),
+        };
+        InputValues { written: kept(&desired.written), effective: kept(&desired.effective) }
     }
 
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {

@@ -150,7 +150,26 @@ impl TerraformResource {
     }
 
     pub(super) async fn find_by_id(&self, request: ImportRequest<'_>) -> Result<Vec<Imported>, Failure> {
-        self.import_objects(request.config, request.id, None, request.context).await
+        let identity = match request.identity {
+            None => None,
+            Some(given) => {
+                let encoded = self.encode_identity(Some(given));
+                Some(encoded.ok_or_else(|| self.not_identified(given))?)
+            }
+        };
+        self.import_objects(request.config, request.id, identity, request.context).await
+    }
+
+    fn not_identified(&self, given: &Value) -> Failure {
+        let message = match &self.identities {
+            None => format!("a {} is not imported by an identity", self.type_name),
+            Some(identities) => {
+                let names: Vec<String> =
+                    identities.attributes.iter().map(|it| format!("`{}`", it.name)).collect();
+                format!("{given} does not identify a {}: that takes {}", self.type_name, names.join(", "))
+            }
+        };
+        Failure::new(FailureClass::Invalid, message).hint("give its `id` instead, if you know it")
     }
 
     /// Objects by an id or an identity, each read, because to import is only to begin with an id.

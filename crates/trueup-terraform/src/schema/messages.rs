@@ -93,7 +93,8 @@ fn read_attribute(message: tfplugin6::Attribute, depth: usize) -> Result<(SmolSt
     let deprecated = message.deprecated.then(|| "the provider will do without it some day".to_owned());
     let attribute = Attribute {
         doc: message.description,
-        secret: message.sensitive,
+        // What must never be kept is not to be shown either.
+        secret: message.sensitive || message.write_only,
         write_only: message.write_only,
         deprecated,
         ..Attribute::new(shape, presence)
