@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use semver::Version;
 use trueup_core::Origin;
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
 use crate::checksum;
 use crate::configuration::MethodKind;
 use crate::constraints::VersionConstraints;

@@ -12,8 +12,8 @@ use std::fs;
 use std::io::Write;
 
 use semver::Version;
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
 use crate::find::{Found, Place, Requirement, gathered, read_lock};
 use crate::lock::{Lock, Locked};
 use crate::package;

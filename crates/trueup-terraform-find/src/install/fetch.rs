@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use semver::Version;
+use trueup_provider::ProviderAddress;
 
 use super::{Installed, Progress, Settled, Vouched, Watch};
-use crate::address::ProviderAddress;
 use crate::configuration::MethodKind;
 use crate::find::{Found, Place, shelves};
 use crate::lock::Locked;

@@ -1,5 +1,6 @@
 //! Installing providers, from registries and mirrors: with Terraform as referee where it is on the path, and with
 //! everything that can go wrong on the way.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod publish;
 mod server;
