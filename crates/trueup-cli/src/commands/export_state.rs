@@ -54,6 +54,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportStateArgs) -> Comman
         }
         session.ui.note(&format!("left out: {what}"));
     }
+    let count: usize = state.resources.iter().map(|resource| resource.instances.len()).sum();
     let text = state.to_text();
     match &args.out {
         None => session.ui.raw(text.as_bytes()),

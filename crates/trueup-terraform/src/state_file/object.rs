@@ -103,7 +103,8 @@ impl ObjectForm {
         Ok(StateInstance {
             schema_version: state.schema_version,
             attributes: Some(json(&attributes)?),
-            sensitive_attributes: secrets::paths(&value),
+            // What is only ever written is kept nowhere, and Terraform does not call it secret.
+            sensitive_attributes: secrets::paths(&self.schema.block.without(&value, |it| it.write_only)),
             identity_schema_version: identity.is_some().then_some(0),
             identity,
             private: (!state.private.is_empty()).then(|| STANDARD.encode(&state.private)),
