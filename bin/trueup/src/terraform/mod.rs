@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_cli::RegistryRequest;
@@ -21,11 +22,16 @@ use missing::MissingProvider;
 /// How many plugins run at a time: a large one takes some hundred megabytes.
 const PLUGINS_MAX: usize = 8;
 
+/// How many seconds a plugin may take to begin, on machines where a minute is too little or too much.
+const START_TIMEOUT: &str = "TRUEUP_PLUGIN_START_TIMEOUT";
+
 /// All providers of Terraform that this machine has.
 pub(crate) struct TerraformProviders {
     requirements: Vec<Requirement>,
     settings: Result<Settings, Problem>,
     environment: Vec<(OsString, OsString)>,
+    /// How long a plugin may take to begin, if someone says so.
+    start_timeout: Option<Duration>,
     /// Where schemas are kept.
     schemas: Option<PathBuf>,
     pool: Arc<Pool>,
@@ -56,6 +62,10 @@ impl TerraformProviders {
             requirements: requirements(request, builtin),
             settings,
             environment,
+            start_timeout: variables
+                .get(START_TIMEOUT)
+                .and_then(|seconds| seconds.parse().ok())
+                .map(Duration::from_secs),
             schemas: cache.map(|cache| cache.join("schemas")),
             pool: Pool::new(PLUGINS_MAX),
             found: Mutex::default(),
@@ -89,7 +99,8 @@ impl TerraformProviders {
     }
 
     fn options(&self, name: &str, found: Found) -> ProviderOptions {
-        let launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
+        let mut launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
+        launch.start_timeout = self.start_timeout.unwrap_or(launch.start_timeout);
         ProviderOptions {
             name: name.into(),
             address: found.address.to_string(),
