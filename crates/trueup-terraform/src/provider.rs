@@ -90,7 +90,8 @@ impl Shared {
         // Schemas are asked for once, so nothing has to be told before.
         let asked = Instance::new(name, self.options.launch.clone(), self.options.pool.clone(), None, false);
         let told = asked.call("tell its schemas", Effect::Looks, None, Empty {}, tell_schemas);
-        let limit = self.options.launch.start_timeout;
+        // As long again as it may take to begin.
+        let limit = self.options.launch.start_timeout * 2;
         let told = tokio::time::timeout(limit, told).await.unwrap_or_else(|_| {
             let message =
                 format!("the provider {name} did not tell its schemas within {} s", limit.as_secs());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use trueup_cli_harness::{Folder, Told};
@@ -90,7 +91,7 @@ impl Bench {
     pub(crate) fn done(&self, arguments: &str) -> Told {
         let told = self.run(arguments);
         assert_eq!(told.code, 0, "{arguments}: {}\n{}", told.out, told.err);
-        assert_eq!(self.processes(), Vec::<String>::new());
+        self.left_alone();
         told
     }
 
@@ -99,7 +100,7 @@ impl Bench {
     pub(crate) fn failed(&self, arguments: &str) -> String {
         let told = self.run(arguments);
         assert_eq!(told.code, 1, "{arguments}: {}\n{}", told.out, told.err);
-        assert_eq!(self.processes(), Vec::<String>::new());
+        self.left_alone();
         unfolded(&told.err)
     }
 
@@ -148,6 +149,18 @@ impl Bench {
         let mut json: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         json[attribute] = value.into();
         std::fs::write(path, json.to_string()).unwrap();
+    }
+
+    /// Waits until no process of this bench runs: the kernel ends those that are left with the program, and that takes a
+    /// moment.
+    #[track_caller]
+    #[expect(clippy::disallowed_methods, reason = "what the kernel does has no clock of ours")]
+    pub(crate) fn left_alone(&self) {
+        let begun = Instant::now();
+        while !self.pids().is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "still there: {:?}", self.processes());
+            std::thread::yield_now();
+        }
     }
 
     /// The processes of this bench that run: their commands.

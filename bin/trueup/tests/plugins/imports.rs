@@ -7,7 +7,7 @@ fn orphaned(version: u8) -> Bench {
     let bench = Bench::new(version);
     bench.write_configured("resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n  note = \"kept\"\n}\n");
     bench.done("deploy --yes");
-    bench.done(&bench.named("state forget fixture_thing.a --yes"));
+    bench.done(&bench.named("state rm fixture_thing.a --yes"));
     bench
 }
 

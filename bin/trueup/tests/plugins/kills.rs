@@ -37,10 +37,7 @@ fn killed(bench: &Bench, victim: &str) {
         _ => kill(own),
     }
     run.wait().unwrap();
-    // The kernel ends a plugin with us, but nobody waits for it but its new parent.
-    while !bench.pids().is_empty() {
-        std::thread::yield_now();
-    }
+    bench.left_alone();
 }
 
 /// CRASH-1: what a type's own inputs identify is looked for by an import, and either found or made.
@@ -91,7 +88,7 @@ fn an_unknown_outcome_that_nothing_settles_is_for_a_person() {
     }
 }
 
-/// An update whose outcome is unknown is settled by a look at the object.
+/// APPLY-6
 #[test]
 fn interrupting_a_run_stops_the_provider_and_leaves_nothing_behind() {
     for version in VERSIONS {
@@ -107,9 +104,7 @@ fn interrupting_a_run_stops_the_provider_and_leaves_nothing_behind() {
         let told = run.wait_with_output().unwrap();
         let words = unfolded(&String::from_utf8_lossy(&told.stderr));
         assert!(matches!(told.status.code(), Some(130) | Some(1) | None), "{:?}: {words}", told.status);
-        while !bench.pids().is_empty() {
-            std::thread::yield_now();
-        }
+        bench.left_alone();
         assert!(bench.objects().is_empty());
     }
 }

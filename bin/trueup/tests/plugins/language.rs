@@ -39,7 +39,7 @@ output "there" {
         );
         bench.done("deploy --yes");
         assert_eq!((bench.objects().len(), bench.objects_in("west").len()), (1, 1));
-        assert_eq!(bench.done("output there").out.trim(), "same");
+        assert_eq!(bench.done("output there").out.trim(), "\"same\"");
         bench.done("destroy --yes");
         assert_eq!((bench.objects().len(), bench.objects_in("west").len()), (0, 0));
     }
@@ -76,7 +76,7 @@ fn modules_inherit_are_passed_and_have_configurations() {
         let other =
             "resource \"fixture_thing\" \"a\" {\n  provider = fixture.other\n  name = \"in-module\"\n}\n";
         let expects = required("      configuration_aliases = [fixture.other]\n");
-        bench.folder.write("passed/main.tf", &(bench.named(&expects) + &bench.named(other)));
+        bench.folder.write("passed/main.tf", &(expects + &bench.named(other)));
         let own = "variable \"folder\" {}\nprovider \"fixture\" {\n  folder = var.folder\n}\n";
         bench.folder.write("own/main.tf", &(required("") + &bench.named(own) + &bench.named(thing)));
         let root = |text: &str| {
@@ -151,7 +151,7 @@ output "sum" {
 "#,
         );
         bench.done("deploy --yes");
-        assert_eq!(bench.done("output reversed").out.trim(), "cba");
+        assert_eq!(bench.done("output reversed").out.trim(), "\"cba\"");
         assert_eq!(bench.done("output sum").out.trim(), "6");
         for (call, why) in [
             ("provider::fixture::reverse()", "it takes 1 arguments, and there are 0"),

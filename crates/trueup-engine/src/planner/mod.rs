@@ -23,7 +23,7 @@ mod select;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, chosen, is_interrupted, outcome_unknown};
+pub(crate) use decide::{action_of, chosen, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use observe::observe;
 pub use preview::Preview;
