@@ -3,11 +3,12 @@
 //! It is Terraform's file: what in it is about other things is passed over.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use trueup_core::Secret;
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
 use crate::pattern::{AddressPattern, Selection};
 use crate::plain::{self, Entry, Plain};
 
@@ -44,6 +45,16 @@ pub enum MethodKind {
     NetworkMirror(String),
     /// The provider's own registry.
     Direct,
+}
+
+impl fmt::Display for MethodKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MethodKind::FilesystemMirror(path) => write!(f, "the mirror {}", path.display()),
+            MethodKind::NetworkMirror(url) => write!(f, "the mirror {url}"),
+            MethodKind::Direct => write!(f, "its registry"),
+        }
+    }
 }
 
 /// What is wrong with a CLI configuration.
@@ -106,7 +117,8 @@ impl Configuration {
                 "dev_overrides" => {
                     for entry in block {
                         let address = entry.key.parse::<ProviderAddress>();
-                        let address = address.map_err(|error| wrong(entry, error.to_string()))?;
+                        let address = address
+                            .map_err(|why| wrong(entry, format!("`{}` is no provider: {why}", entry.key)))?;
                         self.overrides.insert(address, places.path(expect_text(entry)?));
                     }
                     continue;
@@ -249,7 +261,7 @@ mod tests {
         check("provider_installation {\n direct {\n include = [\"x\"]\n}\n}", "line 3: `x` is neither");
         check(
             "provider_installation {\n dev_overrides {\n \"a b\" = \"\"\n}\n}",
-            "line 3: `a b` is not the source",
+            "line 3: `a b` is no provider",
         );
         check("provider_installation {}\nprovider_installation {}", "line 2: `provider_installation` stands");
     }

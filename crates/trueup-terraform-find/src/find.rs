@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use semver::Version;
 use trueup_core::Origin;
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
+use crate::checksum;
 use crate::configuration::MethodKind;
 use crate::constraints::VersionConstraints;
-use crate::hash;
 use crate::lock::{Lock, Locked};
 use crate::package::{self, Form, Package};
 use crate::problem::{Problem, ProblemKind};
@@ -143,7 +143,7 @@ fn find_one(
         });
     };
     if let Some(locked) = locked {
-        verify(&package.path, locked)?;
+        verify(&package.path, locked, settings)?;
     }
     let program = package::program_in(&package.path, address);
     let program = program.map_err(|what| ProblemKind::Package { what, overridden: false })?;
@@ -152,7 +152,7 @@ fn find_one(
 }
 
 /// The folders that keep packages of a provider; those that come first count more.
-fn shelves(settings: &Settings, address: &ProviderAddress) -> Vec<(PathBuf, Place)> {
+pub(crate) fn shelves(settings: &Settings, address: &ProviderAddress) -> Vec<(PathBuf, Place)> {
     let mut shelves = vec![(settings.data.join("providers"), Place::Folder)];
     shelves.extend(settings.cache.clone().map(|cache| (cache, Place::Cache)));
     for method in settings.methods() {
@@ -165,11 +165,12 @@ fn shelves(settings: &Settings, address: &ProviderAddress) -> Vec<(PathBuf, Plac
     shelves
 }
 
-fn verify(folder: &Path, locked: &Locked) -> Result<(), ProblemKind> {
-    let found = hash::of_folder(folder).map_err(|error| ProblemKind::Package {
-        what: format!("cannot read the package {}: {error}", folder.display()),
-        overridden: false,
-    })?;
+fn verify(folder: &Path, locked: &Locked, settings: &Settings) -> Result<(), ProblemKind> {
+    let found =
+        checksum::of_package(folder, settings.memory.as_deref()).map_err(|error| ProblemKind::Package {
+            what: format!("cannot read the package {}: {error}", folder.display()),
+            overridden: false,
+        })?;
     match locked.hashes.contains(&found) {
         true => Ok(()),
         false => Err(ProblemKind::Checksum { path: folder.to_owned(), found }),

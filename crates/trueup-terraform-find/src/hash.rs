@@ -30,11 +30,6 @@ pub(crate) fn of_folder(folder: &Path) -> io::Result<String> {
     Ok(of_files(files))
 }
 
-/// `zh:` of an archive.
-pub(crate) fn of_archive(digest: &[u8; 32]) -> String {
-    format!("zh:{}", hex(digest))
-}
-
 /// The SHA-256 of all that can be read.
 pub(crate) fn digest(mut from: impl Read) -> io::Result<[u8; 32]> {
     let mut hasher = Sha256::new();

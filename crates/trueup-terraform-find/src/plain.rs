@@ -134,7 +134,8 @@ impl Reader<'_> {
                 }
                 '#' => self.line_comment(),
                 '/' => {
-                    let behind = self.text[self.place()..].as_bytes().get(1);
+                    let behind = self.place() + 1;
+                    let behind = self.text.as_bytes().get(behind);
                     match behind {
                         Some(b'/') => self.line_comment(),
                         Some(b'*') => self.comment()?,

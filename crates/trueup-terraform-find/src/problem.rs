@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use semver::Version;
 use trueup_core::{Diagnostic, Origin};
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
+use crate::remote::RemoteError;
 
 /// What is wrong with one provider, or with finding as such.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -66,8 +67,53 @@ pub enum ProblemKind {
         /// Whether it is the package of a development override.
         overridden: bool,
     },
-    /// The package is not the one that the lock file means.
-    #[error("the package {} has the checksum {found}, which is not in the lock file", path.display())]
+    /// No way to install has it.
+    #[error("nobody has it{}", listed(asked))]
+    Nowhere {
+        /// What was asked, or what each says.
+        asked: Vec<String>,
+    },
+    /// There are versions, and none will do.
+    #[error("no version meets `{constraints}`; there are {}", shortened(available))]
+    NoVersion {
+        /// What is demanded.
+        constraints: String,
+        /// What there is.
+        available: Vec<Version>,
+    },
+    /// A server cannot be asked, or answers what is of no use.
+    #[error("{what}")]
+    Server {
+        /// What is wrong.
+        what: String,
+        /// Whether it cannot be reached at all.
+        offline: bool,
+    },
+    /// What came from a server must not be used.
+    #[error("{what}")]
+    Untrusted {
+        /// Why.
+        what: String,
+    },
+    /// There is no folder in which packages could be kept.
+    #[error("there is no place to keep packages")]
+    NoCache,
+    /// Something could not be written.
+    #[error("cannot write {}: {what}", path.display())]
+    Disk {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        what: String,
+    },
+    /// The lock file would have to be changed, and must not be.
+    #[error("the lock file {} is not up to date", path.display())]
+    WouldChangeLock {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The package is not the one that was expected.
+    #[error("the package {} has the checksum {found}, which is none of those that are expected", path.display())]
     Checksum {
         /// The package.
         path: PathBuf,
@@ -81,6 +127,35 @@ fn wanted(constraints: &str, locked: Option<&Version>) -> String {
         (Some(version), _) => format!("version {version} of the lock file"),
         (None, "") => "it".to_owned(),
         (None, constraints) => format!("a version that meets `{constraints}`"),
+    }
+}
+
+fn listed(asked: &[String]) -> String {
+    if asked.is_empty() {
+        return ": Terraform's CLI configuration has no way to install it".to_owned();
+    }
+    format!(": {}", asked.join("; "))
+}
+
+/// The newest of many versions, newest first.
+fn shortened(versions: &[Version]) -> String {
+    const SHOWN: usize = 8;
+    let newest: Vec<String> = versions.iter().rev().take(SHOWN).map(Version::to_string).collect();
+    let more = if versions.len() > SHOWN { ", …" } else { "" };
+    newest.join(", ") + more
+}
+
+impl From<RemoteError> for ProblemKind {
+    fn from(error: RemoteError) -> Self {
+        let what = error.to_string();
+        match error {
+            RemoteError::Unreachable { .. } => ProblemKind::Server { what, offline: true },
+            RemoteError::Answer { .. } | RemoteError::Absent { .. } => {
+                ProblemKind::Server { what, offline: false }
+            }
+            RemoteError::Untrusted { .. } => ProblemKind::Untrusted { what },
+            RemoteError::Disk { path, cause } => ProblemKind::Disk { path: path.into(), what: cause },
+        }
     }
 }
 
@@ -105,8 +180,26 @@ impl Problem {
                 "remove the package, and install it with `trueup init`"
             }
             ProblemKind::Checksum { .. } => {
-                "if the package is what you want, accept it with `trueup providers lock`; else remove it, and \
-                 install it with `trueup init`"
+                "it may have been damaged or exchanged. Remove it, and install it with `trueup init`; if the \
+                 publisher has it so now, remove the provider from .terraform.lock.hcl first"
+            }
+            ProblemKind::Nowhere { .. } => {
+                "check its source in `required_providers`, and `provider_installation` in Terraform's CLI \
+                 configuration"
+            }
+            ProblemKind::NoVersion { .. } => "change the version in `required_providers`",
+            ProblemKind::Server { offline: true, .. } => {
+                "check the network and proxies; without a network, put the package into a mirror and name it in \
+                 Terraform's CLI configuration (`filesystem_mirror`), or below ~/.terraform.d/plugins"
+            }
+            ProblemKind::Server { offline: false, .. } => {
+                "check the source in `required_providers`, then try again"
+            }
+            ProblemKind::Untrusted { .. } => "do not use it; tell whoever publishes it",
+            ProblemKind::NoCache => "set HOME, or TF_PLUGIN_CACHE_DIR",
+            ProblemKind::Disk { .. } => "check that it may be written and that there is room, then try again",
+            ProblemKind::WouldChangeLock { .. } => {
+                "run `trueup init` without --locked, and commit what it writes"
             }
         };
         vec![hint.to_owned()]

@@ -21,7 +21,7 @@ pub struct Surroundings<'a> {
     pub folder: &'a Path,
     /// The user's own folder.
     pub home: Option<&'a Path>,
-    /// Where our own packages are kept for all folders; nowhere, if there is no such place.
+    /// Where we keep what can be had again, for all folders; nowhere, if there is no such place.
     pub cache: Option<&'a Path>,
     /// The environment. Empty variables count as not set.
     pub variables: &'a BTreeMap<String, String>,
@@ -36,6 +36,8 @@ pub struct Settings {
     pub data: PathBuf,
     /// Where packages are kept for all folders.
     pub cache: Option<PathBuf>,
+    /// Where checksums of packages are remembered: a folder of the user's own.
+    pub memory: Option<PathBuf>,
     /// For which machines programs are.
     pub platform: Platform,
     /// What the CLI configuration says.
@@ -44,6 +46,8 @@ pub struct Settings {
     pub implied_mirrors: Vec<PathBuf>,
     /// Certificates of registries to trust, in PEM, besides those that the machine trusts.
     pub trusted: Option<PathBuf>,
+    /// The variables that name proxies.
+    pub proxies: BTreeMap<String, Secret<String>>,
     /// What to tell the user, short of an error.
     pub warnings: Vec<String>,
 }
@@ -65,16 +69,22 @@ impl Settings {
         }
         let given_cache = variable("TF_PLUGIN_CACHE_DIR").map(|path| folder.join(path));
         let data = variable("TF_DATA_DIR").unwrap_or_else(|| ".terraform".to_owned());
-        let cache = given_cache.or(configuration.cache.clone()).or(cache.map(Path::to_owned));
+        let packages = given_cache.or(configuration.cache.clone()).or_else(|| Some(cache?.join("providers")));
         let mut implied_mirrors = implied_mirrors(folder, home, &variable);
         implied_mirrors.retain(|path| path.is_dir());
         Ok(Settings {
             folder: folder.to_owned(),
             data: folder.join(data),
-            cache,
+            cache: packages,
+            memory: cache.map(|cache| cache.join("checksums")),
             platform: Platform::current(),
             configuration,
             implied_mirrors,
+            proxies: variables
+                .iter()
+                .filter(|(name, value)| name.to_lowercase().ends_with("_proxy") && !value.is_empty())
+                .map(|(name, value)| (name.clone(), Secret::new(value.clone())))
+                .collect(),
             trusted: variable("SSL_CERT_FILE").map(PathBuf::from),
             warnings,
         })

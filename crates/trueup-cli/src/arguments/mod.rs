@@ -30,6 +30,8 @@ pub(crate) struct Arguments {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Init(commands::init::InitArgs),
+    #[cfg(feature = "terraform")]
+    Providers(commands::providers::ProvidersArgs),
     Validate(commands::validate::ValidateArgs),
     Fmt(commands::fmt::FmtArgs),
     Console(commands::console::ConsoleArgs),

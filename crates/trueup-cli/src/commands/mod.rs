@@ -15,6 +15,8 @@ pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod output;
 pub(crate) mod plan;
+#[cfg(feature = "terraform")]
+pub(crate) mod providers;
 pub(crate) mod reference;
 pub(crate) mod schema;
 pub(crate) mod show;
@@ -36,7 +38,9 @@ use crate::workplace::Workplace;
 /// Does what was asked.
 pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResult {
     match command {
-        Command::Init(args) => init::run(session, args),
+        Command::Init(args) => init::run(session, args).await,
+        #[cfg(feature = "terraform")]
+        Command::Providers(args) => providers::run(session, args),
         Command::Validate(args) => validate::run(session, args).await,
         Command::Fmt(args) => fmt::run(session, args),
         Command::Console(args) => console::run(session, args).await,

@@ -32,6 +32,12 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// All variables.
+    #[cfg(feature = "terraform")]
+    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+
     /// The variables whose names begin so.
     #[cfg(feature = "s3")]
     pub(crate) fn starting_with(&self, prefix: &str) -> Vec<(String, String)> {

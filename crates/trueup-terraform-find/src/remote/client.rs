@@ -1,0 +1,205 @@
+//! Requests to servers that have providers.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::header::AUTHORIZATION;
+use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, StatusCode, Url, redirect};
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use trueup_core::Secret;
+
+use super::{Meter, RemoteError};
+use crate::hash;
+use crate::settings::Settings;
+
+/// The largest answer that is no package, in bytes.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+const REDIRECTS_MAX: usize = 10;
+/// How long a server may keep silent.
+const SILENCE: Duration = Duration::from_secs(60);
+const CONNECT: Duration = Duration::from_secs(15);
+
+/// Sends requests.
+pub(crate) struct Client {
+    http: reqwest::Client,
+    tokens: BTreeMap<String, Secret<String>>,
+    /// Services of hosts that are not asked for them.
+    pub(super) services: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Client {
+    /// A client as the settings want it.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, String> {
+        let trusted = match &settings.trusted {
+            Some(path) => {
+                let pem =
+                    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+                Certificate::from_pem_bundle(&pem)
+                    .map_err(|_| format!("{} holds no certificates in PEM", path.display()))?
+            }
+            None => Vec::new(),
+        };
+        let proxies = proxies(&settings.proxies)?;
+        let prepared = || {
+            let client = reqwest::Client::builder()
+                .user_agent(concat!("trueup/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(CONNECT)
+                .read_timeout(SILENCE)
+                .redirect(securely())
+                // The process's own environment is none of the client's business.
+                .no_proxy();
+            proxies.iter().cloned().fold(client, ClientBuilder::proxy)
+        };
+        // A machine without certificates of its own can still trust those that are named.
+        let http = prepared().tls_certs_merge(trusted.clone()).build();
+        let http = http.or_else(|_| prepared().tls_certs_only(trusted).build());
+        let http = http.map_err(|error| format!("cannot prepare requests: {error}"))?;
+        let configuration = &settings.configuration;
+        let (tokens, services) = (configuration.tokens.clone(), configuration.services.clone());
+        Ok(Client { http, tokens, services })
+    }
+
+    /// An answer in JSON; `None` if there is nothing at that place.
+    pub(super) async fn json<T: DeserializeOwned>(
+        &self,
+        url: &Url,
+        token_of: Option<&str>,
+    ) -> Result<Option<T>, RemoteError> {
+        let Some(body) = self.bytes(url, token_of).await? else { return Ok(None) };
+        let garbled = |error: serde_json::Error| answered(url, format!("what cannot be understood: {error}"));
+        serde_json::from_slice(&body).map(Some).map_err(garbled)
+    }
+
+    /// An answer; `None` if there is nothing at that place.
+    pub(super) async fn bytes(
+        &self,
+        url: &Url,
+        token_of: Option<&str>,
+    ) -> Result<Option<Vec<u8>>, RemoteError> {
+        let mut response = self.send(url, token_of).await?;
+        if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
+            return Ok(None);
+        }
+        let mut body = Vec::new();
+        refuse_failure(url, &response)?;
+        while let Some(chunk) = response.chunk().await.map_err(|error| broken_off(url, &error))? {
+            body.extend_from_slice(&chunk);
+            if body.len() > ANSWER_BYTES_MAX {
+                return Err(answered(url, "more than can be right".to_owned()));
+            }
+        }
+        Ok(Some(body))
+    }
+
+    /// Fetches what is there to a file, and tells its digest in hexadecimal.
+    pub(super) async fn download(
+        &self,
+        url: &Url,
+        path: &Path,
+        meter: Meter<'_>,
+    ) -> Result<String, RemoteError> {
+        let disk = |error: std::io::Error| RemoteError::Disk {
+            path: path.display().to_string(),
+            cause: error.to_string(),
+        };
+        // Packages often lie with someone else than the registry: no token goes there.
+        let mut response = self.send(url, None).await?;
+        refuse_failure(url, &response)?;
+        let total = response.content_length();
+        let mut file = fs::File::create(path).map_err(disk)?;
+        let (mut hasher, mut received) = (Sha256::new(), 0);
+        meter(received, total);
+        while let Some(chunk) = response.chunk().await.map_err(|error| broken_off(url, &error))? {
+            hasher.update(&chunk);
+            file.write_all(&chunk).map_err(disk)?;
+            received += chunk.len() as u64;
+            meter(received, total);
+        }
+        Ok(hash::hex(&hasher.finalize()))
+    }
+
+    async fn send(&self, url: &Url, token_of: Option<&str>) -> Result<Response, RemoteError> {
+        if !is_secure(url) {
+            let what = format!("{url} is not encrypted, and what comes from there could be anybody's");
+            return Err(RemoteError::Untrusted { what });
+        }
+        let mut request = self.http.get(url.clone());
+        if let Some(token) = token_of.and_then(|host| self.tokens.get(host)) {
+            request = request.header(AUTHORIZATION, format!("Bearer {}", token.expose()));
+        }
+        request.send().await.map_err(|error| broken_off(url, &error))
+    }
+}
+
+/// TLS, or a server on this machine.
+fn is_secure(url: &Url) -> bool {
+    let local = match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => {
+            host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        }
+        None => false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && local)
+}
+
+fn securely() -> redirect::Policy {
+    redirect::Policy::custom(|attempt| {
+        if attempt.previous().len() > REDIRECTS_MAX {
+            return attempt.error("it redirects too often");
+        }
+        match is_secure(attempt.url()) {
+            true => attempt.follow(),
+            false => attempt.error("it redirects to a place that is not encrypted"),
+        }
+    })
+}
+
+fn refuse_failure(url: &Url, response: &Response) -> Result<(), RemoteError> {
+    match response.status() {
+        status if status.is_success() => Ok(()),
+        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+            Err(answered(url, format!("{status}: it wants a token, or another one")))
+        }
+        status => Err(answered(url, status.to_string())),
+    }
+}
+
+pub(super) fn answered(url: &Url, what: String) -> RemoteError {
+    RemoteError::Answer { url: url.to_string(), what }
+}
+
+fn broken_off(url: &Url, error: &reqwest::Error) -> RemoteError {
+    // What went wrong stands at the end of the chain.
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let told = if error.is_timeout() { "it does not answer in time".to_owned() } else { cause.to_string() };
+    RemoteError::Unreachable { url: url.to_string(), cause: told }
+}
+
+/// The proxies that these variables name; the first that fits a request is used.
+fn proxies(variables: &BTreeMap<String, Secret<String>>) -> Result<Vec<Proxy>, String> {
+    let variable = |name: &str| {
+        let value = variables.get(name).or_else(|| variables.get(&name.to_lowercase()));
+        value.map(|value| value.expose().as_str())
+    };
+    let except = variable("NO_PROXY").and_then(NoProxy::from_string);
+    let named = [
+        ("HTTPS_PROXY", variable("HTTPS_PROXY").map(Proxy::https)),
+        ("HTTP_PROXY", variable("HTTP_PROXY").map(Proxy::http)),
+        ("ALL_PROXY", variable("ALL_PROXY").map(Proxy::all)),
+    ];
+    let named = named.into_iter().filter_map(|(name, proxy)| Some((name, proxy?)));
+    // The words of the error would quote the variable, which may hold a password.
+    let checked = named.map(|(name, proxy)| match proxy {
+        Ok(proxy) => Ok(proxy.no_proxy(except.clone())),
+        Err(_) => Err(format!("the environment variable {name} does not name a proxy")),
+    });
+    checked.collect()
+}
