@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_cli::RegistryRequest;
@@ -20,11 +21,16 @@ use missing::MissingProvider;
 /// How many plugins run at a time: a large one takes some hundred megabytes.
 const PLUGINS_MAX: usize = 8;
 
+/// How many seconds a plugin may take to begin, on machines where a minute is too little or too much.
+const START_TIMEOUT: &str = "TRUEUP_PLUGIN_START_TIMEOUT";
+
 /// All providers of Terraform that this machine has.
 pub(crate) struct TerraformProviders {
     requirements: Vec<Requirement>,
     settings: Result<Settings, Problem>,
     environment: Vec<(OsString, OsString)>,
+    /// How long a plugin may take to begin, if someone says so.
+    start_timeout: Result<Option<Duration>, Problem>,
     /// Where schemas are kept.
     schemas: Option<PathBuf>,
     pool: Arc<Pool>,
@@ -47,6 +53,7 @@ impl TerraformProviders {
             requirements: requirements(&request.providers, builtin),
             settings,
             environment,
+            start_timeout: start_timeout(&variables),
             schemas: cache_folder(&variables).map(|cache| cache.join("schemas")),
             pool: Pool::new(PLUGINS_MAX),
             found: Mutex::default(),
@@ -54,8 +61,8 @@ impl TerraformProviders {
     }
 
     fn find(&self, name: &str, address: &ProviderAddress) -> Arc<dyn Provider> {
-        match self.found_on_disk(address) {
-            Ok(found) => Arc::new(TerraformProvider::new(self.options(name, found))),
+        match self.found_on_disk(address).and_then(|found| self.options(name, found)) {
+            Ok(options) => Arc::new(TerraformProvider::new(options)),
             Err(problem) => Arc::new(MissingProvider::new(name, &problem)),
         }
     }
@@ -77,16 +84,17 @@ impl TerraformProviders {
         }
     }
 
-    fn options(&self, name: &str, found: Found) -> ProviderOptions {
-        let launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
-        ProviderOptions {
+    fn options(&self, name: &str, found: Found) -> Result<ProviderOptions, Problem> {
+        let mut launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
+        launch.start_timeout = self.start_timeout.clone()?.unwrap_or(launch.start_timeout);
+        Ok(ProviderOptions {
             name: name.into(),
             address: found.address.to_string(),
             version: found.version.map(|version| SmolStr::from(version.to_string())).unwrap_or_default(),
             launch,
             cache: self.schemas.clone(),
             pool: self.pool.clone(),
-        }
+        })
     }
 }
 
@@ -106,6 +114,14 @@ impl ProviderSource for TerraformProviders {
 /// A provider that is none.
 fn refused(what: String) -> Problem {
     Problem { address: None, origin: None, kind: ProblemKind::Package { what, overridden: false } }
+}
+
+fn start_timeout(variables: &BTreeMap<String, String>) -> Result<Option<Duration>, Problem> {
+    let Some(text) = variables.get(START_TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(None) };
+    match text.parse() {
+        Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
+        Err(_) => Err(refused(format!("{START_TIMEOUT} is `{text}`, which is no number of seconds"))),
+    }
 }
 
 fn text_variables(environment: &[(OsString, OsString)]) -> BTreeMap<String, String> {

@@ -24,7 +24,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
-use crate::planner::{action_of, chosen, is_interrupted};
+use crate::planner::{action_of, chosen};
 use crate::retry::{Attempts, within};
 
 /// One resource being applied.
@@ -111,7 +111,7 @@ impl Applying<'_> {
 
     /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6).
     async fn look(&self) -> Result<Option<State>, Trouble> {
-        let interrupted = self.current().as_ref().is_some_and(is_interrupted);
+        let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
         let Some(sighting) = self.sighted(interrupted).await? else { return Ok(None) };
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let number = match sighting.ownership {

@@ -279,6 +279,10 @@ impl Case<'_> {
 
     /// A create whose outcome nobody knows (CRASH-1).
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
+        if let Some(state) = self.imported().await? {
+            // A person looked, and says which object it is.
+            return self.decide_found(state, current.number, current.slot, Reason::Recovered).await;
+        }
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
@@ -486,7 +490,8 @@ impl Case<'_> {
         }
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
-        let interrupted = record.and_then(|record| record.current.as_ref()).is_some_and(is_interrupted);
+        let interrupted =
+            record.and_then(|record| record.current.as_ref()).is_some_and(Generation::is_interrupted);
         let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
         let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
         let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
@@ -511,11 +516,6 @@ impl Case<'_> {
             }
         }
     }
-}
-
-/// Whether a generation is a create of which nobody knows what came of it.
-pub(crate) fn is_interrupted(generation: &Generation) -> bool {
-    matches!(generation.status, Status::Creating(_)) && generation.object.is_none()
 }
 
 /// The inputs of the create that was interrupted, by which its object is found. A stub was begun before all its inputs
