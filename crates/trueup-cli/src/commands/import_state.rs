@@ -81,7 +81,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     match args.json.json {
         true => session.ui.data(&told_json(&adoption, plan.as_ref()).to_string()),
         false => session.ui.note(&format!(
-            "{} are recorded in {}. Next: {} plan",
+            "Recorded {} in {}. Next: {} plan",
             counted(adoption.resources.len(), "resource"),
             workplace.stage.value,
             session.name()
