@@ -63,24 +63,23 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportStateArgs) -> Comman
             write_private(&path, text.trim_end())
                 .map_err(|error| CommandError::file("write", &path, &error))?;
             let secrets = if args.show_secrets { "; secrets stand in it as they are" } else { "" };
-            session.ui.note(&format!(
-                "{} resources written to {}{secrets}",
-                state.resources.len(),
-                path.display()
-            ));
+            session.ui.note(&format!("{count} resources written to {}{secrets}", path.display()));
         }
     }
     Ok(Exit::Done)
 }
 
 fn holds_secrets(snapshot: &Snapshot) -> bool {
-    let outputs = snapshot.outputs.as_ref().is_some_and(Value::contains_secret);
-    outputs
-        || snapshot.records.iter().any(|(record, _)| {
-            let mut objects = record.generations().filter_map(|generation| generation.object.as_ref());
-            objects.any(|object| {
-                let inputs = object.inputs.as_ref().is_some_and(|inputs| inputs.effective.contains_secret());
-                inputs || object.outputs.contains_secret()
-            })
-        })
+    let objects = snapshot.records.iter().flat_map(|(record, _)| record.generations());
+    let objects = objects.filter_map(|generation| generation.object.as_ref());
+    let mut values = objects.flat_map(|object| {
+        let inputs = object.inputs.as_ref().map(|inputs| &inputs.effective);
+        inputs.into_iter().chain([&object.outputs])
+    });
+    values.any(holds_secret) || snapshot.outputs.iter().any(holds_secret)
+}
+
+/// Whether there is a secret in a value; one that is not set hides nothing.
+fn holds_secret(value: &Value) -> bool {
+    (value.is_secret() && !value.is_null()) || value.children().any(holds_secret)
 }
