@@ -36,6 +36,8 @@ mod rust_program;
 mod session;
 mod settings;
 mod stores;
+#[cfg(feature = "terraform")]
+pub mod terraform;
 mod ui;
 mod unmade_store;
 mod watch;

@@ -151,6 +151,11 @@ impl Record {
 }
 
 impl Generation {
+    /// Whether it is a create of which nobody knows what came of it.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self.status, Status::Creating(_)) && self.object.is_none()
+    }
+
     /// The inputs of the object, or those that the last attempt was for.
     pub fn inputs(&self) -> Option<&InputValues> {
         let recorded = self.object.as_ref().and_then(|object| object.inputs.as_ref());

@@ -7,8 +7,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use trueup_core::Secret;
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
 use crate::pattern::{AddressPattern, Selection};
 use crate::plain::{self, Entry, Plain};
 
@@ -117,7 +117,8 @@ impl Configuration {
                 "dev_overrides" => {
                     for entry in block {
                         let address = entry.key.parse::<ProviderAddress>();
-                        let address = address.map_err(|error| wrong(entry, error.to_string()))?;
+                        let address = address
+                            .map_err(|why| wrong(entry, format!("`{}` is no provider: {why}", entry.key)))?;
                         self.overrides.insert(address, places.path(expect_text(entry)?));
                     }
                     continue;
@@ -260,7 +261,7 @@ mod tests {
         check("provider_installation {\n direct {\n include = [\"x\"]\n}\n}", "line 3: `x` is neither");
         check(
             "provider_installation {\n dev_overrides {\n \"a b\" = \"\"\n}\n}",
-            "line 3: `a b` is not the source",
+            "line 3: `a b` is no provider",
         );
         check("provider_installation {}\nprovider_installation {}", "line 2: `provider_installation` stands");
     }

@@ -8,7 +8,6 @@
 //!
 //! This crate reads no environment: the command line hands it in. It starts no provider.
 
-mod address;
 mod archive;
 mod checksum;
 mod configuration;
@@ -24,7 +23,6 @@ mod problem;
 mod remote;
 mod settings;
 
-pub use address::{AddressError, DEFAULT_HOST, DEFAULT_NAMESPACE, ProviderAddress};
 pub use configuration::{Configuration, ConfigurationError, Method, MethodKind};
 pub use constraints::{ConstraintError, VersionConstraints};
 pub use find::{Found, Place, Requirement, find};
@@ -35,3 +33,4 @@ pub use pattern::{AddressPattern, Selection};
 pub use problem::{Problem, ProblemKind};
 pub use semver::Version;
 pub use settings::{Settings, Surroundings};
+pub use trueup_provider::ProviderAddress;

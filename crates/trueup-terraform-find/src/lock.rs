@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use semver::Version;
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
 use crate::plain::{self, Entry};
 
 /// Its name in the folder of the stack.
@@ -109,7 +109,8 @@ fn provider(entry: &Entry) -> Result<(ProviderAddress, Locked), LockError> {
     else {
         return Err(wrong(entry, "only `provider \"…\" { … }` is expected here"));
     };
-    let address: ProviderAddress = label.parse().map_err(|error| wrong(entry, format!("{error}")))?;
+    let address: ProviderAddress =
+        label.parse().map_err(|why| wrong(entry, format!("`{label}` is no provider: {why}")))?;
     if address.to_string() != *label {
         return Err(wrong(entry, format!("`{label}` must be written in full: `{address}`")));
     }

@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use semver::Version;
-
-use crate::address::ProviderAddress;
+use trueup_provider::ProviderAddress;
 
 /// For which machines a program is: `linux_amd64`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -75,7 +74,7 @@ pub(crate) enum Form {
 
 /// Where packages of a provider lie below a folder that keeps many.
 pub(crate) fn folder_of(root: &Path, address: &ProviderAddress) -> PathBuf {
-    root.join(address.host()).join(address.namespace()).join(address.kind())
+    root.join(&address.host).join(&address.namespace).join(&address.kind)
 }
 
 /// Where an unpacked package lies below a folder that keeps many.
@@ -90,7 +89,7 @@ pub(crate) fn place_of(
 
 /// The name of a packed package.
 pub(crate) fn archive_name(address: &ProviderAddress, version: &Version, platform: &Platform) -> String {
-    format!("terraform-provider-{}_{version}_{platform}.zip", address.kind())
+    format!("terraform-provider-{}_{version}_{platform}.zip", address.kind)
 }
 
 /// The packages of a provider for a platform below a folder that keeps many. A folder that is not there has none; of a
@@ -104,7 +103,7 @@ pub(crate) fn list(root: &Path, address: &ProviderAddress, platform: &Platform) 
             let path = path.join(platform.to_string());
             return path.is_dir().then_some(Package { version, path, form: Form::Unpacked });
         }
-        let version = name.strip_prefix(&format!("terraform-provider-{}_", address.kind()))?;
+        let version = name.strip_prefix(&format!("terraform-provider-{}_", address.kind))?;
         let version = version.strip_suffix(&format!("_{platform}.zip"))?.parse().ok()?;
         path.is_file().then_some(Package { version, path, form: Form::Packed })
     };
@@ -118,7 +117,7 @@ pub(crate) fn list(root: &Path, address: &ProviderAddress, platform: &Platform) 
 
 /// The program in the folder of a package.
 pub(crate) fn program_in(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, String> {
-    let name = format!("terraform-provider-{}", address.kind());
+    let name = format!("terraform-provider-{}", address.kind);
     let is_program = |file: &str| {
         let file = file.strip_suffix(".exe").unwrap_or(file);
         file.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))

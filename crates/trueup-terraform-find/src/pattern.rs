@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::address::{DEFAULT_HOST, ProviderAddress};
+use trueup_provider::ProviderAddress;
 
 /// Which providers are meant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -41,9 +41,9 @@ impl AddressPattern {
             Part::Any => true,
             Part::Only(only) => only == name,
         };
-        meets(&self.host, address.host())
-            && meets(&self.namespace, address.namespace())
-            && meets(&self.kind, address.kind())
+        meets(&self.host, &address.host)
+            && meets(&self.namespace, &address.namespace)
+            && meets(&self.kind, &address.kind)
     }
 }
 
@@ -52,8 +52,9 @@ impl FromStr for AddressPattern {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split('/').collect();
+        let meant = ProviderAddress::implied("");
         let (host, namespace, kind) = match parts.as_slice() {
-            [namespace, kind] => (DEFAULT_HOST, *namespace, *kind),
+            [namespace, kind] => (meant.host.as_str(), *namespace, *kind),
             [host, namespace, kind] => (*host, *namespace, *kind),
             _ => return Err(format!("`{text}` is neither HOST/NAMESPACE/TYPE nor NAMESPACE/TYPE")),
         };

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use semver::Version;
 use trueup_core::{Diagnostic, Origin};
+use trueup_provider::ProviderAddress;
 
-use crate::address::ProviderAddress;
 use crate::remote::RemoteError;
 
 /// What is wrong with one provider, or with finding as such.

@@ -92,6 +92,7 @@ impl Inner {
             ("fail-create", true) => return failed("Cannot create", &Value::NULL),
             ("fail-update", false) => return failed("Cannot update", &prior),
             ("crash-before", true) => trouble::crash("before the create"),
+            ("hang-before", true) => objects.hang_once().await,
             ("hang", _) => {
                 let mut stopped = self.stopped.subscribe();
                 let _ = stopped.wait_for(|stopped| *stopped).await;
@@ -110,6 +111,7 @@ impl Inner {
         let mut diagnostics: Vec<Diagnostic> = Vec::new();
         match (asked.as_str(), prior.is_null()) {
             ("crash-after", true) => trouble::crash("after the create"),
+            ("hang-after", true) => objects.hang_once().await,
             ("partial", _) => {
                 diagnostics.push(trouble::error("Made half-way", "As was asked for.", &["trouble"]));
             }

@@ -51,6 +51,15 @@ impl Objects {
         }
     }
 
+    /// Never comes back, the first time. Says so to whoever reads the pipe.
+    pub(crate) async fn hang_once(&self) {
+        if self.note("hung") {
+            let pipe = self.folder.join("reached");
+            let _ = tokio::task::spawn_blocking(move || fs::write(pipe, "reached\n")).await;
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Notes something that outlives the process; whether it is new.
     pub(crate) fn note(&self, what: &str) -> bool {
         let _ = fs::create_dir_all(&self.folder);

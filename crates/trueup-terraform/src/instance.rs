@@ -122,10 +122,12 @@ impl Instance {
         let plugin =
             Plugin::start(&self.name, &self.launch).await.map_err(|error| self.not_started(&error))?;
         let client = plugin.client().clone();
-        if self.tells_schema
-            && let Err(status) = client.schema(Empty {}).await
-        {
-            return Err(self.unready(&plugin, "tell its schemas", &status).await);
+        if self.tells_schema {
+            let told = tokio::time::timeout(self.launch.start_timeout, client.schema(Empty {})).await;
+            let told = told.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer")));
+            if let Err(status) = told {
+                return Err(self.unready(&plugin, "tell its schemas", &status).await);
+            }
         }
         if let Some(config) = &self.config {
             let request = ValidateProviderRequest { config: Some(config.clone()) };

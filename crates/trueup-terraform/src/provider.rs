@@ -89,8 +89,15 @@ impl Shared {
         let name = self.name();
         // Schemas are asked for once, so nothing has to be told before.
         let asked = Instance::new(name, self.options.launch.clone(), self.options.pool.clone(), None, false);
-        let (version, schemas, identities) =
-            asked.call("tell its schemas", Effect::Looks, None, Empty {}, tell_schemas).await?;
+        let told = asked.call("tell its schemas", Effect::Looks, None, Empty {}, tell_schemas);
+        // As long again as it may take to begin.
+        let limit = self.options.launch.start_timeout * 2;
+        let told = tokio::time::timeout(limit, told).await.unwrap_or_else(|_| {
+            let message =
+                format!("the provider {name} did not tell its schemas within {} s", limit.as_secs());
+            Err(Failure::new(FailureClass::Fatal, message))
+        });
+        let (version, schemas, identities) = told?;
         crate::answers::warnings(&schemas.diagnostics, FailureClass::Fatal)?;
         let catalogue = Catalogue::told(version, schemas, identities);
         if let Some(place) = place

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_cli::RegistryRequest;
+use trueup_cli::terraform::{cache_folder, requirements, settings};
 use trueup_provider::{BoxFuture, Provider, ProviderAddress, ProviderSource, Registry};
 use trueup_terraform::{Launch, Pool, ProviderOptions, TerraformProvider};
-use trueup_terraform_find::{
-    AddressError, Found, Problem, ProblemKind, Requirement, Settings, Surroundings, VersionConstraints, find,
-};
+use trueup_terraform_find::{Found, Problem, ProblemKind, Requirement, Settings, VersionConstraints, find};
 
 use crate::plugin_guard::guard;
 use missing::MissingProvider;
@@ -21,11 +21,16 @@ use missing::MissingProvider;
 /// How many plugins run at a time: a large one takes some hundred megabytes.
 const PLUGINS_MAX: usize = 8;
 
+/// How many seconds a plugin may take to begin, on machines where a minute is too little or too much.
+const START_TIMEOUT: &str = "TRUEUP_PLUGIN_START_TIMEOUT";
+
 /// All providers of Terraform that this machine has.
 pub(crate) struct TerraformProviders {
     requirements: Vec<Requirement>,
     settings: Result<Settings, Problem>,
     environment: Vec<(OsString, OsString)>,
+    /// How long a plugin may take to begin, if someone says so.
+    start_timeout: Result<Option<Duration>, Problem>,
     /// Where schemas are kept.
     schemas: Option<PathBuf>,
     pool: Arc<Pool>,
@@ -40,44 +45,35 @@ impl TerraformProviders {
         environment: Vec<(OsString, OsString)>,
     ) -> Self {
         let variables = text_variables(&environment);
-        let home = std::env::home_dir();
-        let cache = cache_folder(&variables);
-        let packages = cache.as_ref().map(|cache| cache.join("providers"));
-        let settings = Settings::gather(&Surroundings {
-            folder: &request.folder,
-            home: home.as_deref(),
-            cache: packages.as_deref(),
-            variables: &variables,
-        });
+        let settings = settings(&request.folder, &variables);
         for warning in settings.iter().flat_map(|settings| &settings.warnings) {
             tracing::warn!("{warning}");
         }
         TerraformProviders {
-            requirements: requirements(request, builtin),
+            requirements: requirements(&request.providers, builtin),
             settings,
             environment,
-            schemas: cache.map(|cache| cache.join("schemas")),
+            start_timeout: start_timeout(&variables),
+            schemas: cache_folder(&variables).map(|cache| cache.join("schemas")),
             pool: Pool::new(PLUGINS_MAX),
             found: Mutex::default(),
         }
     }
 
     fn find(&self, name: &str, address: &ProviderAddress) -> Arc<dyn Provider> {
-        match self.found_on_disk(address) {
-            Ok(found) => Arc::new(TerraformProvider::new(self.options(name, found))),
+        match self.found_on_disk(address).and_then(|found| self.options(name, found)) {
+            Ok(options) => Arc::new(TerraformProvider::new(options)),
             Err(problem) => Arc::new(MissingProvider::new(name, &problem)),
         }
     }
 
     fn found_on_disk(&self, address: &ProviderAddress) -> Result<Found, Problem> {
         let settings = self.settings.as_ref().map_err(Problem::clone)?;
-        let wanted = address.to_string();
         let mut required: Vec<Requirement> =
-            self.requirements.iter().filter(|it| it.address.to_string() == wanted).cloned().collect();
+            self.requirements.iter().filter(|it| it.address == *address).cloned().collect();
         if required.is_empty() {
             // Something that is recorded, and no program speaks of it any more.
-            let constraints = VersionConstraints::default();
-            let address = wanted.parse().map_err(|error: AddressError| refused(error.to_string()))?;
+            let (address, constraints) = (address.clone(), VersionConstraints::default());
             required.push(Requirement { address, constraints, origin: None });
         }
         match find(&required, settings) {
@@ -88,16 +84,17 @@ impl TerraformProviders {
         }
     }
 
-    fn options(&self, name: &str, found: Found) -> ProviderOptions {
-        let launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
-        ProviderOptions {
+    fn options(&self, name: &str, found: Found) -> Result<ProviderOptions, Problem> {
+        let mut launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
+        launch.start_timeout = self.start_timeout.clone()?.unwrap_or(launch.start_timeout);
+        Ok(ProviderOptions {
             name: name.into(),
             address: found.address.to_string(),
             version: found.version.map(|version| SmolStr::from(version.to_string())).unwrap_or_default(),
             launch,
             cache: self.schemas.clone(),
             pool: self.pool.clone(),
-        }
+        })
     }
 }
 
@@ -119,34 +116,16 @@ fn refused(what: String) -> Problem {
     Problem { address: None, origin: None, kind: ProblemKind::Package { what, overridden: false } }
 }
 
-/// What a program asks for, as far as it is Terraform's.
-fn requirements(request: &RegistryRequest, builtin: &Registry) -> Vec<Requirement> {
-    let mut found = Vec::new();
-    for required in &request.providers {
-        let address = match &required.source {
-            Some(source) => source.clone(),
-            None if builtin.has(&required.local) => continue,
-            None => ProviderAddress::implied(&required.local),
-        };
-        // What is no address or no constraint was told where it stands.
-        let Ok(address) = address.to_string().parse() else { continue };
-        let constraints = required.versions.as_deref().map(str::parse).transpose();
-        let Ok(constraints) = constraints else { continue };
-        let constraints = constraints.unwrap_or_default();
-        found.push(Requirement { address, constraints, origin: Some(required.origin) });
+fn start_timeout(variables: &BTreeMap<String, String>) -> Result<Option<Duration>, Problem> {
+    let Some(text) = variables.get(START_TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(None) };
+    match text.parse() {
+        Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
+        Err(_) => Err(refused(format!("{START_TIMEOUT} is `{text}`, which is no number of seconds"))),
     }
-    found
 }
 
 fn text_variables(environment: &[(OsString, OsString)]) -> BTreeMap<String, String> {
     let text =
         |(name, value): &(OsString, OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
     environment.iter().filter_map(text).collect()
-}
-
-/// Where things are kept that can be had again.
-fn cache_folder(variables: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let set = |name: &str| variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    folder.map(|folder| folder.join("trueup"))
 }

@@ -30,6 +30,8 @@ pub(crate) struct Arguments {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Init(commands::init::InitArgs),
+    #[cfg(feature = "terraform")]
+    Providers(commands::providers::ProvidersArgs),
     Validate(commands::validate::ValidateArgs),
     Fmt(commands::fmt::FmtArgs),
     Console(commands::console::ConsoleArgs),
@@ -40,6 +42,10 @@ pub(crate) enum Command {
     Dev(commands::dev::DevArgs),
     Drift(commands::drift::DriftArgs),
     Import(commands::import::ImportArgs),
+    #[cfg(feature = "terraform")]
+    ImportState(commands::import_state::ImportStateArgs),
+    #[cfg(feature = "terraform")]
+    ExportState(commands::export_state::ExportStateArgs),
     Output(commands::output::OutputArgs),
     Show(commands::show::ShowArgs),
     Why(commands::why::WhyArgs),

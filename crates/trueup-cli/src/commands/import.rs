@@ -4,6 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use trueup_core::{Address, Value};
 use trueup_program::ImportDeclaration;
+use trueup_state::Record;
 
 use super::{deploy_options, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
@@ -40,7 +41,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check()?;
     let recorded = workplace.snapshot(Access::Look).await?;
-    if recorded.records.iter().any(|(record, _)| record.address == args.address && record.current.is_some()) {
+    // A create whose outcome nobody knows has no object yet: to import it is a way to settle that (CRASH-1).
+    let holds = |record: &Record| record.current.as_ref().is_some_and(|current| !current.is_interrupted());
+    if recorded.records.iter().any(|(record, _)| record.address == args.address && holds(record)) {
         let summary = format!("{} is recorded already", args.address);
         return Err(CommandError::new(
             summary,

@@ -1,22 +1,34 @@
-//! `init`: a new stack.
+//! `init`: a new stack, or what the one that is there needs.
 
 use clap::Args;
 
+use crate::arguments::JsonArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
+use crate::front_end::{Loaded, ScaffoldFile};
 use crate::session::Session;
 
-/// Write the files of a new stack into this folder
+/// Begin a stack in this folder, or install the providers that the one in it needs
+///
+/// Where there is no stack yet, the files of a new one are written. Where there is one, the Terraform providers that it
+/// requires are found or fetched, checked, and noted in .terraform.lock.hcl. Running it again changes nothing.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  trueup init && trueup plan")]
+#[command(after_help = "Examples:\n  trueup init && trueup plan\n  trueup init --upgrade")]
 pub(crate) struct InitArgs {
-    /// The name of the stack; else that of the folder
+    /// The name of a new stack; else that of the folder
     name: Option<String>,
+    /// Choose the newest providers that will do, whatever the lock file says
+    #[arg(long)]
+    upgrade: bool,
+    /// Fail rather than change the lock file, as in CI
+    #[arg(long, conflicts_with = "upgrade")]
+    locked: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
-pub(super) fn run(session: &Session<'_>, args: &InitArgs) -> CommandResult {
-    let folder = &session.folder;
-    let own = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+pub(super) async fn run(session: &Session<'_>, args: &InitArgs) -> CommandResult {
+    let own = session.folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = args.name.clone().or(own).unwrap_or_else(|| "stack".to_owned());
     let files = session.composition.front_end.scaffold(&name);
     if files.is_empty() {
@@ -25,7 +37,36 @@ pub(super) fn run(session: &Session<'_>, args: &InitArgs) -> CommandResult {
             format!("look at it with `{} plan`", session.name()),
         ));
     }
-    if session.composition.front_end.load(folder).found {
+    let loaded = session.composition.front_end.load(&session.folder);
+    match loaded.found && args.name.is_none() {
+        true => prepare(session, loaded, args).await,
+        false => begin(session, &loaded, &files),
+    }
+}
+
+/// Installs what a stack needs.
+async fn prepare(session: &Session<'_>, loaded: Loaded, args: &InitArgs) -> CommandResult {
+    if loaded.diagnostics.has_errors() {
+        let Loaded { diagnostics, sources, .. } = loaded;
+        return Err(CommandError::Wrong { diagnostics, sources });
+    }
+    #[cfg(feature = "terraform")]
+    {
+        let options = trueup_terraform_find::InstallOptions { upgrade: args.upgrade, locked: args.locked };
+        crate::terraform::install(session, &loaded, options, args.json.json).await
+    }
+    #[cfg(not(feature = "terraform"))]
+    {
+        let _ = args;
+        session.ui.note("There is a stack here already, and nothing to install.");
+        Ok(Exit::Done)
+    }
+}
+
+/// Writes the files of a new stack.
+fn begin(session: &Session<'_>, loaded: &Loaded, files: &[ScaffoldFile]) -> CommandResult {
+    let folder = &session.folder;
+    if loaded.found {
         let summary = format!("there is a stack in {} already", folder.display());
         return Err(CommandError::new(summary, format!("look at it with `{} plan`", session.name())));
     }
@@ -36,7 +77,7 @@ pub(super) fn run(session: &Session<'_>, args: &InitArgs) -> CommandResult {
             "begin in another folder, or move it away",
         ));
     }
-    for file in &files {
+    for file in files {
         let path = folder.join(&file.path);
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         written

@@ -7,14 +7,20 @@ pub(crate) mod deploy;
 pub(crate) mod destroy;
 pub(crate) mod dev;
 pub(crate) mod drift;
+#[cfg(feature = "terraform")]
+pub(crate) mod export_state;
 pub(crate) mod fmt;
 pub(crate) mod graph;
 pub(crate) mod history;
 pub(crate) mod import;
+#[cfg(feature = "terraform")]
+pub(crate) mod import_state;
 pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod output;
 pub(crate) mod plan;
+#[cfg(feature = "terraform")]
+pub(crate) mod providers;
 pub(crate) mod reference;
 pub(crate) mod schema;
 pub(crate) mod show;
@@ -36,7 +42,9 @@ use crate::workplace::Workplace;
 /// Does what was asked.
 pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResult {
     match command {
-        Command::Init(args) => init::run(session, args),
+        Command::Init(args) => init::run(session, args).await,
+        #[cfg(feature = "terraform")]
+        Command::Providers(args) => providers::run(session, args),
         Command::Validate(args) => validate::run(session, args).await,
         Command::Fmt(args) => fmt::run(session, args),
         Command::Console(args) => console::run(session, args).await,
@@ -46,6 +54,10 @@ pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResu
         Command::Dev(args) => dev::run(session, args).await,
         Command::Drift(args) => drift::run(session, args).await,
         Command::Import(args) => import::run(session, args).await,
+        #[cfg(feature = "terraform")]
+        Command::ImportState(args) => import_state::run(session, args).await,
+        #[cfg(feature = "terraform")]
+        Command::ExportState(args) => export_state::run(session, args).await,
         Command::Output(args) => output::run(session, args).await,
         Command::Show(args) => show::run(session, args).await,
         Command::Why(args) => why::run(session, args).await,

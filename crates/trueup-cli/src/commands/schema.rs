@@ -28,14 +28,20 @@ pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResu
     // Which types there are does not depend on where state is kept, but on what the folder's program asks for.
     let providers = session.composition.front_end.load(&session.folder).providers;
     let registry = &session.registry(&StateSettings::in_own_folder(), &providers);
+    // What the program's own name for the provider stands for; empty for the one that the type's name implies.
+    let provider_of = |type_name: &str| {
+        let local = type_name.split('_').next().unwrap_or(type_name);
+        let required = providers.iter().find(|required| required.local == local && required.source.is_some());
+        required.and_then(|required| Some(required.source.as_ref()?.name())).unwrap_or_default()
+    };
     let Some(type_name) = &args.type_name else { return list(session, registry, args).await };
     let (title, version, inputs, outputs) = match type_name.strip_prefix("data.") {
         Some(name) => {
-            let handler = registry.data_source(name).await?;
+            let handler = registry.data_source_of(&provider_of(name), name).await?;
             (format!("data source {name}"), None, handler.inputs().clone(), handler.outputs().clone())
         }
         None => {
-            let handler = registry.resource(type_name).await?;
+            let handler = registry.resource_of(&provider_of(type_name), type_name).await?;
             let schema = handler.schema().clone();
             (format!("resource {type_name}"), Some(schema.version), schema.inputs, schema.outputs)
         }

@@ -32,6 +32,12 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// All variables.
+    #[cfg(feature = "terraform")]
+    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+
     /// A variable as it is set, be it to nothing.
     pub(crate) fn exact(&self, name: &str) -> Option<&String> {
         self.0.get(name)

@@ -281,6 +281,10 @@ impl Case<'_> {
 
     /// A create whose outcome nobody knows (CRASH-1).
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
+        if let Some(state) = self.imported().await? {
+            // A person looked, and says which object it is.
+            return self.decide_found(state, current.number, current.slot, Reason::Recovered).await;
+        }
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
@@ -488,7 +492,8 @@ impl Case<'_> {
         }
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let context = self.sources.context(&self.draft.scope, &node.address, record);
-        let interrupted = record.and_then(|record| record.current.as_ref()).is_some_and(is_interrupted);
+        let interrupted =
+            record.and_then(|record| record.current.as_ref()).is_some_and(Generation::is_interrupted);
         let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
         let looking = async {
             let mut sightings = SlotSightings::new(self.handler, inputs, record.is_some(), context.slot);
@@ -498,8 +503,8 @@ impl Case<'_> {
                 let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
                 sightings.note(slot, within(&*self.sources.clock, window, lookup, is_found).await?);
             }
-            let found = sightings.found.into_iter().map(|(sighting, slot)| (Sighted::from(sighting), slot));
-            Ok(found.collect::<Vec<_>>())
+            let found = sightings.settled(interrupted, &node.address)?.into_iter();
+            Ok(found.map(|(sighting, slot)| (Sighted::from(sighting), slot)).collect::<Vec<_>>())
         };
         let found =
             self.sources.observed(Asked::Lookup, &node.address, &[&inputs.effective], looking).await?;
@@ -518,11 +523,6 @@ impl Case<'_> {
             }
         }
     }
-}
-
-/// Whether a generation is a create of which nobody knows what came of it.
-pub(crate) fn is_interrupted(generation: &Generation) -> bool {
-    matches!(generation.status, Status::Creating(_)) && generation.object.is_none()
 }
 
 /// The inputs of the create that was interrupted, by which its object is found. A stub was begun before all its inputs

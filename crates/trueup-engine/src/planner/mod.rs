@@ -24,7 +24,7 @@ mod sightings;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, is_interrupted, outcome_unknown};
+pub(crate) use decide::{action_of, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use observe::observe;
 pub use preview::Preview;
@@ -40,7 +40,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Path, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Origin, Path, Value};
 use trueup_program::Program;
 use trueup_provider::{
     BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
@@ -269,7 +269,17 @@ pub(crate) fn located(mut diagnostic: Diagnostic, inputs: &Value) -> Diagnostic 
         }
         steps = outer;
     }
-    diagnostic
+    let mut secrets = Vec::new();
+    secret_origins(inputs, &mut secrets);
+    diagnostic.concealing(secrets.into())
+}
+
+/// Where secrets stand in the source: a line that is shown may hold one.
+fn secret_origins(value: &Value, found: &mut Vec<Origin>) {
+    if value.is_secret() {
+        found.extend(value.origin());
+    }
+    value.children().for_each(|child| secret_origins(child, found));
 }
 
 pub(crate) fn failed(address: &Address, attempted: &str, failure: &Failure) -> Diagnostic {

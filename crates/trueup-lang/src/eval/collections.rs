@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Kind, Origin, Type, Value, convert};
 
 use super::{ELEMENTS_MAX, Evaluator};
-use crate::syntax::{Expr, For, ForResult, Name, ObjectItem, ObjectKey};
+use crate::syntax::{Expr, ExprKind, For, ForResult, Name, ObjectItem, ObjectKey};
 
 /// A key that was evaluated.
 enum Key {
@@ -27,6 +27,15 @@ impl Evaluator<'_> {
         for item in items {
             let key = match &item.key {
                 ObjectKey::Name(name) => Key::Known { text: name.text.clone(), secret: false },
+                ObjectKey::Expr(key) if matches!(key.kind, ExprKind::Traversal(_)) => {
+                    let wrong =
+                        Diagnostic::error("this key is neither a name nor an expression in parentheses")
+                            .hint(
+                                "write (…) around a key that is computed, and quotes around one that is text",
+                            );
+                    self.tell(key.origin, wrong);
+                    Key::Open { secret: false }
+                }
                 ObjectKey::Expr(key) => self.key(key),
             };
             let value = self.value(&item.value);

@@ -35,6 +35,11 @@ pub enum StaticStep {
 }
 
 impl Traversal {
+    /// Whether it has the form of a provider's name with its alias: `aws.west`.
+    pub fn is_provider_name(&self) -> bool {
+        matches!(self.known_part().steps.as_slice(), [StaticStep::Attribute(_)]) && self.steps.len() == 1
+    }
+
     /// The root and the steps that are written out.
     pub fn known_part(&self) -> StaticTraversal {
         let mut origin = self.root.origin;

@@ -159,7 +159,7 @@ fn words_that_are_not_supported_are_refused_at_their_place() {
         ("x = 1", "cannot stand outside a block"),
         ("resource \"terraform_data\" {}", "takes 2 labels"),
         ("terraform {\n experiments = [x]\n}", "not supported"),
-        ("provider \"sdt\" {}", "did you mean `std`?"),
+        ("provider \"sdt\" {}", "did you mean the built-in provider `std`?"),
         ("output \"a\" {}", "missing attribute `value`"),
         ("output \"a\" { value = self.x }", "postconditions"),
         ("output \"a\" { value = each.key }", "only where `for_each` stands"),

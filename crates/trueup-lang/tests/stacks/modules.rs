@@ -169,7 +169,6 @@ fn what_only_the_root_module_may_say_is_refused_elsewhere() {
             "`import` stands",
         ),
         ("stack {\n name = \"x\"\n}", "`stack` stands"),
-        ("provider \"terraform\" {}", "a provider is configured"),
     ] {
         let bench = Bench::new([("main.tf", "module \"m\" {\n source = \"./m\"\n}"), ("m/main.tf", text)]);
         let refused = bench.refused();

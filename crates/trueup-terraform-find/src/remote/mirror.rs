@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use reqwest::Url;
 use semver::Version;
 use serde::Deserialize;
+use trueup_provider::ProviderAddress;
 
 use super::client::{Client, answered};
 use super::{Offer, RemoteError};
-use crate::address::ProviderAddress;
 use crate::package::Platform;
 
 #[derive(Deserialize)]

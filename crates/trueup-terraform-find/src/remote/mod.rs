@@ -20,10 +20,10 @@ use std::path::Path;
 
 use reqwest::Url;
 use semver::Version;
+use trueup_provider::ProviderAddress;
 
 pub(crate) use client::Client;
 
-use crate::address::ProviderAddress;
 use crate::configuration::MethodKind;
 use crate::package::Platform;
 

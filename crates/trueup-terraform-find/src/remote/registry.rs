@@ -4,10 +4,10 @@
 use reqwest::Url;
 use semver::Version;
 use serde::Deserialize;
+use trueup_provider::ProviderAddress;
 
 use super::client::{Client, answered};
 use super::{Offer, RemoteError, signature};
-use crate::address::ProviderAddress;
 use crate::package::{Platform, archive_name};
 
 const SERVICE: &str = "providers.v1";
@@ -68,7 +68,7 @@ pub(super) async fn offer(
 ) -> Result<Offer, RemoteError> {
     let path = format!("{version}/download/{}/{}", platform.system(), platform.architecture());
     let url = place(client, address, &path).await?;
-    let Some(download) = client.json::<Download>(&url, Some(address.host())).await? else {
+    let Some(download) = client.json::<Download>(&url, Some(&address.host)).await? else {
         return Err(not_for(client, address, version, platform).await);
     };
     let join =
@@ -112,7 +112,7 @@ async fn listed(
     address: &ProviderAddress,
 ) -> Result<Option<Vec<PublishedVersion>>, RemoteError> {
     let url = place(client, address, "versions").await?;
-    Ok(client.json::<Versions>(&url, Some(address.host())).await?.map(|listed| listed.versions))
+    Ok(client.json::<Versions>(&url, Some(&address.host)).await?.map(|listed| listed.versions))
 }
 
 /// Why a version cannot be had.
@@ -130,15 +130,15 @@ async fn not_for(
                 published.platforms.iter().map(|it| format!("{}_{}", it.os, it.arch)).collect();
             format!("version {version} is not published for {platform}, only for {}", platforms.join(", "))
         }
-        None => format!("the registry {} has no version {version}", address.host()),
+        None => format!("the registry {} has no version {version}", address.host),
     };
     RemoteError::Absent { what }
 }
 
 /// Where the registry tells this of a provider.
 async fn place(client: &Client, address: &ProviderAddress, path: &str) -> Result<Url, RemoteError> {
-    let base = discover(client, address.host()).await?;
-    let path = format!("{}/{}/{path}", address.namespace(), address.kind());
+    let base = discover(client, &address.host).await?;
+    let path = format!("{}/{}/{path}", address.namespace, address.kind);
     base.join(&path).map_err(|error| answered(&base, format!("no URL: {error}")))
 }
 

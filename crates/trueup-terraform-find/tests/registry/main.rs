@@ -1,5 +1,6 @@
 //! Installing providers, from registries and mirrors: with Terraform as referee where it is on the path, and with
 //! everything that can go wrong on the way.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod publish;
 mod server;
@@ -82,6 +83,26 @@ fn a_lock_file_that_must_not_change_is_left_alone() {
     assert!(!stack.lock_file().exists());
     stack.install().unwrap();
     stack.install_with(LOCKED).unwrap();
+}
+
+/// A colleague's lock file, from another platform, has checksums of all archives and none of what is in ours.
+#[test]
+fn the_checksum_of_an_archive_in_the_lock_file_is_enough() {
+    let (server, mut stack) = served(&["1.0.0"]);
+    stack.require("");
+    stack.install().unwrap();
+    let lock: String = stack.lock().split_inclusive('\n').filter(|line| !line.contains("h1:")).collect();
+    fs::write(stack.lock_file(), &lock).unwrap();
+    stack.forget_cache();
+    assert!(stack.found().is_err());
+    assert!(stack.install_with(LOCKED).unwrap().installed[0].fetched);
+    assert_eq!(stack.lock(), lock);
+    assert_eq!(stack.found().unwrap().len(), 1);
+    server.asked();
+    // Now it is known what is in that archive.
+    assert!(stack.install().unwrap().lock_changed);
+    assert!(stack.lock().contains("h1:"));
+    assert_eq!(server.asked(), Vec::<String>::new());
 }
 
 #[test]

@@ -8,6 +8,11 @@ mod list;
 mod migrate;
 mod rekey;
 
+#[cfg(feature = "terraform")]
+pub(super) use export::write_private;
+#[cfg(feature = "terraform")]
+pub(super) use lease::take_lease;
+
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 use trueup_core::{Address, AddressRange};

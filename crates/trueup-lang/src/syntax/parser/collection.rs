@@ -115,8 +115,9 @@ impl Parser<'_> {
             self.at = start;
         }
         let key = self.expression()?;
-        match key.kind {
-            ExprKind::Traversal(_) => {
+        match &key.kind {
+            // `aws.west` is a key where providers are passed; wherever a value is wanted, it is refused.
+            ExprKind::Traversal(traversal) if !traversal.is_provider_name() => {
                 let end = self.at;
                 self.fail(
                     start,

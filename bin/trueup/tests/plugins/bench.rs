@@ -1,0 +1,194 @@
+//! A stack whose provider is our own, and what it comes to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+use trueup_cli_harness::{Folder, Told};
+
+/// Both versions of the protocol.
+pub(crate) const VERSIONS: [u8; 2] = [5, 6];
+
+/// A variable that all processes of one bench have, by which they are found.
+const MARK: &str = "TRUEUP_PLUGIN_TEST";
+
+pub(crate) struct Bench {
+    pub(crate) folder: Folder,
+    version: u8,
+}
+
+/// The folder of our provider's binaries, built if they are not there: they are of another package.
+pub(crate) fn binaries() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_BIN_EXE_trueup")).parent().unwrap().to_owned();
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["build", "--quiet", "--package", "trueup-terraform-fixture", "--bins"]);
+        if folder.ends_with("release") {
+            command.arg("--release");
+        }
+        command.arg("--target-dir").arg(folder.parent().unwrap());
+        assert!(command.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
+        folder
+    })
+}
+
+impl Bench {
+    /// A folder where our provider of this version is overridden by its binary.
+    pub(crate) fn new(version: u8) -> Self {
+        let bench = Bench { folder: Folder::of(env!("CARGO_BIN_EXE_trueup")), version };
+        bench.overriding(binaries());
+        bench
+    }
+
+    /// Takes the provider from another folder.
+    pub(crate) fn overriding(&self, folder: &Path) {
+        let both = VERSIONS.map(|version| {
+            format!("    \"example.com/trueup/fixture{version}\" = \"{}\"\n", folder.display())
+        });
+        let text = format!(
+            "provider_installation {{\n  dev_overrides {{\n{}  }}\n  direct {{}}\n}}\n",
+            both.concat()
+        );
+        self.folder.write("settings.tfrc", &text);
+    }
+
+    /// Writes the program: what it needs to have the provider, and this. `fixture` stands for the provider's name.
+    pub(crate) fn write(&self, text: &str) {
+        let name = format!("fixture{}", self.version);
+        let head = format!(
+            "terraform {{\n  required_providers {{\n    {name} = {{ source = \"example.com/trueup/{name}\" }}\n  }}\n}}\n\n"
+        );
+        self.folder.write("main.tf", &(head + &self.named(text)));
+    }
+
+    /// Writes the program with a configuration of the provider.
+    pub(crate) fn write_configured(&self, text: &str) {
+        self.write(&format!("provider \"fixture\" {{\n  folder = \"objects\"\n}}\n\n{text}"));
+    }
+
+    /// A text that says `fixture` for the provider.
+    pub(crate) fn named(&self, text: &str) -> String {
+        text.replace("fixture", &format!("fixture{}", self.version))
+    }
+
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = self.folder.command(arguments);
+        command.env("TF_CLI_CONFIG_FILE", self.folder.path().join("settings.tfrc"));
+        command.env("TRUEUP_STAGE", "dev").env(MARK, self.folder.path());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &str) -> Told {
+        Told::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs what must succeed, and leaves no process behind.
+    #[track_caller]
+    pub(crate) fn done(&self, arguments: &str) -> Told {
+        let told = self.run(arguments);
+        assert_eq!(told.code, 0, "{arguments}: {}\n{}", told.out, told.err);
+        self.left_alone();
+        told
+    }
+
+    /// Runs what must fail, and leaves no process behind. All that it told, in one line for each paragraph.
+    #[track_caller]
+    pub(crate) fn failed(&self, arguments: &str) -> String {
+        let told = self.run(arguments);
+        assert_eq!(told.code, 1, "{arguments}: {}\n{}", told.out, told.err);
+        self.left_alone();
+        unfolded(&told.err)
+    }
+
+    /// What a plan would do: a word for each resource that is not left as it is.
+    #[track_caller]
+    pub(crate) fn actions(&self) -> BTreeMap<String, String> {
+        let told = self.run("plan --json");
+        assert_eq!(told.code, 0, "{}", told.err);
+        let plan: Json = serde_json::from_str(&told.out).unwrap();
+        let actions = plan["actions"].as_array().unwrap_or_else(|| panic!("{plan:#}"));
+        let text = |json: &Json| json.as_str().unwrap().to_owned();
+        let named = actions.iter().map(|it| (text(&it["address"]), text(&it["action"])));
+        named.filter(|(_, action)| action != "no-op").collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn action(&self, address: &str) -> String {
+        let actions = self.actions();
+        actions.get(&self.named(address)).cloned().unwrap_or_else(|| "no-op".to_owned())
+    }
+
+    /// The objects that exist in a folder: type and id, with their attributes.
+    pub(crate) fn objects_in(&self, folder: &str) -> BTreeMap<String, Json> {
+        let mut objects = BTreeMap::new();
+        for kind in std::fs::read_dir(self.folder.path().join(folder)).into_iter().flatten().flatten() {
+            for file in std::fs::read_dir(kind.path()).into_iter().flatten().flatten() {
+                let json = serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap();
+                let id = file.path().file_stem().unwrap().to_string_lossy().into_owned();
+                objects.insert(format!("{}/{id}", kind.file_name().to_string_lossy()), json);
+            }
+        }
+        objects
+    }
+
+    pub(crate) fn objects(&self) -> BTreeMap<String, Json> {
+        self.objects_in("objects")
+    }
+
+    pub(crate) fn object(&self, name: &str) -> Json {
+        self.objects().remove(name).unwrap_or_else(|| panic!("{name} is not among {:?}", self.objects()))
+    }
+
+    /// Changes an object behind everyone's back.
+    pub(crate) fn tamper(&self, object: &str, attribute: &str, value: impl Into<Json>) {
+        let path = self.folder.path().join(format!("objects/{object}.json"));
+        let mut json: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        json[attribute] = value.into();
+        std::fs::write(path, json.to_string()).unwrap();
+    }
+
+    /// Waits until no process of this bench runs: the kernel ends those that are left with the program, and that takes a
+    /// moment.
+    #[track_caller]
+    #[expect(clippy::disallowed_methods, reason = "what the kernel does has no clock of ours")]
+    pub(crate) fn left_alone(&self) {
+        let begun = Instant::now();
+        while !self.pids().is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "still there: {:?}", self.processes());
+            std::thread::yield_now();
+        }
+    }
+
+    /// The processes of this bench that run: their commands.
+    pub(crate) fn processes(&self) -> Vec<String> {
+        self.pids().into_iter().map(|(_, command)| command).collect()
+    }
+
+    /// The same with their ids.
+    pub(crate) fn pids(&self) -> Vec<(i32, String)> {
+        let mark = format!("{MARK}={}", self.folder.path().display());
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let found = entries.filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let environment = std::fs::read(entry.path().join("environ")).ok()?;
+            let ours = environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes());
+            let command = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+            (ours && !command.is_empty()).then(|| (pid, command.replace('\0', " ")))
+        });
+        found.collect()
+    }
+
+    /// Starts the program, to do something to it while it runs.
+    pub(crate) fn start(&self, arguments: &str) -> std::process::Child {
+        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+}
+
+/// A text without the folding for terminals.
+pub(crate) fn unfolded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
