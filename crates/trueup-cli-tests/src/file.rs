@@ -69,6 +69,7 @@ impl Crud for File {
 
 impl File {
     fn write(&self) -> Result<FileOutput> {
+        assert!(!self.content.contains("panic"), "asked to panic with {:?}", self.password);
         if self.content.contains("forbidden") {
             return Err(Error::denied("not authorized to write this").hint("write something else"));
         }

@@ -1,4 +1,4 @@
-//! What completes: addresses and stages, from the state of the folder the shell stands in. Whatever goes wrong on the
+//! What completes: addresses and stages, from the state of the folder the shell stands in, and profiles. Whatever goes wrong on the
 //! way completes nothing, and says nothing: the line belongs to the user.
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use trueup_provider::RuntimeClock;
 use trueup_state::{Scope, Store};
 use trueup_store_sqlite::SqliteStore;
 
-use crate::settings::{Environment, FolderMemory, OWN_FOLDER};
+use crate::settings::{Environment, FolderMemory, OWN_FOLDER, UserSettings};
 
 /// The variable by which a shell asks for completions.
 pub(crate) const VARIABLE: &str = "COMPLETE";
@@ -36,6 +36,13 @@ pub(crate) fn stages(current: &OsStr) -> Vec<CompletionCandidate> {
         Box::pin(async move { Some(scopes.into_iter().map(|scope| scope.stage.to_string()).collect()) })
     });
     candidates(found, current)
+}
+
+/// The profiles that the user's configuration has.
+pub(crate) fn profiles(current: &OsStr) -> Vec<CompletionCandidate> {
+    let file = Environment::of_process().config_file();
+    let user = UserSettings::read(file.as_deref()).ok();
+    candidates(user.map(|user| user.profile.into_keys().collect()), current)
 }
 
 type Asking<'s> = std::pin::Pin<Box<dyn Future<Output = Option<BTreeSet<String>>> + 's>>;

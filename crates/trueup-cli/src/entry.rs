@@ -16,12 +16,13 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::interrupt::Interrupts;
 use crate::session::Session;
-use crate::settings::{Environment, UserSettings, parse_env_file};
+use crate::settings::{Environment, Profile, UserSettings, parse_env_file};
 use crate::ui::{Terminal, Ui};
 
 /// Runs the command line of this process; what `main` returns.
 #[expect(clippy::needless_pass_by_value, reason = "a binary has no further use for it")]
 pub fn main(composition: Composition) -> ExitCode {
+    crate::panics::tell_only_where();
     let name = composition.name;
     CompleteEnv::with_factory(|| command_line(name)).var(crate::completion::VARIABLE).complete();
     run(&composition, std::env::args_os().collect()).into()
@@ -39,15 +40,15 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
         Ok(parsed) => parsed,
         Err(told) => return tell_usage(&told),
     };
-    let user =
-        environment.config_file().and_then(|file| UserSettings::read(Some(&file)).ok()).unwrap_or_default();
-    let no_color = parsed.global.no_color || user.color == Some(false);
+    // What is wrong with it is told where it is needed.
+    let user = UserSettings::read(environment.config_file().as_deref());
+    let no_color = parsed.global.no_color || user.as_ref().is_ok_and(|user| user.color == Some(false));
     let ui = Ui::new(Terminal::detect(&environment, no_color));
     // However this ends, the terminal is left as it was found.
     let _settled = Settled(ui.clone());
-    let prepared = prepare(&parsed.global, &environment, &arguments);
-    let folder = match prepared {
-        Ok(folder) => folder,
+    let prepared = prepare(&parsed.global, &environment, &user, &arguments);
+    let Prepared { folder, profile } = match prepared {
+        Ok(prepared) => prepared,
         Err(error) => return error.tell(&ui, composition.name),
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -65,6 +66,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             interrupts: Interrupts::default(),
             clock: Arc::new(RuntimeClock::new()),
             given,
+            profile,
             passphrase: Arc::default(),
             registries: std::cell::RefCell::default(),
             typed: typed(composition.name, &arguments),
@@ -95,10 +97,23 @@ fn tell_usage(told: &clap::Error) -> Exit {
     if told.use_stderr() { Exit::Error } else { Exit::Done }
 }
 
-/// What has to be in place before any command: environment, folder, log.
-fn prepare(global: &GlobalArgs, environment: &Environment, arguments: &[OsString]) -> CommandResult<PathBuf> {
-    if !global.env_file.is_empty() {
-        return Err(begin_again(global, environment, arguments));
+/// What is in place before any command, besides environment and log.
+struct Prepared {
+    folder: PathBuf,
+    profile: Option<Profile>,
+}
+
+/// Puts it in place.
+fn prepare(
+    global: &GlobalArgs,
+    environment: &Environment,
+    user: &Result<UserSettings, String>,
+    arguments: &[OsString],
+) -> CommandResult<Prepared> {
+    let profile = Profile::named(global.profile.as_deref(), environment, user)?;
+    let of_profile = profile.as_ref().map(|it| it.unset_variables(environment)).unwrap_or_default();
+    if !global.env_file.is_empty() || !of_profile.is_empty() {
+        return Err(begin_again(global, environment, of_profile, arguments));
     }
     let here = std::env::current_dir()
         .map_err(|error| CommandError::plain(format!("there is no folder to work in: {error}")))?;
@@ -112,12 +127,17 @@ fn prepare(global: &GlobalArgs, environment: &Environment, arguments: &[OsString
     if let Some(file) = &global.log_file {
         log_to(file, environment)?;
     }
-    Ok(folder)
+    Ok(Prepared { folder, profile })
 }
 
-/// Begins again with the variables of the files: providers read the environment of the process, which can be set only
+/// Begins again with the variables of the files and of the profile: providers read the environment of the process, which can be set only
 /// where a process begins. Returns only if that fails.
-fn begin_again(global: &GlobalArgs, environment: &Environment, arguments: &[OsString]) -> CommandError {
+fn begin_again(
+    global: &GlobalArgs,
+    environment: &Environment,
+    of_profile: Vec<(String, String)>,
+    arguments: &[OsString],
+) -> CommandError {
     let mut variables = Vec::new();
     for path in &global.env_file {
         let text = match std::fs::read_to_string(path) {
@@ -132,6 +152,7 @@ fn begin_again(global: &GlobalArgs, environment: &Environment, arguments: &[OsSt
         }
     }
     variables.retain(|(name, _)| !environment.is_set(name));
+    variables.extend(of_profile);
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(error) => {

@@ -185,6 +185,15 @@ impl From<EngineError> for CommandError {
         match error {
             EngineError::Unsound(diagnostics) => diagnostics.into(),
             EngineError::Store(error) => error.into(),
+            EngineError::Held(held) if held.moved_to().is_some() => {
+                let place = held.moved_to().unwrap_or_default();
+                let name =
+                    "`trueup config` shows what names the store: the stack block, TRUEUP_STATE or the user's";
+                let back =
+                    format!("to use this one again as it was then: `trueup unlock {}`", held.holder.run);
+                let moved = Diagnostic::error(format!("the state was moved to {place}"));
+                Diagnostics::from(moved.hint(name).hint(back)).into()
+            }
             EngineError::Held(held) => {
                 let since = crate::render::clock(held.since);
                 let summary = format!("the stage is held by {} since {since} UTC", held.holder);

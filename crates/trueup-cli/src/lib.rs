@@ -11,6 +11,7 @@
 //! Only this crate knows arguments, terminal, environment and home directory. It hands them on as data. It decides
 //! nothing about infrastructure: that is the engine's.
 
+mod approval;
 mod arguments;
 mod commands;
 mod completion;
@@ -22,6 +23,7 @@ pub mod front_end;
 mod graph;
 mod interrupt;
 mod keys;
+mod panics;
 mod plan_files;
 mod policies;
 mod progress;

@@ -16,6 +16,7 @@ use trueup_state::sealing::{Envelope, KeySources};
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{Premises, Purpose};
 use crate::running::Errand;
+use crate::settings::Profile;
 use crate::workplace::{Access, Workplace};
 
 /// A plan file that was read, and says whom it is for.
@@ -189,7 +190,7 @@ fn refuse(changed: Diagnostics) -> CommandResult<()> {
     if changed.has_errors() { Err(changed.into()) } else { Ok(()) }
 }
 
-/// What every program follows from: its texts, and the binary that reads them, by its version.
+/// What every program follows from: its texts, the binary that reads them, by its version, and the user's profile.
 fn own_premises(workplace: &Workplace<'_>) -> Vec<Premise> {
     let composition = workplace.session.composition;
     let build = Premise {
@@ -203,12 +204,13 @@ fn own_premises(workplace: &Workplace<'_>) -> Vec<Premise> {
         .sources
         .files()
         .filter_map(|file| Some(Premise::of(PremiseKind::Source, file.name(), file.text()?.as_bytes())));
-    texts.chain([build]).collect()
+    let profile = workplace.session.profile.as_ref();
+    texts.chain([build]).chain(profile.into_iter().flat_map(Profile::premises)).collect()
 }
 
 fn is_own(workplace: &Workplace<'_>, premise: &Premise) -> bool {
     let build = premise.kind == PremiseKind::Build && premise.name == workplace.session.composition.name;
-    build || premise.kind == PremiseKind::Source
+    build || matches!(premise.kind, PremiseKind::Source | PremiseKind::Profile)
 }
 
 fn refused(path: &Path, error: &PlanFileError) -> CommandError {

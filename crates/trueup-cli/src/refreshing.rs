@@ -10,7 +10,7 @@ use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
 use crate::render::one_line;
 use crate::running::uninterrupted;
-use crate::ui::{Answer, Look, Mark, Meaning, cut};
+use crate::ui::{Look, Mark, Meaning, cut};
 use crate::workplace::{Access, Workplace};
 
 /// What is wanted of a refresh.
@@ -57,20 +57,9 @@ pub(crate) async fn refresh(
     if view.dry_run {
         return Ok((Exit::Done, true));
     }
-    if !view.yes {
-        if !session.ui.is_interactive() || view.json {
-            let summary = "someone has to approve this, and there is no terminal to ask in";
-            return Err(CommandError::new(summary, "add --yes"));
-        }
-        let question = format!("Record this in {}?", workplace.stage.value);
-        match session.ui.ask(&question, &|| session.interrupts.any()) {
-            Answer::Yes => {}
-            Answer::No => {
-                session.ui.note("Nothing was changed.");
-                return Ok((Exit::Done, true));
-            }
-            Answer::Interrupted => return Err(CommandError::Interrupted),
-        }
+    let question = format!("Record this in {}?", workplace.stage.value);
+    if !session.approved(&question, view.yes, view.json)? {
+        return Ok((Exit::Done, true));
     }
     let done = reconciler.refresh(&program, options).await;
     let done = done.map_err(|error| CommandError::of_engine(error, &program))?;

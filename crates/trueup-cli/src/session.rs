@@ -11,7 +11,7 @@ use trueup_provider::{Clock, Registry};
 use crate::composition::{Composition, RegistryRequest};
 use crate::front_end::{GivenVariable, RequiredProvider, StateSettings, Variables};
 use crate::interrupt::Interrupts;
-use crate::settings::Environment;
+use crate::settings::{Environment, Profile};
 use crate::ui::Ui;
 
 /// One call of the command line.
@@ -30,6 +30,8 @@ pub(crate) struct Session<'a> {
     pub clock: Arc<dyn Clock>,
     /// Values of variables from the command line, in order.
     pub given: Vec<GivenVariable>,
+    /// The profile that was named.
+    pub profile: Option<Profile>,
     /// The passphrase, once someone was asked for it.
     pub passphrase: Arc<OnceLock<Secret<String>>>,
     /// All that was asked for providers.
@@ -46,7 +48,10 @@ impl Session<'_> {
         let registry =
             (self.composition.registry)(&RegistryRequest { folder, state, providers, clock, open_store });
         self.registries.borrow_mut().push(registry.clone());
-        registry
+        match &self.profile {
+            Some(profile) => profile.configured(registry),
+            None => registry,
+        }
     }
 
     /// Ends what providers started.

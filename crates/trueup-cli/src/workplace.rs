@@ -142,16 +142,25 @@ impl<'a> Workplace<'a> {
     /// Opens what keeps the state, secrets sealed as they are. A store that is not there yet is made when a lease is taken
     /// in it, and not before.
     pub(crate) async fn bare_store(&self, access: Access) -> CommandResult<Arc<dyn Store>> {
+        self.bare_store_of(&self.state.value, access).await
+    }
+
+    /// The same, for another store than that of the stack.
+    pub(crate) async fn bare_store_of(
+        &self,
+        state: &StateSettings,
+        access: Access,
+    ) -> CommandResult<Arc<dyn Store>> {
         let Session { folder, clock, composition, .. } = self.session;
-        let (state, open) = (self.state.value.clone(), composition.open_store.clone());
-        let request = StoreRequest { folder: folder.clone(), state, clock: clock.clone() };
-        if let Some(path) = self.unmade()? {
+        let open = composition.open_store.clone();
+        let request = StoreRequest { folder: folder.clone(), state: state.clone(), clock: clock.clone() };
+        if let Some(path) = self.unmade(state)? {
             if access != Access::Write {
                 return Ok(Arc::new(MemoryStore::new(clock.clone())));
             }
             let own = path.starts_with(folder.join(settings::OWN_FOLDER)).then(|| folder.clone());
             let make = move || made(path.clone(), own.clone(), open.clone(), request.clone());
-            return Ok(Arc::new(UnmadeStore::new(self.location(), clock.clone(), Box::new(make))));
+            return Ok(Arc::new(UnmadeStore::new(stores::location(state), clock.clone(), Box::new(make))));
         }
         let opened = open(request).await;
         opened
@@ -159,17 +168,17 @@ impl<'a> Workplace<'a> {
     }
 
     /// The file that the store will be, if it is one and is not there yet.
-    fn unmade(&self) -> CommandResult<Option<PathBuf>> {
-        if self.state.value.kind != "sqlite" {
+    fn unmade(&self, state: &StateSettings) -> CommandResult<Option<PathBuf>> {
+        if state.kind != "sqlite" {
             return Ok(None);
         }
-        let path = self.session.folder.join(sqlite_path(&self.state.value)?);
+        let path = self.session.folder.join(sqlite_path(state)?);
         Ok(Some(path).filter(|path| !path.exists()))
     }
 
     /// Fails where there is neither a stack nor anything that one left.
     pub(crate) fn check_something(&self) -> CommandResult<()> {
-        match self.loaded.found || self.unmade()?.is_none() {
+        match self.loaded.found || self.unmade(&self.state.value)?.is_none() {
             true => Ok(()),
             false => self.check(),
         }

@@ -59,7 +59,10 @@ impl RunLease {
                         renewed: watch::Sender::new(asked),
                     });
                 }
-                Acquired::Held(held) if !waiting(&held) => return Err(EngineError::Held(Box::new(held))),
+                // Nobody gives that one back.
+                Acquired::Held(held) if held.moved_to().is_some() || !waiting(&held) => {
+                    return Err(EngineError::Held(Box::new(held)));
+                }
                 Acquired::Held(_) => match store.lease_freed(scope) {
                     None => clock.sleep(POLL).await,
                     Some(freed) => drop(select(clock.sleep(POLL_EXPIRY), freed).await),

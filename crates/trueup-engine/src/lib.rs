@@ -19,6 +19,7 @@ mod lease;
 mod looking;
 mod mutations;
 mod options;
+mod panics;
 mod plan;
 mod planner;
 mod random;

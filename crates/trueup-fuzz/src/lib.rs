@@ -9,6 +9,7 @@ mod addresses;
 mod journal;
 mod language;
 mod plans;
+mod terraform;
 mod values;
 
 /// A property of bytes, by the name of its fuzz target.
@@ -22,12 +23,14 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "addresses", check: addresses::check, seeds: addresses::SEEDS },
     Target { name: "expressions", check: language::check_expression, seeds: language::EXPRESSIONS },
     Target { name: "journal", check: journal::check, seeds: journal::SEEDS },
+    Target { name: "lock_files", check: terraform::check_lock, seeds: terraform::LOCKS },
     Target { name: "plans", check: plans::check, seeds: plans::SEEDS },
     Target { name: "stacks", check: language::check_stack, seeds: language::STACKS },
+    Target { name: "state_files", check: terraform::check_state, seeds: terraform::STATES },
     Target { name: "values", check: values::check, seeds: values::SEEDS },
 ];
 

@@ -19,6 +19,7 @@ mod identity;
 mod ignored;
 mod native;
 mod planning;
+mod preset;
 mod provider;
 mod provider_address;
 mod registry;
@@ -40,6 +41,7 @@ pub use handler::{
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
 pub use ignored::with_ignored;
+pub use preset::Preset;
 pub use provider::{Configured, NativeProvider, Provider, ProviderFunction};
 pub use provider_address::{ProviderAddress, provider_named};
 pub use registry::{ProviderSource, Registry};

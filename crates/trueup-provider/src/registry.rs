@@ -10,6 +10,7 @@ use trueup_core::{Diagnostic, Failure, nearest};
 use crate::clock::BoxFuture;
 use crate::error::Result;
 use crate::handler::{DataHandler, Guarded, GuardedData, ResourceHandler};
+use crate::preset::{Preset, PresetProvider};
 use crate::provider::Provider;
 use crate::provider_address::provider_named;
 
@@ -30,6 +31,7 @@ pub trait ProviderSource: Send + Sync {
 pub struct Registry {
     providers: IndexMap<SmolStr, Arc<dyn Provider>>,
     source: Option<Arc<dyn ProviderSource>>,
+    presets: IndexMap<SmolStr, Preset>,
 }
 
 impl Registry {
@@ -66,6 +68,13 @@ impl Registry {
         self
     }
 
+    /// Says what the configuration of a provider is where the program says nothing, wherever the provider comes from.
+    #[must_use]
+    pub fn preset(mut self, provider: impl Into<SmolStr>, preset: Preset) -> Self {
+        self.presets.insert(provider.into(), preset);
+        self
+    }
+
     /// The names of all that are registered.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.providers.keys().map(SmolStr::as_str)
@@ -84,7 +93,11 @@ impl Registry {
     /// The provider of this name.
     pub fn provider(&self, name: &str) -> Option<Arc<dyn Provider>> {
         let registered = self.providers.get(name).cloned();
-        registered.or_else(|| self.source.as_ref()?.provider(name))
+        let provider = registered.or_else(|| self.source.as_ref()?.provider(name))?;
+        match self.presets.get(name) {
+            Some(preset) => Some(Arc::new(PresetProvider::new(provider, preset.clone()))),
+            None => Some(provider),
+        }
     }
 
     /// The provider whose configuration has this name.

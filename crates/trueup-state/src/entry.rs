@@ -131,4 +131,9 @@ pub enum Step {
         /// The record.
         record: Box<Record>,
     },
+    /// The record came from another store as it is. Its journal begins with this; what came before is in that store.
+    Copied {
+        /// The record.
+        record: Box<Record>,
+    },
 }

@@ -52,6 +52,20 @@ pub struct HeldLease {
     pub expires: SystemTime,
 }
 
+/// What the reason of a lease begins with that keeps everyone out for good, because the state is elsewhere now.
+pub(crate) const MOVED_TO: &str = "moved to ";
+
+/// No run lasts that long.
+const FOR_GOOD: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
+impl HeldLease {
+    /// Where the state of the scope is now, if it is no longer in this store.
+    pub fn moved_to(&self) -> Option<&str> {
+        let lasts = self.expires.duration_since(self.since).unwrap_or_default();
+        self.holder.reason.strip_prefix(MOVED_TO).filter(|_| lasts > FOR_GOOD)
+    }
+}
+
 /// The outcome of asking for a lease.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquired {

@@ -6,6 +6,7 @@
 //! - [`Lease`], [`FencingToken`]: one writer at a time
 //! - [`MemoryStore`]: the store for tests and dry runs
 //! - [`sealing`]: what keeps secrets from the store
+//! - [`moving`]: from one store to another
 //! - [`rows`]: what stores that keep rows have in common
 //! - [`conformance`]: what every store must do
 //!
@@ -15,6 +16,7 @@ pub mod conformance;
 mod entry;
 mod lease;
 mod memory;
+pub mod moving;
 mod record;
 pub mod rows;
 pub mod sealing;

@@ -52,6 +52,8 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
             }
         }
         (Step::Resealed { record }, before) => resealed(entry.id, before, record).map_err(illegal)?,
+        (Step::Copied { record }, None) => resealed(entry.id, None, record).map_err(illegal)?,
+        (Step::Copied { .. }, Some(_)) => return Err(illegal("there is such a record already")),
         (_, None) => return Err(illegal("there is no such record")),
         (step, Some(record)) => return change(record, step).map_err(illegal),
     };
@@ -220,7 +222,7 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             remove(&mut record, *number);
         }
         Step::Moved { to } => record.address = to.clone(),
-        Step::CreateBegun { .. } | Step::Adopted { .. } | Step::Resealed { .. } => {
+        Step::CreateBegun { .. } | Step::Adopted { .. } | Step::Resealed { .. } | Step::Copied { .. } => {
             return Err("it is about the record as a whole");
         }
     }
@@ -297,6 +299,7 @@ impl Step {
             Step::Dropped { .. } => "dropped",
             Step::Moved { .. } => "moved",
             Step::Resealed { .. } => "resealed",
+            Step::Copied { .. } => "copied",
         }
     }
 }

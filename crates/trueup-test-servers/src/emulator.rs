@@ -156,6 +156,11 @@ impl RunningEmulator {
         self.start.port
     }
 
+    /// The folder in which it keeps what it holds.
+    pub fn data(&self) -> &Path {
+        self.start.data.path()
+    }
+
     /// Makes a bucket.
     ///
     /// # Panics

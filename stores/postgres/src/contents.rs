@@ -7,7 +7,9 @@ use futures_util::TryStreamExt;
 use tokio_postgres::Row;
 use trueup_core::{Value, read_json};
 use trueup_state::rows::{AddressPool, from_nanoseconds};
-use trueup_state::{Entry, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, Version};
+use trueup_state::{
+    Entry, FencingToken, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, StoreError, Version,
+};
 
 use crate::fault::Fault;
 use crate::session::{Parameter, Session};
@@ -48,6 +50,19 @@ const PRUNE_RUNS: &str = "
 const PRUNE_JOURNAL: &str = "
     DELETE FROM journal WHERE scope = (SELECT id FROM scopes WHERE stack = $1 AND stage = $2) AND NOT EXISTS
         (SELECT 1 FROM records WHERE records.scope = journal.scope AND records.id = journal.id)";
+
+/// One row if the lease is held; what precedes the last resealing of each record is deleted then. The step is known by
+/// how entries begin: PostgreSQL cannot take JSON apart that has escaped zeros in it.
+const FORGET_BEFORE_RESEALING: &str = r#"
+    WITH ours AS (
+        SELECT id FROM scopes WHERE stack = $1 AND stage = $2 AND held AND token = $3 FOR UPDATE
+    ), resealed AS (
+        SELECT id AS record, max(position) AS position FROM journal
+        WHERE scope = (SELECT id FROM ours) AND body ~ '^[{]"id":"[^"]*","step":[{]"step":"resealed"' GROUP BY id
+    ), forgotten AS (
+        DELETE FROM journal USING resealed
+        WHERE scope = (SELECT id FROM ours) AND id = resealed.record AND journal.position < resealed.position
+    ) SELECT id FROM ours"#;
 
 const SCOPES: &str = "
     SELECT stack, stage FROM scopes
@@ -130,6 +145,20 @@ pub(crate) async fn prune(session: &Session, scope: &Scope, keep_runs: usize) ->
     session.execute(PRUNE_RUNS, &[&stack, &stage, &keep]).await?;
     session.execute(PRUNE_JOURNAL, &[&stack, &stage]).await?;
     Ok(())
+}
+
+pub(crate) async fn forget_before_resealing(
+    session: &Session,
+    scope: &Scope,
+    token: FencingToken,
+) -> Result<bool, Fault> {
+    let (stack, stage) = (scope.stack.as_str(), scope.stage.as_str());
+    let ours = session.query(FORGET_BEFORE_RESEALING, &[&stack, &stage, &token.0.cast_signed()]).await?;
+    if ours.is_empty() {
+        return Err(StoreError::Superseded.into());
+    }
+    session.execute(PRUNE_JOURNAL, &[&stack, &stage]).await?;
+    Ok(true)
 }
 
 /// The scopes that hold anything but a lease or a keyring, in order.

@@ -193,6 +193,16 @@ impl Store for PostgresStore {
         }))
     }
 
+    fn forget_before_resealing<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(self.link.call("write", move |session, _| async move {
+            contents::forget_before_resealing(&session, scope, token).await
+        }))
+    }
+
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
         Box::pin(self.link.call("read", move |session, _| async move { contents::scopes(&session).await }))
     }

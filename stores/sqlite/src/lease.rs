@@ -22,8 +22,10 @@ pub(crate) fn acquire(
     let number = scope::number_or_new(transaction, scope)?;
     let sign = signs.take(number);
     if let Some(held) = held(transaction, scope)?.filter(|held| now < held.expires) {
-        // Only a file that its holder had locked, and nobody locks now, says that the holder is gone.
-        if sign.as_ref().and_then(|sign| sign.last) != Some(held.token) {
+        // Only a file that its holder had locked, and nobody locks now, says that the holder is gone. A store that was
+        // closed stays so without one.
+        let is_gone = sign.as_ref().and_then(|sign| sign.last) == Some(held.token);
+        if !is_gone || held.moved_to().is_some() {
             return Ok(Acquired::Held(held));
         }
     }

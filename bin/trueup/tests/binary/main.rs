@@ -14,6 +14,7 @@ mod mistakes;
 mod plan_files;
 mod plans;
 mod policies;
+mod profiles;
 mod sealing;
 mod secrets;
 mod settings;

@@ -6,8 +6,10 @@
 
 mod bad_plugins;
 mod bench;
+mod coming_over;
 mod ignored;
 mod imports;
+mod installing;
 mod kills;
 mod language;
 mod life;

@@ -241,3 +241,21 @@ fn a_stack_in_rust_saves_plans_too() {
     let told = trueup_cli_harness::Told::of(command.output().unwrap());
     assert!(told.code == 1 && told.err.contains("another build"), "{told:?}");
 }
+
+/// CRUD-12, SECRET-5: what a panic says may hold a secret, so it is told only to who asks for it.
+#[test]
+fn a_panic_of_a_provider_tells_no_secret() {
+    let folder = lines(
+        "stack site\ntest_file bad path=bad.txt content=panic password=hunter22\ntest_file good path=good.txt\n",
+    );
+    let told = folder.run_with("deploy --stage t --yes --log-file log.txt", &[("TRUEUP_LOG", "trace")]);
+    assert_eq!(told.code, 1, "{told:?}");
+    assert!(told.err.contains("file.rs:") && told.err.contains("the provider panicked"), "{told:?}");
+    assert!(told.err.contains("RUST_BACKTRACE=1"), "{told:?}");
+    assert!(folder.has("good.txt"), "the run should go on");
+    for text in [&told.out, &told.err, &folder.read("log.txt")] {
+        assert!(!text.contains("hunter22"), "{text}");
+    }
+    let told = folder.run_with("deploy --stage t --yes", &[("RUST_BACKTRACE", "1")]);
+    assert!(told.err.contains("asked to panic with"), "{told:?}");
+}

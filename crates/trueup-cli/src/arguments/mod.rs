@@ -42,6 +42,10 @@ pub(crate) enum Command {
     Dev(commands::dev::DevArgs),
     Drift(commands::drift::DriftArgs),
     Import(commands::import::ImportArgs),
+    #[cfg(feature = "terraform")]
+    ImportState(commands::import_state::ImportStateArgs),
+    #[cfg(feature = "terraform")]
+    ExportState(commands::export_state::ExportStateArgs),
     Output(commands::output::OutputArgs),
     Show(commands::show::ShowArgs),
     Why(commands::why::WhyArgs),

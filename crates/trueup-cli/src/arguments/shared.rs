@@ -20,6 +20,10 @@ pub(crate) struct GlobalArgs {
     /// Read environment variables from this file; those that are set already count more
     #[arg(long, global = true, value_name = "FILE")]
     pub env_file: Vec<PathBuf>,
+    /// Take environment variables and providers' settings from this profile of the user configuration (also:
+    /// TRUEUP_PROFILE)
+    #[arg(long, global = true, value_name = "NAME", add = ArgValueCompleter::new(completion::profiles))]
+    pub profile: Option<String>,
     /// Use no colours (also: NO_COLOR)
     #[arg(long, global = true)]
     pub no_color: bool,

@@ -29,6 +29,10 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
     let parallelism =
         parallelism.map_err(|wrong| CommandError::new(wrong, "set it to a number such as 10"))?;
     let key = settings::key(environment, &workplace.user);
+    let profile = match &session.profile {
+        Some(profile) => (profile.told(), profile.name.from.to_string()),
+        None => ("(none)".to_owned(), "default".to_owned()),
+    };
     let file = environment.config_file();
     let there = file.as_ref().is_some_and(|file| file.exists());
     let shown = file.map_or("(none)".to_owned(), |file| file.display().to_string());
@@ -41,6 +45,7 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
             format!("{} {}", workplace.state.value.kind, workplace.location()),
             workplace.state.from.to_string(),
         ),
+        ("profile", profile.0, profile.1),
         ("key", crate::keys::told(&key.value), key.from.to_string()),
         ("parallelism", parallelism.value.to_string(), parallelism.from.to_string()),
         ("user configuration", shown, if there { "read" } else { "not there" }.to_owned()),

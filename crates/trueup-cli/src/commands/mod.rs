@@ -7,10 +7,14 @@ pub(crate) mod deploy;
 pub(crate) mod destroy;
 pub(crate) mod dev;
 pub(crate) mod drift;
+#[cfg(feature = "terraform")]
+pub(crate) mod export_state;
 pub(crate) mod fmt;
 pub(crate) mod graph;
 pub(crate) mod history;
 pub(crate) mod import;
+#[cfg(feature = "terraform")]
+pub(crate) mod import_state;
 pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod output;
@@ -50,6 +54,10 @@ pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResu
         Command::Dev(args) => dev::run(session, args).await,
         Command::Drift(args) => drift::run(session, args).await,
         Command::Import(args) => import::run(session, args).await,
+        #[cfg(feature = "terraform")]
+        Command::ImportState(args) => import_state::run(session, args).await,
+        #[cfg(feature = "terraform")]
+        Command::ExportState(args) => export_state::run(session, args).await,
         Command::Output(args) => output::run(session, args).await,
         Command::Show(args) => show::run(session, args).await,
         Command::Why(args) => why::run(session, args).await,

@@ -7,7 +7,6 @@ use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
-use crate::ui::Answer;
 use crate::workplace::{Access, Workplace};
 
 /// Take the lease of a stage away from a run that is dead
@@ -30,16 +29,9 @@ pub(crate) struct UnlockArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &UnlockArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    if !args.yes {
-        if !session.ui.is_interactive() {
-            return Err(CommandError::new("there is no terminal to ask in", "add --yes"));
-        }
-        let question = format!("Take the lease of {} away from run {}?", workplace.stage.value, args.run);
-        match session.ui.ask(&question, &|| session.interrupts.any()) {
-            Answer::Yes => {}
-            Answer::No => return Ok(Exit::Done),
-            Answer::Interrupted => return Err(CommandError::Interrupted),
-        }
+    let question = format!("Take the lease of {} away from run {}?", workplace.stage.value, args.run);
+    if !session.approved(&question, args.yes, args.json.json)? {
+        return Ok(Exit::Done);
     }
     let store = workplace.store(Access::Look).await?;
     match store.unlock(&workplace.scope(), &args.run).await? {

@@ -13,17 +13,19 @@ pub(crate) fn parse_env_file(text: &str) -> Result<Vec<(String, String)>, String
             return Err(format!("line {}: `{line}` is not NAME=value", number + 1));
         };
         let name = name.trim();
-        let sound = |name: &str| {
-            let mut chars = name.chars();
-            chars.next().is_some_and(|char| char.is_ascii_alphabetic() || char == '_')
-                && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
-        };
-        if !sound(name) {
+        if !is_variable_name(name) {
             return Err(format!("line {}: `{name}` is not the name of a variable", number + 1));
         }
         variables.push((name.to_owned(), unquoted(value.trim())));
     }
     Ok(variables)
+}
+
+/// Whether variables of the environment can have this name.
+pub(super) fn is_variable_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|char| char.is_ascii_alphabetic() || char == '_')
+        && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
 /// Double quotes know escapes, single quotes none; a bare value ends before a comment.

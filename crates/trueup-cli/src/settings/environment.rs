@@ -38,6 +38,11 @@ impl Environment {
         &self.0
     }
 
+    /// A variable as it is set, be it to nothing.
+    pub(crate) fn exact(&self, name: &str) -> Option<&String> {
+        self.0.get(name)
+    }
+
     /// The variables whose names begin so.
     #[cfg(feature = "s3")]
     pub(crate) fn starting_with(&self, prefix: &str) -> Vec<(String, String)> {

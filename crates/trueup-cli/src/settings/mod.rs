@@ -4,6 +4,7 @@ mod env_file;
 mod environment;
 mod folder;
 mod key;
+mod profile;
 mod resolve;
 mod user;
 
@@ -11,5 +12,6 @@ pub(crate) use env_file::parse_env_file;
 pub(crate) use environment::Environment;
 pub(crate) use folder::{FolderMemory, OWN_FOLDER, make_own_folder};
 pub(crate) use key::{key, new_key, own_key_file};
+pub(crate) use profile::Profile;
 pub(crate) use resolve::{Resolved, parallelism, stack, stage, state};
 pub(crate) use user::UserSettings;

@@ -132,7 +132,7 @@ pub(crate) fn parallelism(
     Ok(found.unwrap_or(Resolved { value: default, from: Source::Default }))
 }
 
-fn from_toml(value: &toml::Value) -> Value {
+pub(super) fn from_toml(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => text.as_str().into(),
         toml::Value::Integer(number) => (*number).into(),

@@ -1,9 +1,12 @@
 //! The user's configuration file: what holds wherever they work.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use trueup_state::sealing::KeyKind;
+
+use super::profile::UserProfile;
 
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -20,6 +23,9 @@ pub(crate) struct UserSettings {
     pub state: Option<UserState>,
     /// Where the key is that seals secrets.
     pub key: Option<UserKey>,
+    /// What `--profile` can name.
+    #[serde(default)]
+    pub profile: BTreeMap<String, UserProfile>,
 }
 
 /// Where the key is that seals secrets.

@@ -1,11 +1,8 @@
 //! Calls to providers: bounded in time, repeated by class, and never able to take the run down.
 
-use std::any::Any;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +12,7 @@ use trueup_provider::{BoxFuture, CallContext, Configured, IdempotencyToken, Name
 
 use super::Run;
 use crate::events::{EventKind, Operation};
+use crate::panics::caught;
 use crate::planner::configure::{configured, unconfigured, written};
 use crate::planner::{Draft, seed};
 use crate::retry::{Attempts, Next};
@@ -192,22 +190,13 @@ impl Run<'_> {
         call: impl Future<Output = Result<T, E>> + Send,
     ) -> Result<T, E> {
         self.lease.ready().await;
-        let call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
+        let call = std::pin::pin!(caught(call));
         match select(call, self.clock.sleep(timeout)).await {
-            Either::Left((Ok(outcome), _)) => outcome,
-            Either::Left((Err(panic), _)) => {
-                let message = format!("the provider panicked: {}", panic_message(&*panic));
-                Err(Failure::new(FailureClass::Indeterminate, message).into())
-            }
+            Either::Left((outcome, _)) => outcome,
             Either::Right(_) => {
                 let message = format!("no answer within {} s", timeout.as_secs());
                 Err(Failure::new(FailureClass::Indeterminate, message).into())
             }
         }
     }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

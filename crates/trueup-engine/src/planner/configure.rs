@@ -81,7 +81,8 @@ pub(crate) async fn configured(
         return Err(written.diagnostics);
     }
     let failed = |attempted: &str, failure: &Failure| {
-        Diagnostics::from(Diagnostic::error(format!("{attempted} provider {name}: {failure}")))
+        let told = Diagnostic::error(format!("{attempted} provider {name}: {failure}"));
+        Diagnostics::from(failure.hints.iter().fold(told, |told, hint| told.hint(hint.clone())))
     };
     let schema = provider.config_schema().await.map_err(|failure| failed("load", &failure))?;
     let checked = schema.check(&written.value, &format!("provider {name}"));

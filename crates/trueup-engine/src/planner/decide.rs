@@ -17,6 +17,7 @@ use super::node::{Attributes, Decision, NodeKind, Sight, Start};
 use super::trace::lines;
 use super::{Draft, Sources, failed, located, refresh};
 use crate::mutations::planted;
+use crate::panics::caught;
 use crate::plan::{Action, Reason};
 use crate::retry::within;
 use crate::saved::{Asked, ById, Sighted, Told};
@@ -475,7 +476,7 @@ impl Case<'_> {
             private: &private,
             context: &context,
         };
-        let mut answer = self.handler.plan(request).await?;
+        let mut answer = caught(self.handler.plan(request)).await?;
         context.report_warnings(std::mem::take(&mut answer.diagnostics));
         Ok(answer)
     }

@@ -48,6 +48,7 @@ use trueup_state::{Record, RecordId, Scope, Snapshot};
 use crate::graph::Graph;
 use crate::looking::Looking;
 use crate::options::PlanOptions;
+use crate::panics::caught;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
 use crate::saved::{About, Asked, Observations};
@@ -216,7 +217,7 @@ impl Sources<'_> {
         let (retry, timeout) = (self.options.retry, self.options.timeout);
         let mut attempts = Attempts::new(retry, timeout, &*self.clock, seed(&context.address));
         loop {
-            match call().await {
+            match caught(call()).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => match attempts.after(failure, &*self.clock) {
                     Next::Again { wait, .. } => self.clock.sleep(wait).await,

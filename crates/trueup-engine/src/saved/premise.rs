@@ -34,6 +34,8 @@ pub enum PremiseKind {
     Variable,
     /// A provider, by its version.
     Provider,
+    /// What a user's profile says of a provider's configuration.
+    Profile,
     /// A file that an expression read, or whether there is one, or which.
     Read,
 }
@@ -79,6 +81,7 @@ fn told((kind, name): &(PremiseKind, String), differs: Differs<'_>) -> Diagnosti
         PremiseKind::Build | PremiseKind::Source | PremiseKind::Read => name.clone(),
         PremiseKind::Variable => format!("the variable `{name}`"),
         PremiseKind::Provider => format!("the provider `{name}`"),
+        PremiseKind::Profile => format!("what the profile says of provider `{name}`"),
     };
     let summary = match (kind, differs) {
         (PremiseKind::Build | PremiseKind::Provider, Differs::Changed { before, now })
@@ -98,6 +101,7 @@ fn told((kind, name): &(PremiseKind, String), differs: Differs<'_>) -> Diagnosti
     };
     let hint = match kind {
         PremiseKind::Variable => "give it the value that it had, or plan again",
+        PremiseKind::Profile => "use the profile that it was planned with, or plan again",
         _ => PLAN_AGAIN,
     };
     Diagnostic::error(summary).hint(hint)

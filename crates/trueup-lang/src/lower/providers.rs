@@ -228,7 +228,9 @@ impl Finding<'_> {
         };
         let required = module.settings.required_providers.get(local);
         let wrong = match (required, nearest(local, self.registry.names())) {
-            (None, Some(meant)) => wrong.hint(format!("did you mean the built-in provider `{meant}`?")),
+            (None, Some(meant)) if meant != local.as_str() => {
+                wrong.hint(format!("did you mean the built-in provider `{meant}`?"))
+            }
             (None, None) if wrong.hints.is_empty() => {
                 let known: Vec<&str> = self.registry.names().collect();
                 wrong.hint(format!("the built-in providers are `{}`", known.join("`, `")))

@@ -9,6 +9,7 @@ mod commits;
 mod histories;
 mod keyrings;
 mod leases;
+mod moves;
 mod records;
 mod samples;
 pub mod shop;
@@ -78,4 +79,7 @@ pub async fn check(stores: &impl StoreUnderTest) {
     histories::history_lines_come_in_order(stores).await;
     histories::runs_come_newest_first(stores).await;
     histories::pruning_keeps_the_newest_runs_and_the_journal_of_what_exists(stores).await;
+
+    moves::a_move_takes_everything_along_and_closes_the_old_store(stores).await;
+    moves::a_move_to_where_something_else_is_changes_nothing(stores).await;
 }

@@ -147,7 +147,7 @@ impl<'a> Worker<'a> {
             | Step::Refreshed { object, .. }
             | Step::Migrated { object, .. } => self.object(object)?,
             Step::Pending { context, .. } => self.value(context, Part::Pending, Path::ROOT)?,
-            Step::Resealed { record } => self.record_in_place(record)?,
+            Step::Resealed { record } | Step::Copied { record } => self.record_in_place(record)?,
             Step::Abandoned { .. }
             | Step::MetaChanged { .. }
             | Step::DeleteBegun { .. }
@@ -393,7 +393,7 @@ fn step_holds_secrets(step: &Step) -> bool {
         | Step::Refreshed { object, .. }
         | Step::Migrated { object, .. } => object_holds_secrets(object),
         Step::Pending { context, .. } => context.contains_secret(),
-        Step::Resealed { record } => record.generations().any(holds_secrets),
+        Step::Resealed { record } | Step::Copied { record } => record.generations().any(holds_secrets),
         Step::Abandoned { .. }
         | Step::MetaChanged { .. }
         | Step::DeleteBegun { .. }

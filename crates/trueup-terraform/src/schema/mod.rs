@@ -58,6 +58,11 @@ impl TypeSchema {
         Ok(TypeSchema { version, block: Arc::new(block), wire })
     }
 
+    /// The schema of this block.
+    pub fn of_block(version: u64, block: Arc<Block>) -> Self {
+        TypeSchema { version, wire: WireType::of_block(&block), block }
+    }
+
     /// The same as the engine knows it.
     pub fn resource_schema(&self) -> ResourceSchema {
         let mut outputs = Block::clone(&self.block);

@@ -6,9 +6,8 @@ use trueup_state::Step;
 
 use super::ChangeArgs;
 use crate::exit::Exit;
-use crate::failure::{CommandError, CommandResult};
+use crate::failure::CommandResult;
 use crate::session::Session;
-use crate::ui::Answer;
 use crate::workplace::{Access, Workplace};
 
 pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &ChangeArgs) -> CommandResult {
@@ -24,22 +23,9 @@ pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &Chang
     if !args.json.json {
         steps.iter().for_each(|step| session.ui.data(&told(step)));
     }
-    if !args.run.yes {
-        if !session.ui.is_interactive() || args.json.json {
-            return Err(CommandError::new(
-                "someone has to approve this, and there is no terminal to ask in",
-                "add --yes",
-            ));
-        }
-        let question = format!("Change the state of {}?", workplace.stage.value);
-        match session.ui.ask(&question, &|| session.interrupts.any()) {
-            Answer::Yes => {}
-            Answer::No => {
-                session.ui.note("Nothing was changed.");
-                return Ok(Exit::Done);
-            }
-            Answer::Interrupted => return Err(CommandError::Interrupted),
-        }
+    let question = format!("Change the state of {}?", workplace.stage.value);
+    if !session.approved(&question, args.run.yes, args.json.json)? {
+        return Ok(Exit::Done);
     }
     let options = DeployOptions {
         holder: session.holder(),

@@ -90,7 +90,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResu
 }
 
 /// A new file, for its owner alone.
-fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+pub(in crate::commands) fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

@@ -16,7 +16,6 @@ use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
-use crate::ui::Answer;
 use crate::workplace::{Access, Workplace};
 
 /// Record what an export holds, in a stage where nothing is recorded yet
@@ -43,19 +42,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
         let summary = format!("something is recorded in stage {} already", workplace.stage.value);
         return Err(CommandError::new(summary, "import into an empty stage: --stage NAME"));
     }
-    if !args.yes {
-        if !session.ui.is_interactive() {
-            return Err(CommandError::new(
-                "someone has to approve this, and there is no terminal to ask in",
-                "add --yes",
-            ));
-        }
-        let question = format!("Record {} resources in {}?", export.records.len(), workplace.stage.value);
-        match session.ui.ask(&question, &|| session.interrupts.any()) {
-            Answer::Yes => {}
-            Answer::No => return Ok(Exit::Done),
-            Answer::Interrupted => return Err(CommandError::Interrupted),
-        }
+    let question = format!("Record {} resources in {}?", export.records.len(), workplace.stage.value);
+    if !session.approved(&question, args.yes, false)? {
+        return Ok(Exit::Done);
     }
     let lease = take_lease(session, &*store, &scope, "state import").await?;
     let batch = Batch { writes, outputs: export.outputs, ..Batch::default() };

@@ -11,7 +11,7 @@ use crate::session::Session;
 const TERM: Duration = Duration::from_secs(60);
 
 /// Takes the lease, or says who has it.
-pub(super) async fn take_lease(
+pub(in crate::commands) async fn take_lease(
     session: &Session<'_>,
     store: &dyn Store,
     scope: &Scope,

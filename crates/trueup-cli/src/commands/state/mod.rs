@@ -5,7 +5,13 @@ mod export;
 mod import;
 mod lease;
 mod list;
+mod migrate;
 mod rekey;
+
+#[cfg(feature = "terraform")]
+pub(super) use export::write_private;
+#[cfg(feature = "terraform")]
+pub(super) use lease::take_lease;
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
@@ -34,6 +40,7 @@ enum StateCommand {
     Export(export::ExportArgs),
     Import(import::ImportArgs),
     Rekey(rekey::RekeyArgs),
+    Migrate(migrate::MigrateArgs),
     Resolve(ResolveArgs),
     Unprotect(UnprotectArgs),
 }
@@ -109,6 +116,7 @@ pub(super) async fn run(session: &Session<'_>, args: &StateArgs) -> CommandResul
         StateCommand::Export(args) => export::run(session, args).await,
         StateCommand::Import(args) => import::run(session, args).await,
         StateCommand::Rekey(args) => rekey::run(session, args).await,
+        StateCommand::Migrate(args) => migrate::run(session, args).await,
         StateCommand::Mv(args) => {
             let change = HandChange::Move { from: args.from.clone(), to: args.to.clone() };
             change::run(session, &change, &args.change).await

@@ -8,10 +8,9 @@ use trueup_state::{Scope, Store};
 use super::lease::take_lease;
 use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
-use crate::failure::{CommandError, CommandResult};
+use crate::failure::CommandResult;
 use crate::session::Session;
 use crate::settings;
-use crate::ui::Answer;
 use crate::workplace::{Access, Workplace};
 
 /// Seal all secrets by a new key, or give up those whose key is lost
@@ -66,7 +65,7 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -
     session.ask_for_new(&mut next)?;
     let question =
         format!("Seal the secrets of {} by a new key ({})?", scope.stage, crate::keys::told(&next));
-    if !approved(session, args, &question)? {
+    if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
     let lease = take_lease(session, store, &scope, "state rekey").await?;
@@ -99,7 +98,7 @@ async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) 
         tell(session, &lost);
     }
     let question = format!("Give up these secrets of {} for good?", scope.stage);
-    if !approved(session, args, &question)? {
+    if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
     let lease = take_lease(session, store, &scope, "state rekey").await?;
@@ -136,24 +135,4 @@ fn as_json(lost: &Forgotten, scope: &Scope) -> serde_json::Value {
         "version": 1, "kind": "forgotten", "stage": scope.stage, "resources": resources,
         "outputs": lost.outputs, "keyring": lost.keyring,
     })
-}
-
-fn approved(session: &Session<'_>, args: &RekeyArgs, question: &str) -> CommandResult<bool> {
-    if args.yes {
-        return Ok(true);
-    }
-    if !session.ui.is_interactive() || args.json.json {
-        return Err(CommandError::new(
-            "someone has to approve this, and there is no terminal to ask in",
-            "add --yes",
-        ));
-    }
-    match session.ui.ask(question, &|| session.interrupts.any()) {
-        Answer::Yes => Ok(true),
-        Answer::No => {
-            session.ui.note("Nothing was changed.");
-            Ok(false)
-        }
-        Answer::Interrupted => Err(CommandError::Interrupted),
-    }
 }

@@ -1,0 +1,115 @@
+//! `init` and `providers`: finding, installing and locking Terraform's providers.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::Value as Json;
+
+use crate::bench::{Bench, binaries};
+
+const PROGRAM: &str = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n";
+
+/// A bench whose provider lies in a mirror.
+fn mirrored(versions: &[&str]) -> Bench {
+    let bench = Bench::new(6);
+    let mirror = bench.folder.path().join("mirror");
+    for version in versions {
+        let package = package(&bench, version);
+        std::fs::create_dir_all(&package).unwrap();
+        // By another process, so that none is busy when it starts.
+        let from = binaries().join("terraform-provider-fixture6");
+        let copied = std::process::Command::new("cp").arg(from).arg(&package).status();
+        assert!(copied.unwrap().success());
+    }
+    let text = format!(
+        "provider_installation {{\n  filesystem_mirror {{\n    path = \"{}\"\n  }}\n}}\n",
+        mirror.display()
+    );
+    bench.folder.write("settings.tfrc", &text);
+    bench.write_configured(PROGRAM);
+    bench
+}
+
+fn package(bench: &Bench, version: &str) -> PathBuf {
+    let platform = trueup_terraform_find::Platform::current().to_string();
+    bench.folder.path().join("mirror/example.com/trueup/fixture6").join(version).join(platform)
+}
+
+#[test]
+fn what_is_on_the_machine_needs_no_init() {
+    let bench = mirrored(&["1.0.0", "1.2.0"]);
+    bench.done("deploy --yes");
+    assert!(!bench.folder.has(".terraform.lock.hcl"));
+    let told = bench.done("providers --json");
+    let told: Json = serde_json::from_str(&told.out).unwrap();
+    let provider = &told["providers"][0];
+    assert_eq!((&provider["version"], &provider["place"]), (&"1.2.0".into(), &"mirror".into()));
+    assert_eq!(provider["required_by"][0]["at"], "main.tf:3");
+}
+
+#[test]
+fn init_locks_what_it_finds_and_again_changes_nothing() {
+    let bench = mirrored(&["1.0.0"]);
+    let told = bench.done("init --json");
+    let told: Json = serde_json::from_str(&told.out).unwrap();
+    assert_eq!((&told["lock_changed"], &told["providers"][0]["version"]), (&true.into(), &"1.0.0".into()));
+    let lock = bench.folder.read(".terraform.lock.hcl");
+    assert!(lock.contains("provider \"example.com/trueup/fixture6\"") && lock.contains("\"h1:"), "{lock}");
+    let told = bench.done("init");
+    assert!(told.err.contains("1.0.0") && told.err.contains("as the lock file says"), "{}", told.err);
+    assert!(!told.err.contains("Wrote"), "{}", told.err);
+    assert_eq!(bench.folder.read(".terraform.lock.hcl"), lock);
+    // A later version changes nothing, until an upgrade.
+    std::fs::create_dir_all(package(&bench, "1.1.0").parent().unwrap()).unwrap();
+    std::fs::rename(package(&bench, "1.0.0"), package(&bench, "1.1.0")).unwrap();
+    let told = bench.failed("plan");
+    assert!(told.contains("version 1.0.0 of the lock file is not on this machine"), "{told}");
+    assert!(told.contains("there are only 1.1.0") && told.contains("`trueup init`"), "{told}");
+    bench.failed("init");
+    bench.failed("init --locked");
+    bench.done("init --upgrade");
+    bench.done("init --locked");
+    bench.done("deploy --yes");
+}
+
+#[test]
+fn a_package_that_was_exchanged_is_not_started() {
+    let bench = mirrored(&["1.0.0"]);
+    bench.done("init");
+    let program = package(&bench, "1.0.0").join("terraform-provider-fixture6");
+    std::fs::remove_file(&program).unwrap();
+    std::fs::write(&program, "#!/bin/sh\ntouch started\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for command in ["plan", "init"] {
+        let told = bench.failed(command);
+        assert!(told.contains("provider example.com/trueup/fixture6: the package"), "{told}");
+        assert!(told.contains("has the checksum h1:"), "{told}");
+    }
+    assert!(!bench.folder.has("started"));
+}
+
+#[test]
+fn a_provider_that_is_nowhere_is_told_with_what_to_do() {
+    let bench = mirrored(&[]);
+    let told = bench.failed("plan");
+    assert!(told.contains("provider example.com/trueup/fixture6: it is not on this machine"), "{told}");
+    assert!(told.contains("install it with `trueup init`") && told.contains("main.tf"), "{told}");
+    let told = bench.failed("init");
+    assert!(told.contains("nobody has it: the mirror") && told.contains("provider_installation"), "{told}");
+    let told = bench.done("providers");
+    assert!(told.out.contains("it is not on this machine") && told.err.contains("trueup init"), "{told:?}");
+    bench.folder.write(".terraform.lock.hcl", "garbage");
+    let told = bench.failed("init");
+    assert!(told.contains("cannot read the lock file") && told.contains("version control"), "{told}");
+}
+
+#[test]
+fn a_stack_without_such_providers_needs_none() {
+    let bench = Bench::new(6);
+    bench.folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    let told = bench.done("init");
+    assert!(told.err.contains("nothing to install"), "{}", told.err);
+    assert!(!bench.folder.has(".terraform.lock.hcl"));
+    let told = bench.done("providers");
+    assert_eq!(told.out, "terraform  built in\n");
+}

@@ -1,0 +1,26 @@
+//! The question before a change that has no plan to be shown.
+
+use crate::failure::{CommandError, CommandResult};
+use crate::session::Session;
+use crate::ui::Answer;
+
+impl Session<'_> {
+    /// Whether a person wants this. Machines say `--yes`: they are never asked.
+    pub(crate) fn approved(&self, question: &str, yes: bool, json: bool) -> CommandResult<bool> {
+        if yes {
+            return Ok(true);
+        }
+        if !self.ui.is_interactive() || json {
+            let summary = "someone has to approve this, and there is no terminal to ask in";
+            return Err(CommandError::new(summary, "add --yes"));
+        }
+        match self.ui.ask(question, &|| self.interrupts.any()) {
+            Answer::Yes => Ok(true),
+            Answer::No => {
+                self.ui.note("Nothing was changed.");
+                Ok(false)
+            }
+            Answer::Interrupted => Err(CommandError::Interrupted),
+        }
+    }
+}
