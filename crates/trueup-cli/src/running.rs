@@ -16,7 +16,7 @@ use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{Built, Purpose};
 use crate::plan_files::{check_premises, plan_to_save, save};
 use crate::policies::{obey, policies_json};
-use crate::progress::{Mode, Planning, Progress, Watcher};
+use crate::progress::{Mode, Progress, Watcher, planning};
 use crate::render::{
     Defaults, PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan,
     render_run, run_json,
@@ -151,7 +151,7 @@ pub(crate) async fn carry_out_changed(
         Showing { program: &program, defaults: Defaults::of(&program, &workplace.registry).await, begun };
     let mut answer = Asked::Approved;
     let mut run_began = begun;
-    let mut planning = Planning::start(&session.ui, &session.clock, &workplace.looking);
+    let mut planning = planning(&session.ui, &session.clock, &workplace.looking);
     let deployed = {
         let mut approve = |plan: &Plan| {
             drop(planning.take());
@@ -347,7 +347,7 @@ pub(crate) async fn uninterrupted<T>(
     workplace: &Workplace<'_>,
     work: impl Future<Output = T>,
 ) -> CommandResult<T> {
-    let _planning = Planning::start(&workplace.session.ui, &workplace.session.clock, &workplace.looking);
+    let _planning = planning(&workplace.session.ui, &workplace.session.clock, &workplace.looking);
     let first = std::pin::pin!(workplace.session.interrupts.first());
     match select(std::pin::pin!(work), first).await {
         Either::Left((done, _)) => Ok(done),

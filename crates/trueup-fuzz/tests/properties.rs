@@ -178,6 +178,11 @@ fn journal() {
 }
 
 #[test]
+fn lock_files() {
+    run(target("lock_files"), 5_000);
+}
+
+#[test]
 fn plans() {
     run(target("plans"), 2_000);
 }
@@ -185,6 +190,11 @@ fn plans() {
 #[test]
 fn stacks() {
     run(target("stacks"), 500);
+}
+
+#[test]
+fn state_files() {
+    run(target("state_files"), 5_000);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! What is remembered is named by what the files look like (names, lengths, times, inodes), so it is never out of date; it
 //! lies in a folder of the user's own, because whoever can write it can vouch for packages.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -29,6 +30,33 @@ pub(crate) fn of_package(folder: &Path, memory: Option<&Path>) -> io::Result<Str
         beside.persist(&place).map_err(io::Error::from)
     });
     Ok(hash)
+}
+
+/// Whether these checksums vouch for a package with this `h1:`: it is among them, or one is that of the archive from which
+/// we unpacked such a package.
+pub(crate) fn vouch(hashes: &BTreeSet<String>, package: &str, memory: Option<&Path>) -> bool {
+    let unpacked = |archive: &String| {
+        memory.is_some_and(|memory| unpacked_from(archive, memory).is_some_and(|known| known == package))
+    };
+    hashes.contains(package) || hashes.iter().any(unpacked)
+}
+
+/// The `h1:` of what we unpacked from an archive of this checksum.
+pub(crate) fn unpacked_from(archive: &str, memory: &Path) -> Option<String> {
+    fs::read_to_string(memory.join(archive_name(archive)?)).ok()
+}
+
+/// Remembers what was unpacked from an archive. Without it, the package is fetched again for the next folder, and nothing
+/// else happens.
+pub(crate) fn remember_archive(archive: &str, package: &str, memory: &Path) {
+    let Some(name) = archive_name(archive) else { return };
+    let _ = fs::create_dir_all(memory).and_then(|()| fs::write(memory.join(name), package));
+}
+
+fn archive_name(archive: &str) -> Option<String> {
+    let digest = archive.strip_prefix("zh:")?;
+    let sound = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    sound.then(|| format!("archive-{digest}"))
 }
 
 /// A name for all that can be seen of a package without reading it.

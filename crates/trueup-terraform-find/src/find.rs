@@ -171,7 +171,7 @@ fn verify(folder: &Path, locked: &Locked, settings: &Settings) -> Result<(), Pro
             what: format!("cannot read the package {}: {error}", folder.display()),
             overridden: false,
         })?;
-    match locked.hashes.contains(&found) {
+    match checksum::vouch(&locked.hashes, &found, settings.memory.as_deref()) {
         true => Ok(()),
         false => Err(ProblemKind::Checksum { path: folder.to_owned(), found }),
     }

@@ -128,7 +128,11 @@ pub async fn install(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let lock_changed = lock != before;
+    let lock_changed = match options.locked {
+        // More checksums of the same packages are no reason to fail, and none to write.
+        true => chosen(&lock) != chosen(&before),
+        false => lock != before,
+    };
     if lock_changed {
         write_lock(settings, &lock, options).map_err(|kind| vec![Problem::general(kind)])?;
     }
@@ -174,6 +178,12 @@ fn locked(wanted: &Requirement, settled: &Settled) -> Option<Locked> {
     let version = settled.installed.found.version.clone()?;
     let constraints = Some(wanted.constraints.to_string()).filter(|text| !text.is_empty());
     Some(Locked { version, constraints, hashes: settled.hashes.clone() })
+}
+
+/// What a lock file is about, without its checksums.
+fn chosen(lock: &Lock) -> Vec<(&ProviderAddress, &Version, Option<&String>)> {
+    let each = lock.providers.iter();
+    each.map(|(address, locked)| (address, &locked.version, locked.constraints.as_ref())).collect()
 }
 
 /// Written beside and renamed, so that no one ever reads half of it.

@@ -113,3 +113,78 @@ fn a_stack_without_such_providers_needs_none() {
     let told = bench.done("providers");
     assert_eq!(told.out, "terraform  built in\n");
 }
+
+/// How far a download is stands on the screen while it lasts, and is gone afterwards.
+#[test]
+fn a_download_is_shown_while_it_lasts() {
+    let bench = Bench::new(6);
+    bench.write_configured(PROGRAM);
+    let (server, go_on) = slow_mirror(&archive());
+    // On this very machine, nothing needs to be encrypted.
+    bench.folder.write(
+        ".terraformrc",
+        &format!("provider_installation {{\n  network_mirror {{\n    url = \"http://{server}/\"\n  }}\n}}\n"),
+    );
+    let mut screen = trueup_cli_harness::Screen::run(&bench.folder, "init");
+    screen.wait_for("example.com/trueup/fixture6 1.0.0  fetched 1.5 MB of 3.0 MB");
+    go_on.send(()).unwrap();
+    screen.wait_for("Next: trueup plan");
+    assert_eq!(screen.ended(), 0);
+    let text = screen.text();
+    assert!(text.contains("fetched, from a mirror, not signed") && !text.contains("MB"), "{text}");
+    assert!(screen.cursor_is_shown());
+    assert!(bench.folder.read(".terraform.lock.hcl").contains("fixture6"));
+}
+
+/// A package of three megabytes.
+fn archive() -> Vec<u8> {
+    use std::io::Write;
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Stored)
+        .unix_permissions(0o755);
+    writer.start_file("terraform-provider-fixture6_v1.0.0", options).unwrap();
+    writer.write_all(&vec![b'#'; 3_000_000]).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+/// A mirror that stops in the middle of the package until it is told to go on.
+fn slow_mirror(archive: &[u8]) -> (std::net::SocketAddr, std::sync::mpsc::Sender<()>) {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (go_on, told) = std::sync::mpsc::channel();
+    let platform = trueup_terraform_find::Platform::current().to_string();
+    let archive = archive.to_vec();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut request = String::new();
+            stream.read_line(&mut request).unwrap();
+            let mut header = String::new();
+            while stream.read_line(&mut header).unwrap() > 2 {
+                header.clear();
+            }
+            let body = match request.split(' ').nth(1).unwrap_or_default() {
+                path if path.ends_with("/index.json") => br#"{"versions":{"1.0.0":{}}}"#.to_vec(),
+                path if path.ends_with("/1.0.0.json") => {
+                    format!(r#"{{"archives":{{"{platform}":{{"url":"package.zip"}}}}}}"#).into_bytes()
+                }
+                _ => archive.clone(),
+            };
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            let stream = stream.get_mut();
+            stream.write_all(head.as_bytes()).unwrap();
+            if body.len() < 1_000_000 {
+                stream.write_all(&body).unwrap();
+                continue;
+            }
+            stream.write_all(&body[..1_500_000]).unwrap();
+            stream.flush().unwrap();
+            told.recv().unwrap();
+            stream.write_all(&body[1_500_000..]).unwrap();
+        }
+    });
+    (address, go_on)
+}

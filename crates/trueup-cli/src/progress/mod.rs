@@ -7,6 +7,7 @@
 mod lines;
 mod planning;
 mod tracker;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -18,8 +19,9 @@ use trueup_core::Address;
 use trueup_engine::{Event, EventSink, Plan};
 use trueup_provider::Clock;
 
-pub(crate) use planning::Planning;
+pub(crate) use planning::planning;
 use tracker::{Happened, Running, Tracker};
+pub(crate) use waiting::Waiting;
 
 use crate::ui::Ui;
 

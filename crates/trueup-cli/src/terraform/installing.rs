@@ -1,11 +1,9 @@
 //! Installing the providers that a stack needs, with a line that says how far it is.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value as Json, json};
 use trueup_core::{Diagnostic, Diagnostics};
-use trueup_provider::Clock;
 use trueup_terraform_find::{
     Found, InstallOptions, Installation, Installed, Place, Problem, Progress, Requirement, Settings, Vouched,
 };
@@ -14,11 +12,9 @@ use super::{requirements, settings};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{Loaded, StateSettings};
+use crate::progress::Waiting;
 use crate::session::Session;
-use crate::ui::{Line, Mark, Meaning, Ui, padded, width};
-
-/// How often the line is drawn at most.
-const REDRAW: Duration = Duration::from_millis(80);
+use crate::ui::{Line, Mark, Meaning, padded, width};
 
 /// Installs what the stack needs that is not built in.
 pub(crate) async fn install(
@@ -72,49 +68,30 @@ async fn install_shown(
     settings: &Settings,
     options: InstallOptions,
 ) -> Result<Installation, Vec<Problem>> {
-    let shown = Shown { ui: session.ui.clone(), clock: session.clock.clone(), drawn: Mutex::default() };
-    let watch = |progress: Progress<'_>| shown.show(progress);
+    let current: Arc<Mutex<Option<String>>> = Arc::default();
+    let drawn = current.clone();
+    let waiting = Waiting::start(&session.ui, &session.clock, move |_| locked(&drawn).clone());
+    let watch = |progress: Progress<'_>| *locked(&current) = told(progress);
     let installed = trueup_terraform_find::install(required, settings, options, &watch).await;
-    session.ui.settle();
+    drop(waiting);
     installed
 }
 
-/// A line at the bottom of the terminal, while there is something to wait for.
-struct Shown {
-    ui: Ui,
-    clock: Arc<dyn Clock>,
-    drawn: Mutex<Option<SystemTime>>,
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whoever panicked left at worst an old line.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shown {
-    fn show(&self, progress: Progress<'_>) {
-        if !self.ui.is_live() {
-            return;
+/// What there is to wait for.
+fn told(progress: Progress<'_>) -> Option<String> {
+    match progress {
+        Progress::Choosing(address) => Some(format!("{}  choosing a version", address.name())),
+        Progress::Fetching { address, version, received, total } => {
+            let of = total.map(|total| format!(" of {}", megabytes(total))).unwrap_or_default();
+            Some(format!("{} {version}  fetched {}{of}", address.name(), megabytes(received)))
         }
-        let text = match progress {
-            Progress::Choosing(address) => format!("{}  choosing a version", address.name()),
-            Progress::Fetching { address, version, received, total } => {
-                let of = total.map(|total| format!(" of {}", megabytes(total))).unwrap_or_default();
-                format!("{} {version}  fetched {}{of}", address.name(), megabytes(received))
-            }
-            Progress::Unpacking { address, version } => format!("{} {version}  unpacking", address.name()),
-            Progress::Ready(_) => {
-                self.ui.redraw(&[], &[]);
-                return;
-            }
-        };
-        let now = self.clock.now();
-        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = *drawn;
-        let soon = begun.is_some_and(|last| now.duration_since(last).unwrap_or_default() < REDRAW);
-        if soon && matches!(progress, Progress::Fetching { .. }) {
-            return;
-        }
-        *drawn = Some(now);
-        let tick = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() / 100;
-        let look = self.ui.err();
-        let line = Line::new().meaning(Meaning::Update, look.spinner(tick)).text(format!(" {text}"));
-        self.ui.redraw(&[], &[line.render(look)]);
+        Progress::Unpacking { address, version } => Some(format!("{} {version}  unpacking", address.name())),
+        Progress::Ready(_) => None,
     }
 }
 

@@ -63,7 +63,7 @@ impl Fetch<'_> {
                 continue;
             }
             let hash = self.checksum(&path).await?;
-            if known.hashes.contains(&hash) {
+            if checksum::vouch(&known.hashes, &hash, self.settings.memory.as_deref()) {
                 return self.settled(&path, place, false, Vouched::Lock, [hash]).map(Some);
             }
         }
@@ -117,10 +117,7 @@ impl Fetch<'_> {
             return Ok(None);
         }
         let hash = self.checksum(&path).await?;
-        let same = |archive: &&String| {
-            let known = fs::read_to_string(memory.join(archive_memory(archive)));
-            known.is_ok_and(|known| known == hash)
-        };
+        let same = |archive: &&String| checksum::unpacked_from(archive, memory).as_ref() == Some(&hash);
         let Some(archive) = offer.expected.iter().find(same) else { return Ok(None) };
         let vouched = self.vouched(&path, &[hash.clone(), archive.clone()], vouched.clone())?;
         let hashes = offer.signed.iter().cloned().chain([hash]);
@@ -153,9 +150,7 @@ impl Fetch<'_> {
         let disk = |error: std::io::Error| ProblemKind::Disk { path: place.clone(), what: error.to_string() };
         unpacked.keep().map_err(disk)?;
         if let Some(memory) = &self.settings.memory {
-            // Without it, the package is fetched again for the next folder, and nothing else happens.
-            let _ = fs::create_dir_all(memory)
-                .and_then(|()| fs::write(memory.join(archive_memory(&zip_hash)), &hash));
+            checksum::remember_archive(&zip_hash, &hash, memory);
         }
         self.settled(&place, Place::Cache, true, vouched, signed.iter().cloned().chain([hash]))
     }
@@ -216,10 +211,4 @@ impl Fetch<'_> {
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|error| package(error.to_string()))?.map_err(package)
     }
-}
-
-/// Where it is remembered what was in an archive of this checksum.
-fn archive_memory(archive: &str) -> String {
-    let digest: String = archive.chars().filter(char::is_ascii_alphanumeric).collect();
-    format!("archive-{digest}")
 }

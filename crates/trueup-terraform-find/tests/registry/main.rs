@@ -85,6 +85,26 @@ fn a_lock_file_that_must_not_change_is_left_alone() {
     stack.install_with(LOCKED).unwrap();
 }
 
+/// A colleague's lock file, from another platform, has checksums of all archives and none of what is in ours.
+#[test]
+fn the_checksum_of_an_archive_in_the_lock_file_is_enough() {
+    let (server, mut stack) = served(&["1.0.0"]);
+    stack.require("");
+    stack.install().unwrap();
+    let lock: String = stack.lock().split_inclusive('\n').filter(|line| !line.contains("h1:")).collect();
+    fs::write(stack.lock_file(), &lock).unwrap();
+    stack.forget_cache();
+    assert!(stack.found().is_err());
+    assert!(stack.install_with(LOCKED).unwrap().installed[0].fetched);
+    assert_eq!(stack.lock(), lock);
+    assert_eq!(stack.found().unwrap().len(), 1);
+    server.asked();
+    // Now it is known what is in that archive.
+    assert!(stack.install().unwrap().lock_changed);
+    assert!(stack.lock().contains("h1:"));
+    assert_eq!(server.asked(), Vec::<String>::new());
+}
+
 #[test]
 fn terraform_writes_the_same_lock_file_from_the_same_registry() {
     let (server, mut stack) = served(&["1.0.0", "1.2.0", "2.0.0"]);
