@@ -6,6 +6,7 @@
 
 mod bad_plugins;
 mod bench;
+mod hosts;
 mod ignored;
 mod imports;
 mod kills;

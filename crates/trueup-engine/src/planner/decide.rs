@@ -501,6 +501,10 @@ impl Case<'_> {
         };
         let found =
             self.sources.observed(Asked::Lookup, &node.address, &[&inputs.effective], looking).await?;
+        if found.is_none() && interrupted {
+            // What cannot be looked for may be there.
+            return Err(outcome_unknown(&node.address.to_string()));
+        }
         let sightings: Vec<Sighting> = found.unwrap_or_default().into_iter().map(Sighting::from).collect();
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
         match chosen(sightings, adopt, &node.address.to_string())? {
