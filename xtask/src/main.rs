@@ -3,7 +3,7 @@
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
 //! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start;
-//! [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer.
+//! [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer, [`mod@referee`] Terraform beside the program.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -15,6 +15,7 @@ mod fuzz;
 mod licences;
 mod links;
 mod phases;
+mod referee;
 mod reference;
 mod repository;
 mod runner;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
         ["reference"] => exit_code(reference::write(&repository)),
         ["sim", arguments @ ..] => exit_code(sim::run(&repository, arguments)),
+        ["referee", arguments @ ..] => exit_code(referee::run(&repository, arguments)),
         ["fuzz", minutes] => fuzz(&repository, None, minutes),
         ["fuzz", minutes, target] => fuzz(&repository, Some(target), minutes),
         [name] => match PHASES.iter().find(|phase| phase.name == *name) {
@@ -98,6 +100,9 @@ fn help() -> String {
          cargo xtask <phase>             run one phase\n       \
          cargo xtask reference           write the generated pages of docs/reference\n       \
          cargo xtask sim --minutes M     simulate for so long (`cargo xtask sim --help` says what else)\n       \
+         cargo xtask referee [NAME]…     hold plans and results against Terraform's, on all configurations; others with
+                                         --cases FOLDER, other providers with --providers FOLDER
+       \
          cargo xtask fuzz M [target]     fuzz what reads bytes from outside, M minutes a target\n       \
          cargo xtask help                print this\n\nPhases:\n",
     );

@@ -19,6 +19,7 @@ pub(crate) fn guard() -> Vec<OsString> {
 }
 
 /// If this process was started as a guard: how it ended, in case it could not become the plugin.
+#[expect(clippy::print_stderr, reason = "whoever started it hears what a plugin says last")]
 pub(crate) fn guarded() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != WORD {

@@ -10,7 +10,7 @@ fn a_resource_lives_from_plan_to_destroy() {
     for version in VERSIONS {
         let bench = Bench::new(version);
         let thing = |body: &str| {
-            bench.write_configured(&format!("resource \"fixture_thing\" \"a\" {{\n{body}\n}}\n"))
+            bench.write_configured(&format!("resource \"fixture_thing\" \"a\" {{\n{body}\n}}\n"));
         };
         thing("  name = \"a\"\n  tags = { x = \"1\" }");
         assert_eq!(bench.action("fixture_thing.a"), "create");

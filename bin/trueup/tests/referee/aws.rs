@@ -59,7 +59,6 @@ fn ordinary() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what was left out is said, and nobody but people can be told")]
 fn more() {
     match std::env::var_os("TRUEUP_REFEREE") {
         Some(_) => check("more", MORE),

@@ -63,7 +63,8 @@ impl Step {
             let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
             let ["resource", kind, name, "{"] = words.as_slice() else { continue };
             let next = lines.peek().map_or("", |line| line.trim_start());
-            if !next.starts_with("count") && !next.starts_with("for_each") {
+            // The ids of `terraform_data` are random.
+            if !next.starts_with("count") && !next.starts_with("for_each") && *kind != "terraform_data" {
                 found.push((*kind, *name));
             }
         }

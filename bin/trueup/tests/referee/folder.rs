@@ -191,7 +191,7 @@ fn theirs(plan: &Json) -> Planned {
             change["change"]["actions"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
         let word = match actions.as_slice() {
             _ if !change["change"]["importing"].is_null() => "import",
-            ["no-op"] | ["read"] => continue,
+            ["no-op" | "read"] => continue,
             ["forget"] => "forget",
             ["delete", "create"] | ["create", "delete"] => "replace",
             [one] => one,

@@ -100,7 +100,7 @@ impl Evaluator<'_> {
         let mut diagnostic = Diagnostic::error(format!("there is no function `{name}`"));
         if let Some(instead) = functions::removed(name) {
             diagnostic = Diagnostic::error(format!("the function `{name}` is no longer there")).hint(instead);
-        } else if let Some(near) = nearest(name, known.into_iter()) {
+        } else if let Some(near) = nearest(name, known) {
             diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
         }
         self.tell(origin, diagnostic)

@@ -1,5 +1,6 @@
 //! Functions that providers offer: `provider::aws::arn_parse`.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -40,8 +41,8 @@ impl ProviderFunctions {
             for (local, function) in &written {
                 let provider = builtin.meant(&module.module, local);
                 let key = (provider.clone(), SmolStr::new(*function));
-                if !found.contains_key(&key) {
-                    found.insert(key, one(registry, &provider, function).await);
+                if let Entry::Vacant(vacant) = found.entry(key) {
+                    vacant.insert(one(registry, &provider, function).await);
                 }
             }
         }
