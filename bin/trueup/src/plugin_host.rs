@@ -2,7 +2,6 @@
 //! recorded, and the plugin itself for the next run.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,7 +40,7 @@ pub(crate) fn host(variables: &BTreeMap<String, String>) -> Result<Option<Host>,
 
 /// If this process was started as a host: how it ended.
 pub(crate) fn hosted() -> Option<ExitCode> {
-    if std::env::args_os().nth(1)? != OsString::from(WORD) {
+    if std::env::args_os().nth(1)? != *WORD {
         return None;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;

@@ -134,6 +134,8 @@ impl Begun {
 
 #[cfg(test)]
 mod tests {
+    use trueup_provider::{Clock, RuntimeClock};
+
     use super::*;
 
     #[test]
@@ -176,9 +178,10 @@ mod tests {
         let kept = KeptAnswers::new(folder.path().to_owned());
         let ticket = Ticket(IdempotencyToken::fresh());
         kept.begin(ticket).unwrap().keep(b"done").unwrap();
-        kept.sweep(SystemTime::now());
+        let now = RuntimeClock::new().now();
+        kept.sweep(now);
         assert!(matches!(kept.look(ticket).unwrap(), Outcome::Answer(_)));
-        kept.sweep(SystemTime::now() + KEPT_MAX + KEPT_MAX);
+        kept.sweep(now + KEPT_MAX * 2);
         assert_eq!(kept.look(ticket).unwrap(), Outcome::Unheard);
     }
 }

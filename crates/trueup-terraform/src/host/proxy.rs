@@ -76,7 +76,7 @@ impl Proxy {
                 if matches!(method, "Stop" | "StopProvider") {
                     self.stopped.store(true, Ordering::Relaxed);
                 }
-                self.pass_on(request.map(|body| body.map_err(broken).boxed_unsync())).await
+                self.pass_on(request.map(|body| body.map_err(|error| gone(&error)).boxed_unsync())).await
             }
         };
         Ok(answered.unwrap_or_else(refused))
@@ -99,7 +99,7 @@ impl Proxy {
     /// A plugin is configured once. Whoever asks for the same again gets the same answer.
     async fn configure(&self, request: Request<Incoming>) -> Result<Response<Body>, Status> {
         let (parts, body) = request.into_parts();
-        let asked = body.collect().await.map_err(broken)?.to_bytes();
+        let asked = body.collect().await.map_err(|error| gone(&error))?.to_bytes();
         let mut configured = self.configured.lock().await;
         if let Some((before, answer)) = &*configured
             && *before == asked
@@ -117,7 +117,7 @@ impl Proxy {
         let ticket = Ticket(ticket.ok_or_else(|| Status::invalid_argument("that is no ticket"))?);
         let (mut parts, body) = request.into_parts();
         parts.headers.remove(TICKET_HEADER);
-        let asked = body.collect().await.map_err(broken)?.to_bytes();
+        let asked = body.collect().await.map_err(|error| gone(&error))?.to_bytes();
         let kept = self.kept.clone();
         let begun = tokio::task::spawn_blocking(move || kept.begin(ticket)).await;
         // The plugin has not been asked yet.
@@ -190,8 +190,4 @@ fn gone(error: &dyn std::error::Error) -> Status {
     let mut status = Status::unavailable(error.to_string());
     status.metadata_mut().insert(GONE_HEADER, MetadataValue::from_static("true"));
     status
-}
-
-fn broken(error: hyper::Error) -> Status {
-    Status::unavailable(error.to_string())
 }

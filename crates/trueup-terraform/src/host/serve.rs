@@ -7,7 +7,7 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use futures_util::future::select;
 use hyper::server::conn::http2;
@@ -16,6 +16,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::timeout;
+use trueup_provider::{Clock, RuntimeClock};
 
 use super::kept::KeptAnswers;
 use super::proxy::Proxy;
@@ -59,7 +60,7 @@ async fn report(report: &Report) -> io::Result<()> {
 /// Serves until the plugin ends, or nobody comes any more.
 async fn attend(order: &Order, plugin: Plugin, spool: Arc<Spool>, first: UnixListener) -> io::Result<()> {
     let kept = KeptAnswers::new(order.answers.clone());
-    kept.sweep(SystemTime::now());
+    kept.sweep(RuntimeClock::new().now());
     let proxy = Arc::new(Proxy::new(plugin.client(), spool.clone(), kept));
     let serving = serve_runs(order, &proxy, first);
     let ended = async {
