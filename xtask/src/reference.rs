@@ -37,7 +37,7 @@ pub(crate) fn check(repository: &Repository) -> Result<Vec<String>, Failure> {
 fn generate(repository: &Repository, folder: &Path) -> Result<(), Failure> {
     let mut command = cargo(&repository.root);
     // With the providers that the default build leaves out.
-    command.args(["run", "--quiet", "--package", "trueup-bin", "--features", "pg", "--", "reference"]);
+    command.args(["run", "--quiet", "--package", "trueup-bin", "--features", "full", "--", "reference"]);
     command.arg(folder);
     cargo::run(&mut command)
 }

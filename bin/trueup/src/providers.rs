@@ -28,6 +28,8 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
         .with(std_provider(surroundings))
         .with(terraform_provider(Randomness::default()))
         .with(stack_provider(outputs));
+    #[cfg(feature = "aws")]
+    let registry = registry.with(trueup_provider_aws::aws_provider(&request.folder));
     #[cfg(feature = "pg")]
     let registry =
         registry.with(trueup_provider_pg::pg_provider(|name| std::env::var_os(name)?.into_string().ok()));

@@ -91,7 +91,13 @@ impl Folder {
 
     /// Starts the binary, to look at things while it runs.
     pub fn start(&self, arguments: &str) -> Started {
+        self.start_with(arguments, &[])
+    }
+
+    /// Starts it with more in its environment.
+    pub fn start_with(&self, arguments: &str, environment: &[(&str, &str)]) -> Started {
         let mut command = self.command(arguments);
+        command.envs(environment.iter().copied());
         Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
     }
 

@@ -1,13 +1,20 @@
 //! Drives one resource type by hand: what the engine does for one resource, without order, retries or store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, DeleteRequest, IdempotencyToken,
     ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
     PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
 };
+
+/// How often an operation is called again before its answer stands.
+const POLLS_MAX: usize = 600;
+
+/// How long to wait before an operation is called again, if it does not say.
+const POLL_DELAY: Duration = Duration::from_secs(1);
 
 /// One resource of one type, driven call by call.
 #[derive(Clone)]
@@ -16,6 +23,9 @@ pub struct Driver {
     config: Configured,
     /// What each call is told; change it to be another generation or to hear progress.
     pub context: CallContext,
+    /// Whether what the engine would retry is tried again, too: what is throttled, or not everywhere known yet. Without it,
+    /// only what is pending is.
+    pub patient: bool,
 }
 
 impl Driver {
@@ -38,7 +48,8 @@ impl Driver {
         let handler = Registry::new().with(provider).resource(type_name).await?;
         let address =
             Address::resource(type_name, "it").map_err(|error| Diagnostic::error(error.to_string()))?;
-        Ok(Driver { handler, config, context: CallContext::new("conformance", "test", address) })
+        let context = CallContext::new("conformance", "test", address);
+        Ok(Driver { handler, config, context, patient: false })
     }
 
     /// The type.
@@ -94,8 +105,41 @@ impl Driver {
         self.handler.plan(request).await
     }
 
-    /// Checks resolved inputs, plans and applies: creates the object if there is no prior state, else updates it.
+    /// Checks resolved inputs, plans and applies: creates the object if there is no prior state, else updates it. What is
+    /// pending is called again, as the engine does (RETRY-4).
     pub async fn apply(
+        &self,
+        desired: &InputValues,
+        prior: Option<&State>,
+        observed: Option<&State>,
+    ) -> Result<State, ApplyFailure> {
+        let mut driver = self.clone();
+        for _ in 0..POLLS_MAX {
+            match driver.apply_once(desired, prior, observed).await {
+                Err(failed) if driver.waited_for(&failed.failure).await => {}
+                applied => return applied,
+            }
+        }
+        driver.apply_once(desired, prior, observed).await
+    }
+
+    /// Waits as long as an operation asks for that is to be called again, and keeps what it wants to be told; whether it is
+    /// one.
+    async fn waited_for(&mut self, failure: &Failure) -> bool {
+        let delay = match &failure.class {
+            FailureClass::Pending { delay, context } => {
+                self.context.pending = Some(context.clone());
+                delay
+            }
+            FailureClass::Throttled { delay } if self.patient => delay,
+            FailureClass::Retryable if self.patient => &None,
+            _ => return false,
+        };
+        self.context.clock.sleep(delay.unwrap_or(POLL_DELAY)).await;
+        true
+    }
+
+    async fn apply_once(
         &self,
         desired: &InputValues,
         prior: Option<&State>,
@@ -129,8 +173,19 @@ impl Driver {
         self.handler.lookup(LookupRequest { config, desired, interrupted: false, context }).await
     }
 
-    /// Removes the object.
+    /// Removes the object; while that is pending, again.
     pub async fn delete(&self, inputs: &InputValues, state: &State) -> Result<(), ApplyFailure> {
+        let mut driver = self.clone();
+        for _ in 0..POLLS_MAX {
+            match driver.delete_once(inputs, state).await {
+                Err(failed) if driver.waited_for(&failed.failure).await => {}
+                deleted => return deleted,
+            }
+        }
+        driver.delete_once(inputs, state).await
+    }
+
+    async fn delete_once(&self, inputs: &InputValues, state: &State) -> Result<(), ApplyFailure> {
         let (config, context) = (&self.config, &self.context);
         self.handler.delete(DeleteRequest { config, inputs: &inputs.effective, state, context }).await
     }

@@ -4,10 +4,11 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use trueup_core::{Diagnostics, Value};
-use trueup_provider::{BoxFuture, CallContext, InputValues, Provider, State};
+use trueup_provider::{BoxFuture, CallContext, Clock, InputValues, Provider, State};
 
 use crate::checks::{self, Check};
 use crate::driver::Driver;
+use crate::interrupt::StepCount;
 use crate::outcome::{CheckReport, Outcome};
 
 /// Counts objects.
@@ -30,6 +31,8 @@ pub struct Kit {
     pub(crate) marked: bool,
     pub(crate) id: Option<Id>,
     pub(crate) census: Option<Census>,
+    pub(crate) settle: Option<Hook<()>>,
+    pub(crate) steps: Option<StepCount>,
     pub(crate) canary: Option<String>,
     pub(crate) kept_in_state: bool,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
@@ -71,6 +74,8 @@ impl Kit {
             marked: false,
             id: None,
             census: None,
+            settle: None,
+            steps: None,
             canary: None,
             kept_in_state: false,
             progress,
@@ -146,6 +151,48 @@ impl Kit {
         self
     }
 
+    /// The stack that the resource is of: names are made of it, so where others have objects too, a census can tell them
+    /// apart. `conformance` if it is not said.
+    #[must_use]
+    pub fn of_stack(mut self, stack: &str) -> Self {
+        self.driver.context.owner.stack = stack.into();
+        self
+    }
+
+    /// Tries again what the engine would retry: a service that is far away and shared throttles, and does not know
+    /// everywhere at once what was made. Without it every failure counts, as it should where nothing disturbs.
+    #[must_use]
+    pub fn patient(mut self) -> Self {
+        self.driver.patient = true;
+        self
+    }
+
+    /// Another clock than the runtime's: what waits for an emulator need not wait as long as for the real thing.
+    #[must_use]
+    pub fn timed_by(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.driver.context.clock = clock;
+        self
+    }
+
+    /// What counts as a step: calls are cut off after each, when they next wait. Without it each wait is a step, which for
+    /// a type that talks to a server is several for each request, all alike.
+    #[must_use]
+    pub fn steps_counted_by(mut self, count: impl Fn() -> usize + Send + Sync + 'static) -> Self {
+        self.steps = Some(Box::new(count));
+        self
+    }
+
+    /// How to wait until all that was sent to the other side has been carried out. A call that is cut off may go on over
+    /// there: what recovers from it must not run before that, or it would see nothing of what is about to happen.
+    #[must_use]
+    pub fn settled_by<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        settle: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.settle = Some(Box::new(move |()| Box::pin(settle())));
+        self
+    }
+
     /// A text that the inputs hold in secret fields only: it must not appear anywhere in the clear, be it in a plan, in
     /// what was made, looked up or reported, or in a failure.
     #[must_use]
@@ -175,6 +222,13 @@ impl Kit {
             report.checks.push((name, outcome));
         }
         report
+    }
+
+    /// Waits until what was cut off has come to its end on the other side.
+    pub(crate) async fn settled(&self) {
+        if let Some(settle) = &self.settle {
+            settle(()).await;
+        }
     }
 
     /// How many objects exist, if the author said how to tell.

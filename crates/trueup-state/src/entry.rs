@@ -79,8 +79,8 @@ pub enum Step {
         /// The object.
         object: State,
     },
-    /// The create or update is known not to have happened; nothing is under way any more. A half-made object that was
-    /// there before stays one, to be finished or deleted (CRASH-2).
+    /// The create, update or delete is known not to have happened; nothing is under way any more. A half-made object that
+    /// was there before stays one, to be finished or deleted (CRASH-2).
     Abandoned {
         /// The generation.
         number: u64,

@@ -177,6 +177,13 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             generation.status = Status::Ready;
         }
         Step::Abandoned { number } => {
+            // Older generations are only ever deleted (DELETE-10).
+            if let Ok(refused) = any(&mut record, *number)
+                && refused.status == Status::Deleting
+            {
+                refused.status = Status::Ready;
+                return Ok(Some(record));
+            }
             let generation = in_flight(&mut record, *number)?;
             match (&generation.object, &mut generation.status) {
                 (None, _) => record.current = None,

@@ -128,6 +128,7 @@ struct Both {
 
 impl Both {
     /// `None` where there is no Terraform on the path, which is said.
+    #[expect(clippy::print_stderr, reason = "what is left out is said")]
     fn new(version: u8) -> Option<Self> {
         let path = std::env::var_os("PATH")?;
         let terraform = std::env::split_paths(&path).map(|it| it.join("terraform")).find(|it| it.is_file());

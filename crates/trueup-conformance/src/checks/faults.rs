@@ -1,4 +1,4 @@
-//! Calls that are cut off: at every point where they wait, and between the effect and its record (CRASH-7).
+//! Calls that are cut off: at every point where they wait, or after each step that the author counts, and between the effect and its record (CRASH-7).
 //!
 //! That nothing was leaked or doubled only a census can tell: without one these checks are skipped rather than passed.
 
@@ -9,8 +9,8 @@ use crate::driver::Driver;
 use crate::interrupt::interrupted;
 use crate::kit::{Census, Kit};
 
-/// More points than any call waits at; beyond it something loops.
-const WAITS_MAX: usize = 10_000;
+/// More steps than any call takes; beyond it something loops.
+const STEPS_MAX: usize = 10_000;
 
 /// Does what the engine does about a create whose outcome it does not know (CRASH-1).
 async fn recover(kit: &Kit, driver: &Driver, desired: &InputValues) -> Result<State, Stop> {
@@ -74,16 +74,19 @@ pub(crate) async fn a_create_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked
         return Err(blind());
     }
     let count = census(kit)?;
-    for waits in 0..WAITS_MAX {
+    for steps in 0..STEPS_MAX {
         let before = count().await;
         let driver = kit.driver.with_fresh_token();
-        if let Some(finished) = interrupted(driver.apply(&desired, None, None), waits).await {
+        if let Some(finished) =
+            interrupted(driver.apply(&desired, None, None), steps, kit.steps.as_ref()).await
+        {
             return kit.remove(&desired, &finished?).await;
         }
+        kit.settled().await;
         let state = recover(kit, &driver, &desired).await?;
-        ensure_one_more(kit, &desired, &state, before, &format!("at wait {waits}")).await?;
+        ensure_one_more(kit, &desired, &state, before, &format!("after {steps} steps")).await?;
     }
-    Err(Stop::Failed(format!("it did not end within {WAITS_MAX} waits")))
+    Err(Stop::Failed(format!("it did not end within {STEPS_MAX} steps")))
 }
 
 pub(crate) async fn a_create_whose_answer_was_lost_is_recovered(kit: &Kit) -> Checked {
@@ -102,10 +105,13 @@ pub(crate) async fn a_create_whose_answer_was_lost_is_recovered(kit: &Kit) -> Ch
 pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked {
     let updated = needs(kit.updated.as_ref(), "inputs for an update")?;
     let updated = kit.driver.inputs(updated)?;
-    for waits in 0..WAITS_MAX {
+    for steps in 0..STEPS_MAX {
         let (_, state) = kit.created().await?;
-        let cut_off = interrupted(kit.driver.apply(&updated, Some(&state), Some(&state)), waits).await;
+        let cut_off =
+            interrupted(kit.driver.apply(&updated, Some(&state), Some(&state)), steps, kit.steps.as_ref())
+                .await;
         let finished = cut_off.is_some();
+        kit.settled().await;
         // The original state stays the baseline: the record still says what was before.
         let repeated = kit.driver.apply(&updated, Some(&state), Some(&state)).await?;
         let no_op = kit.ensure_no_op(&updated, &repeated).await;
@@ -115,24 +121,26 @@ pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked
             return Ok(());
         }
     }
-    Err(Stop::Failed(format!("it did not end within {WAITS_MAX} waits")))
+    Err(Stop::Failed(format!("it did not end within {STEPS_MAX} steps")))
 }
 
 /// DELETE-5
 pub(crate) async fn a_delete_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked {
     let count = census(kit)?;
-    for waits in 0..WAITS_MAX {
+    for steps in 0..STEPS_MAX {
         let before = count().await;
         let (desired, state) = kit.created().await?;
-        let finished = interrupted(kit.driver.delete(&desired, &state), waits).await.is_some();
+        let finished =
+            interrupted(kit.driver.delete(&desired, &state), steps, kit.steps.as_ref()).await.is_some();
+        kit.settled().await;
         kit.remove(&desired, &state).await?;
         let after = count().await;
         ensure(before == after, || {
-            format!("cut off at wait {waits}: {before} objects before, {after} after")
+            format!("cut off after {steps} steps: {before} objects before, {after} after")
         })?;
         if finished {
             return Ok(());
         }
     }
-    Err(Stop::Failed(format!("it did not end within {WAITS_MAX} waits")))
+    Err(Stop::Failed(format!("it did not end within {STEPS_MAX} steps")))
 }

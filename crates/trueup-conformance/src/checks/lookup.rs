@@ -1,6 +1,6 @@
 //! Finding objects by their identity alone (ADOPT-1, ADOPT-2).
 
-use trueup_provider::{InputValues, Ownership, Recovery, Sighting, State};
+use trueup_provider::{InputValues, Ownership, Recovery, Sighting, State, Verdict};
 
 use super::{Checked, Stop, ensure, needs};
 use crate::kit::Kit;
@@ -42,14 +42,9 @@ pub(crate) async fn ones_own_object_is_found_as_owned(kit: &Kit) -> Checked {
 }
 
 pub(crate) async fn a_foreign_object_is_found_as_unowned(kit: &Kit) -> Checked {
-    let taken = needs(kit.foreign.as_ref(), "how to make an object that belongs to someone else")?;
-    let desired = kit.desired()?;
-    // A type that cannot look is skipped before anything foreign is made that only a lookup could remove.
-    sightings(kit, &desired).await?;
-    taken((kit.driver.context.clone(), desired.clone())).await;
-    let found = sightings(kit, &desired).await?;
+    let (desired, found) = foreign(kit).await?;
     for sighting in &found {
-        kit.remove(&desired, &sighting.state).await?;
+        take_over_and_remove(kit, &desired, sighting).await?;
     }
     match found.as_slice() {
         [Sighting { ownership: Ownership::Unowned, .. }] => Ok(()),
@@ -62,13 +57,9 @@ pub(crate) async fn a_foreign_object_is_found_as_unowned(kit: &Kit) -> Checked {
 
 /// ADOPT-2: whoever takes over says so where the next lookup finds it, or lost state would find it foreign again.
 pub(crate) async fn a_foreign_object_that_is_taken_over_is_ones_own(kit: &Kit) -> Checked {
-    let taken = needs(kit.foreign.as_ref(), "how to make an object that belongs to someone else")?;
     needs(kit.marked.then_some(&()), "that objects bear a mark")?;
-    let desired = kit.desired()?;
-    sightings(kit, &desired).await?;
-    taken((kit.driver.context.clone(), desired.clone())).await;
-    let found = sightings(kit, &desired).await?.into_iter().next();
-    let Some(Sighting { state: foreign, .. }) = found else {
+    let (desired, found) = foreign(kit).await?;
+    let Some(Sighting { state: foreign, .. }) = found.into_iter().next() else {
         return Err(Stop::Failed("it was not found".to_owned()));
     };
     let adopted = match kit.driver.apply(&desired, Some(&foreign), Some(&foreign)).await {
@@ -87,6 +78,38 @@ pub(crate) async fn a_foreign_object_that_is_taken_over_is_ones_own(kit: &Kit) -
         [_] => Err(Stop::Failed("it is still found as someone else's".to_owned())),
         found => Err(Stop::Failed(format!("{} objects were found", found.len()))),
     }
+}
+
+/// ADOPT-2: what is taken over is ours from then on, so that it can be deleted (DELETE-9).
+pub(crate) async fn a_foreign_object_that_is_taken_over_can_be_deleted(kit: &Kit) -> Checked {
+    let (desired, found) = foreign(kit).await?;
+    for sighting in &found {
+        take_over_and_remove(kit, &desired, sighting).await?;
+    }
+    let left = sightings(kit, &desired).await?;
+    ensure(left.is_empty(), || format!("{} objects were left", left.len()))
+}
+
+/// What a lookup finds after someone else made an object of the same identity.
+async fn foreign(kit: &Kit) -> Result<(InputValues, Vec<Sighting>), Stop> {
+    let taken = needs(kit.foreign.as_ref(), "how to make an object that belongs to someone else")?;
+    let desired = kit.desired()?;
+    // A type that cannot look is skipped before anything foreign is made that only a lookup could remove.
+    sightings(kit, &desired).await?;
+    taken((kit.driver.context.clone(), desired.clone())).await;
+    let found = sightings(kit, &desired).await?;
+    Ok((desired, found))
+}
+
+/// Does what the engine does with someone else's object that it is allowed to adopt, then deletes it.
+async fn take_over_and_remove(kit: &Kit, desired: &InputValues, sighting: &Sighting) -> Checked {
+    let prior = Some(&sighting.state);
+    let plan = kit.driver.plan(desired, prior, prior).await?;
+    let state = match plan.verdict {
+        Verdict::Update | Verdict::MayUpdate => kit.driver.apply(desired, prior, prior).await?,
+        _ => sighting.state.clone(),
+    };
+    kit.remove(desired, &state).await
 }
 
 /// ADOPT-7: what a person names is the object as it is, and what is not there is said to be so.

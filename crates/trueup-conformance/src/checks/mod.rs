@@ -39,6 +39,7 @@ pub(crate) const ALL: &[Check] = checks![
     lookup::nothing_is_found_before_it_exists,
     lookup::ones_own_object_is_found_as_owned,
     lookup::a_foreign_object_is_found_as_unowned,
+    lookup::a_foreign_object_that_is_taken_over_can_be_deleted,
     lookup::a_foreign_object_that_is_taken_over_is_ones_own,
     lookup::an_object_is_imported_by_its_id,
     faults::a_create_cut_off_anywhere_is_recovered,

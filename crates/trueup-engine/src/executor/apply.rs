@@ -24,7 +24,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
-use crate::planner::{action_of, chosen};
+use crate::planner::{SlotSightings, action_of, chosen};
 use crate::retry::{Attempts, within};
 
 /// One resource being applied.
@@ -112,31 +112,38 @@ impl Applying<'_> {
     /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6).
     async fn look(&self) -> Result<Option<State>, Trouble> {
         let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
-        let Some(sighting) = self.sighted(interrupted).await? else { return Ok(None) };
+        let Some((sighting, slot)) = self.sighted(interrupted).await? else { return Ok(None) };
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let number = match sighting.ownership {
             Ownership::Owned { generation: Some(number) } => number,
             _ => context.generation,
         };
-        self.adopt(sighting.state, number, context.slot).await.map(Some)
+        self.adopt(sighting.state, number, slot).await.map(Some)
     }
 
-    /// The object of this identity, if there is one that may become ours.
-    async fn sighted(&self, interrupted: bool) -> Result<Option<Sighting>, Failure> {
+    /// The object of this identity, if there is one that may become ours, and the slot whose name it bears.
+    async fn sighted(&self, interrupted: bool) -> Result<Option<(Sighting, u64)>, Failure> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
-        let (config, desired) = (&self.config, &self.desired);
-        let request = LookupRequest { config, desired, interrupted, context: &context };
-        let lookup = || self.resource.handler.lookup(request);
-        let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
-        let found = chosen(found.unwrap_or_default(), self.resource.adopt, &self.address.to_string())?;
-        if let Some(sighting) = &found {
+        let is_recorded = self.record().is_some();
+        let mut sightings =
+            SlotSightings::new(&*self.resource.handler, &self.desired, is_recorded, context.slot);
+        while let Some(slot) = sightings.next_slot() {
+            let context = CallContext { slot, ..context.clone() };
+            let (config, desired) = (&self.config, &self.desired);
+            let request = LookupRequest { config, desired, interrupted, context: &context };
+            let lookup = || self.resource.handler.lookup(request);
+            let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
+            sightings.note(slot, found);
+        }
+        let found = chosen(sightings.found, self.resource.adopt, &self.address.to_string())?;
+        if let Some((sighting, _)) = &found {
             self.resource.holders.refuse_held(&self.address, &sighting.state, self.record().as_deref())?;
         }
         Ok(found)
     }
 
     /// The same of an object that must be there and may not be visible yet.
-    async fn sighted_in_time(&self) -> Result<Option<Sighting>, Failure> {
+    async fn sighted_in_time(&self) -> Result<Option<(Sighting, u64)>, Failure> {
         let window = self.resource.handler.traits().consistency_window;
         within(&*self.run.clock, window, || self.sighted(false), Option::is_some).await
     }
@@ -318,7 +325,7 @@ impl Applying<'_> {
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
         match self.sighted_in_time().await {
-            Ok(Some(found)) => {
+            Ok(Some((found, _))) => {
                 let adopted = self.adopt(found.state, number, slot).await?;
                 Box::pin(self.update(Some(adopted), planned, private)).await
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueup_core::{Address, Failure};
+use trueup_core::{Address, Failure, FailureClass};
 use trueup_provider::{
     ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Ownership, PrivateBytes,
     Recovery, ResourceHandler, State,
@@ -173,10 +173,25 @@ impl Removal<'_> {
             Box::pin(async move { call.await.map_err(|failed| failed.failure) })
         };
         planted!(ConfirmDeleteBeforeCall => self.held.step(self.run, Step::Deleted { number }).await?);
-        self.run.retrying(self.address, Operation::Delete, self.policy, call).await?;
+        if let Err(failure) = self.run.retrying(self.address, Operation::Delete, self.policy, call).await {
+            return Err(self.failed(failure).await);
+        }
         self.held.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));
         Ok(())
+    }
+
+    /// What was refused did not happen: the object is as it was, and whoever declares it again may keep it (DELETE-10).
+    /// Only half an object, or one that may be half deleted, is of no use.
+    async fn failed(&self, failure: Failure) -> Trouble {
+        let refused = matches!(failure.class, FailureClass::Conflict | FailureClass::Denied);
+        if !refused || self.generation.status != Status::Ready {
+            return failure.into();
+        }
+        match self.held.step(self.run, Step::Abandoned { number: self.generation.number }).await {
+            Ok(()) => failure.into(),
+            Err(error) => error.into(),
+        }
     }
 
     fn context(&self, token: IdempotencyToken) -> trueup_provider::CallContext {

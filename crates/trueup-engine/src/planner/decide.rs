@@ -7,13 +7,14 @@ use futures_util::StreamExt;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Path, Value};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
-    Binding, DataRequest, FailedCreate, ImportRequest, Imported, InputValues, LookupRequest, Ownership,
-    PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
+    Binding, CallContext, DataRequest, FailedCreate, ImportRequest, Imported, InputValues, LookupRequest,
+    Ownership, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
 };
 use trueup_state::{Generation, Status};
 
 use super::configure::configure_late;
 use super::node::{Attributes, Decision, NodeKind, Sight, Start};
+use super::sightings::{SlotSightings, chosen};
 use super::trace::lines;
 use super::{Draft, Sources, failed, located, refresh};
 use crate::mutations::planted;
@@ -493,27 +494,32 @@ impl Case<'_> {
         let context = self.sources.context(&self.draft.scope, &node.address, record);
         let interrupted =
             record.and_then(|record| record.current.as_ref()).is_some_and(Generation::is_interrupted);
-        let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
-        let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
         let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
         let looking = async {
-            let found = within(&*self.sources.clock, window, lookup, is_found).await?;
-            Ok(found.map(|found| found.into_iter().map(Sighted::from).collect::<Vec<_>>()))
+            let mut sightings = SlotSightings::new(self.handler, inputs, record.is_some(), context.slot);
+            while let Some(slot) = sightings.next_slot() {
+                let context = CallContext { slot, ..context.clone() };
+                let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
+                let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
+                sightings.note(slot, within(&*self.sources.clock, window, lookup, is_found).await?);
+            }
+            let found = sightings.found.into_iter().map(|(sighting, slot)| (Sighted::from(sighting), slot));
+            Ok(found.collect::<Vec<_>>())
         };
         let found =
             self.sources.observed(Asked::Lookup, &node.address, &[&inputs.effective], looking).await?;
-        let sightings: Vec<Sighting> = found.unwrap_or_default().into_iter().map(Sighting::from).collect();
+        let found = found.into_iter().map(|(sighted, slot)| (Sighting::from(sighted), slot)).collect();
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
-        match chosen(sightings, adopt, &node.address.to_string())? {
+        match chosen(found, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
-            Some(sighting) => {
+            Some((sighting, slot)) => {
                 let holders = self.draft.holders.under(&node.provider);
                 holders.refuse_held(&node.address, &sighting.state, record)?;
                 let number = match sighting.ownership {
                     Ownership::Owned { generation: Some(number) } => number,
                     _ => context.generation,
                 };
-                Ok(Looked::Found(Box::new(sighting), number, context.slot))
+                Ok(Looked::Found(Box::new(sighting), number, slot))
             }
         }
     }
@@ -531,36 +537,6 @@ enum Looked {
     /// The inputs are not known yet.
     Later,
     Found(Box<Sighting>, u64, u64),
-}
-
-/// Which of the objects found is the one (ADOPT-2, RECONCILE-4).
-pub(crate) fn chosen(
-    sightings: Vec<Sighting>,
-    adopt: bool,
-    address: &str,
-) -> Result<Option<Sighting>, Failure> {
-    let generation = |sighting: &Sighting| match sighting.ownership {
-        Ownership::Owned { generation } => generation,
-        Ownership::Unowned => None,
-    };
-    let several = sightings.len() > 1;
-    if several && sightings.iter().any(|sighting| generation(sighting).is_none()) {
-        let message = format!("{} objects could be {address}, and nothing tells them apart", sightings.len());
-        return Err(Failure::new(FailureClass::Conflict, message)
-            .hint("remove or tag the others, or import one by its id"));
-    }
-    let found = sightings.into_iter().max_by_key(|sighting| generation(sighting));
-    match found {
-        Some(sighting) if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) => {
-            let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
-            let message = format!(
-                "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"
-            );
-            Err(Failure::new(FailureClass::AlreadyExists, message)
-                .hint("deploy with --adopt to take it over, or give the resource another identity"))
-        }
-        found => Ok(found),
-    }
 }
 
 /// CRASH-1

@@ -20,13 +20,15 @@ pub(crate) mod relocate;
 mod replace;
 mod retire;
 mod select;
+mod sightings;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, chosen, outcome_unknown};
+pub(crate) use decide::{action_of, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use observe::observe;
 pub use preview::Preview;
+pub(crate) use sightings::{SlotSightings, chosen};
 pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;

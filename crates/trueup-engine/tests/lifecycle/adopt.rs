@@ -1,6 +1,6 @@
 //! ADOPT: recovery and adoption.
 
-use crate::world::{Bench, program, resource, thing};
+use crate::world::{Bench, lit, program, resource, thing};
 
 /// ADOPT-1, ADOPT-2: lost state is recovered by looking.
 #[test]
@@ -17,6 +17,25 @@ fn ones_own_objects_are_adopted_silently_after_lost_state() {
     lost.deployed(&before);
     assert_eq!(lost.world.things(), ["a=1", "b=2"]);
     assert!(lost.plan(&before).ends_with("No changes"));
+}
+
+/// RECONCILE-4: what was replaced bears the name of another slot, is found there, and the next replacement takes the first.
+#[test]
+fn what_was_replaced_is_found_after_lost_state() {
+    let coloured = |colour: &str| resource("w_thing.a", [("size", lit(1)), ("colour", lit(colour))]);
+    let bench = Bench::new();
+    bench.deployed(&program([coloured("red")]));
+    bench.deployed(&program([coloured("blue")]));
+    let lost = Bench::in_world(bench.world.clone());
+    let found = program([coloured("blue")]);
+    assert!(lost.plan(&found).contains("adopted"), "{}", lost.plan(&found));
+    lost.deployed(&found);
+    assert!(lost.plan(&found).ends_with("No changes"));
+    let replaced = lost.world.cloud().things.values().next().unwrap().name.clone();
+    lost.deployed(&program([coloured("green")]));
+    let things = lost.world.cloud().things.clone();
+    assert_eq!(things.len(), 1);
+    assert_ne!(things.values().next().unwrap().name, replaced);
 }
 
 /// ADOPT-2, ADOPT-3
@@ -69,8 +88,7 @@ fn an_import_adopts_by_id() {
     bench.deployed(&program([thing("a", 4)]));
     let other = Bench::in_world(bench.world.clone());
     let mut importing = program([thing("b", 4)]);
-    importing.imports =
-        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: crate::world::lit("1") }];
+    importing.imports = vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(other.plan(&importing), @r"
     ~ w_thing.b (adopted)
     Plan: 1 to update
@@ -78,7 +96,7 @@ fn an_import_adopts_by_id() {
     other.deployed(&importing);
     assert_eq!(other.world.cloud().things.len(), 1);
     assert!(other.plan(&importing).ends_with("No changes"));
-    importing.imports[0].id = crate::world::lit("77");
+    importing.imports[0].id = lit("77");
     let third = Bench::in_world(bench.world.clone());
     assert!(third.refused(&importing).contains("not-found"));
 }
@@ -90,8 +108,7 @@ fn an_object_is_never_held_by_two() {
     let bench = Bench::new();
     bench.deployed(&program([thing("a", 4)]));
     let mut doubled = program([thing("a", 4), thing("b", 4)]);
-    doubled.imports =
-        vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: crate::world::lit("1") }];
+    doubled.imports = vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`)");
 }
 

@@ -97,6 +97,38 @@ fn an_interrupted_delete_is_finished_and_what_is_declared_again_is_made_anew() {
     }
 }
 
+/// DELETE-10: what is in use stays as it is; whoever wants it again has it.
+#[test]
+fn a_delete_that_is_refused_leaves_the_object_as_it_was() {
+    for class in [FailureClass::Conflict, FailureClass::Denied] {
+        let bench = Bench::new();
+        bench.deployed(&program([thing("a", 1)]));
+        let first = bench.world.by_name("a");
+        bench.world.fail("delete a", Failure::new(class.clone(), "it is in use"));
+        assert!(!bench.deploy(&program([])).succeeded());
+        assert_eq!(bench.records()["a"].current.as_ref().unwrap().status, Status::Ready);
+        assert!(bench.plan(&program([thing("a", 1)])).ends_with("No changes"));
+        bench.deployed(&program([thing("a", 1)]));
+        assert_eq!(bench.world.by_name("a"), first);
+        bench.world.fail("delete a", Failure::new(class, "it is in use"));
+        assert!(!bench.deploy(&program([])).succeeded());
+        bench.deployed(&program([]));
+        assert!(bench.records().is_empty() && bench.world.things().is_empty());
+    }
+}
+
+/// DELETE-10, CRASH-2: of what was never finished nothing can stay as it was.
+#[test]
+fn a_refused_delete_of_half_an_object_stays_a_delete() {
+    let bench = Bench::new();
+    bench.world.fail("created a", Failure::new(FailureClass::Denied, "half-way"));
+    assert!(!bench.deploy(&program([thing("a", 1)])).succeeded());
+    assert_ne!(bench.records()["a"].current.as_ref().unwrap().status, Status::Ready);
+    bench.world.fail("delete a", Failure::new(FailureClass::Conflict, "it is in use"));
+    assert!(!bench.deploy(&program([])).succeeded());
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().status, Status::Deleting);
+}
+
 /// DELETE-1, CRASH-6: also when what it used is deleted before it is made anew.
 #[test]
 fn an_interrupted_delete_is_finished_before_what_it_used_is_deleted() {

@@ -15,7 +15,7 @@ fn an_empty_state_creates_everything_and_calls_nothing_mutating() {
     + w_thing.b (new)
     Plan: 2 to create
     ");
-    assert_eq!(bench.world.calls(), ["lookup a"], "b cannot be looked for yet");
+    assert_eq!(bench.world.calls(), ["lookup a", "lookup a"], "under both names; b cannot be looked for yet");
     assert!(bench.records().is_empty());
 }
 

@@ -8,7 +8,7 @@ use super::conditions::declared_name;
 use super::lifecycle::Lifecycle;
 use super::provider::{ProviderName, provider_names};
 use super::{Module, ResourceKey, at, twice};
-use crate::syntax::{Block, BlockShape, Body, Expr, Name, StaticTraversal};
+use crate::syntax::{Block, BlockShape, Body, Expr, ExprKind, Name, StaticTraversal};
 
 /// A resource or data source.
 #[derive(Debug)]
@@ -47,8 +47,8 @@ pub enum Repetition {
 pub struct Bind {
     /// Tells it from other bindings of the same target.
     pub key: Name,
-    /// The target.
-    pub to: StaticTraversal,
+    /// The target: a resource, or an instance of one.
+    pub to: Expr,
     /// What is attached.
     pub payload: Expr,
 }
@@ -166,14 +166,12 @@ impl Bind {
         let payload = words.required("payload", diagnostics);
         words.finish(diagnostics);
         let (to, payload) = (to?, payload?);
-        match to.as_static_traversal() {
-            Some(to) => Some(Bind { key, to, payload }),
-            None => {
-                let hint = "name a resource, such as `awsn_lambda_function.worker`";
-                diagnostics.push(at(to.origin, "`to` must name a resource").hint(hint));
-                None
-            }
+        if !matches!(to.kind, ExprKind::Traversal(_)) && to.as_static_traversal().is_none() {
+            let hint = "name a resource, such as `awsn_lambda_function.worker`";
+            diagnostics.push(at(to.origin, "`to` must name a resource").hint(hint));
+            return None;
         }
+        Some(Bind { key, to, payload })
     }
 }
 

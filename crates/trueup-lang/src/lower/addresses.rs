@@ -1,4 +1,4 @@
-//! Addresses that programs write: in `moved`, `removed`, `import` and `replace_triggered_by`.
+//! Addresses that programs write: in `moved`, `removed`, `import`, `replace_triggered_by` and `bind`.
 
 use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Diagnostic, InstanceKey, ModulePath, Path, Step};
@@ -50,7 +50,7 @@ pub(super) fn computed_reference(
 }
 
 /// A traversal with its indexes evaluated.
-fn computed_traversal(frame: &Frame<'_>, expression: &Expr) -> Option<StaticTraversal> {
+pub(super) fn computed_traversal(frame: &Frame<'_>, expression: &Expr) -> Option<StaticTraversal> {
     let ExprKind::Traversal(traversal) = &expression.kind else { return expression.as_static_traversal() };
     let mut steps = Vec::with_capacity(traversal.steps.len());
     for access in &traversal.steps {

@@ -149,6 +149,7 @@ impl Builder<'_> {
         stuck: Option<Diagnostics>,
         sources: SourceMap,
     ) -> Result<Built, Unsound> {
+        self.tell_bindings_of_one_key();
         let (diagnostics, warnings) = distinct(std::mem::take(&mut self.diagnostics));
         if diagnostics.has_errors() {
             return Err(Unsound { diagnostics, sources });
@@ -168,13 +169,27 @@ impl Builder<'_> {
         if !bindings.is_empty() {
             index.extend(self.program.resources.iter().enumerate().map(|(at, it)| (it.address.clone(), at)));
         }
-        for (target, binding) in bindings {
-            if let Some(at) = index.get(&target) {
-                self.program.resources[*at].bindings.push(binding);
+        for binding in bindings {
+            if let Some(at) = index.get(&binding.target) {
+                self.program.resources[*at].bindings.push(binding.declaration);
             }
         }
         self.program.sources = sources;
         Ok(self.built(pending, stuck, warnings))
+    }
+
+    /// A target tells its bindings apart by their keys.
+    fn tell_bindings_of_one_key(&mut self) {
+        let mut keys = BTreeSet::new();
+        let mut told = Vec::new();
+        for binding in self.resources.iter().flat_map(|it| &it.bindings) {
+            let key = &binding.declaration.key;
+            if !keys.insert((&binding.target, key)) {
+                let summary = format!("{} is bound to by the key `{key}` already", binding.target);
+                told.push(at(binding.origin, summary).hint("give each binding of a target another key"));
+            }
+        }
+        told.into_iter().for_each(|it| self.tell(it));
     }
 
     fn built(self, pending: Vec<Origin>, stuck: Option<Diagnostics>, warnings: Diagnostics) -> Built {

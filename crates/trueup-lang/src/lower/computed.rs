@@ -59,7 +59,7 @@ impl Lowered {
             }
             What::Binding { resource, position, bind } => {
                 let (_, declared) = instance.resource(*resource);
-                let frame = Frame::of_resource(evaluation, instance, *resource, position);
+                let frame = Frame::after_resource(evaluation, instance, *resource, position);
                 frame.evaluate(&declared.binds[*bind].payload)
             }
             What::Output(index) => match evaluation.output(instance, *index) {

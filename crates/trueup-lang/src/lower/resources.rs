@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Mode, Path};
+use trueup_core::{Address, Mode, Origin, Path};
 use trueup_program::{
     BindingDeclaration, DataDeclaration, DriftPolicy, Expression, Place, Reference, ResourceDeclaration,
     ResourceOptions, RetryPolicy,
 };
 
-use super::addresses::computed_reference;
+use super::addresses::{computed_reference, computed_traversal};
 use super::build::Builder;
 use super::computed::{Lowered, What, standing};
 use crate::declare::{DriftWord, IgnoreChanges, Lifecycle, at};
+use crate::eval::references;
 use crate::world::{Evaluation, Frame, Instance, Keys, Position, Used};
 
 /// What an instance of a resource is lowered to, and what it depends on.
@@ -20,7 +21,15 @@ pub(super) struct LoweredResource {
     pub(super) declaration: Declaration,
     pub(super) used: Used,
     /// What it attaches to others.
-    pub(super) bindings: Vec<(Address, BindingDeclaration)>,
+    pub(super) bindings: Vec<LoweredBinding>,
+}
+
+/// What a resource attaches to another.
+pub(super) struct LoweredBinding {
+    pub(super) target: Address,
+    pub(super) declaration: BindingDeclaration,
+    /// Where it is written.
+    pub(super) origin: Origin,
 }
 
 pub(super) enum Declaration {
@@ -214,28 +223,40 @@ impl Builder<'_> {
         instance: &Arc<Instance>,
         resource: usize,
         position: &Position,
-    ) -> Vec<(Address, BindingDeclaration)> {
+    ) -> Vec<LoweredBinding> {
         let (_, declared) = instance.resource(resource);
         let mut found = Vec::new();
         for (index, bind) in declared.binds.iter().enumerate() {
+            let frame = Frame::of_resource(evaluation, instance, resource, position);
+            let Some(to) = computed_traversal(&frame, &bind.to) else {
+                let hint = "what a binding goes to must be known before anything is made";
+                self.tell(at(bind.to.origin, "`to` must name a resource").hint(hint));
+                continue;
+            };
             let mut targets = Used::new();
-            evaluation.used_by_names(instance, std::slice::from_ref(&bind.to), &mut targets);
+            evaluation.used_by_names(instance, std::slice::from_ref(&to), &mut targets);
             if targets.is_empty() {
-                self.tell(at(bind.to.origin, format!("there is no resource `{}` to bind to", bind.to)));
+                self.tell(at(to.origin, format!("there is no resource `{to}` to bind to")));
             }
+            // Instances that go to one target each are told apart by that; those that share one, by their own keys.
+            let shared = bind.to.as_static_traversal().is_some();
             let mut used = Used::new();
             evaluation.used_by(standing(instance, resource, position), &bind.payload, &mut used);
+            if references(&bind.payload).iter().any(|it| it.root.text == "self") {
+                used.insert(instance.address(resource, position.key()));
+            }
             for target in targets {
                 let what = What::Binding { resource, position: position.clone(), bind: index };
                 let lowered = self.lowered(instance, what, &used);
                 let evaluated = lowered.within(evaluation);
                 self.tell_all(evaluated.diagnostics);
                 let payload = lowered.into_expression(Some(&evaluated.value));
-                let key = match position.key() {
+                let key = match position.key().filter(|_| shared) {
                     None => bind.key.text.clone(),
                     Some(key) => SmolStr::from(format!("{}{key}", bind.key.text)),
                 };
-                found.push((target, BindingDeclaration { key, payload }));
+                let declaration = BindingDeclaration { key, payload };
+                found.push(LoweredBinding { target, declaration, origin: bind.key.origin });
             }
         }
         found
@@ -279,11 +300,11 @@ fn options(lifecycle: &Lifecycle) -> ResourceOptions {
 
 /// A diagnostic with a place, if it has none.
 pub(super) trait Located {
-    fn located(self, origin: trueup_core::Origin) -> Self;
+    fn located(self, origin: Origin) -> Self;
 }
 
 impl Located for trueup_core::Diagnostic {
-    fn located(mut self, origin: trueup_core::Origin) -> Self {
+    fn located(mut self, origin: Origin) -> Self {
         self.origin.get_or_insert(origin);
         self
     }

@@ -32,7 +32,7 @@ pub struct PriorView<In, Out> {
 /// What a plan hook says. Where it says nothing, comparison decides.
 #[derive(Debug, Default)]
 pub struct PlanHook {
-    pub(crate) unimplemented: bool,
+    pub(crate) outputs_may_change: bool,
     pub(crate) unknown: Vec<SmolStr>,
     pub(crate) outputs: Vec<(SmolStr, Value)>,
     pub(crate) decision: Option<Decision>,
@@ -105,9 +105,15 @@ impl PlanHook {
         }
     }
 
+    /// An update may change any output that this hook does not speak of: for hooks that only decide, and vouch for
+    /// nothing (UNKNOWN-2).
+    pub fn outputs_may_change(&mut self) {
+        self.outputs_may_change = true;
+    }
+
     /// What a contract says whose type has no hook.
     pub(crate) fn leave_to_comparison(&mut self) -> Result<()> {
-        self.unimplemented = true;
+        self.outputs_may_change();
         Ok(())
     }
 }

@@ -229,7 +229,7 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
             }),
             drift: compared
                 .map_or(Vec::new(), |(prior, seen)| planning::drift(schema, prior, seen, equivalent)),
-            update_keeps_outputs: kind == HookKind::KeepsOutputs && !said.unimplemented,
+            update_keeps_outputs: kind == HookKind::KeepsOutputs && !said.outputs_may_change,
             hook: said,
             request,
         };

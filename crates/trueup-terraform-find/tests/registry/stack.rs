@@ -120,6 +120,7 @@ impl Stack {
     }
 
     /// Runs Terraform in the folder; `None` where there is none on the path, which is said.
+    #[expect(clippy::print_stderr, reason = "what is left out is said")]
     pub(crate) fn terraform(&self, server: &Server, arguments: &[&str]) -> Option<String> {
         let path = std::env::var_os("PATH")?;
         let program = std::env::split_paths(&path).map(|it| it.join("terraform")).find(|it| it.is_file());

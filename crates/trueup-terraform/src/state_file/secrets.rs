@@ -55,16 +55,16 @@ fn gather(value: &Value, path: &mut Vec<StatePathStep>, found: &mut Vec<Vec<Stat
     };
     match value.kind() {
         Kind::Object(entries) => {
-            entries.iter().for_each(|(name, item)| inside(StatePathStep::attribute(name), item))
+            entries.iter().for_each(|(name, item)| inside(StatePathStep::attribute(name), item));
         }
         Kind::Map(entries) => {
             entries
                 .iter()
-                .for_each(|(key, item)| inside(StatePathStep::at(json!(key.as_str()), "string"), item));
+                .for_each(|(key, item)| inside(StatePathStep::at(&json!(key.as_str()), "string"), item));
         }
         Kind::List(items) => {
             let items = items.iter().enumerate();
-            items.for_each(|(at, item)| inside(StatePathStep::at(json!(at), "number"), item));
+            items.for_each(|(at, item)| inside(StatePathStep::at(&json!(at), "number"), item));
         }
         _ => {}
     }
@@ -75,7 +75,7 @@ impl StatePathStep {
         StatePathStep { kind: "get_attr".to_owned(), value: json!(name) }
     }
 
-    fn at(key: serde_json::Value, ty: &str) -> Self {
+    fn at(key: &serde_json::Value, ty: &str) -> Self {
         StatePathStep { kind: "index".to_owned(), value: json!({ "value": key, "type": ty }) }
     }
 
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_path_that_leads_nowhere_hides_what_it_led_to() {
         let set = Value::object([("s", Value::set([value!("x")]))]);
-        let path = [StatePathStep::attribute("s"), StatePathStep::at(json!("x"), "string")];
+        let path = [StatePathStep::attribute("s"), StatePathStep::at(&json!("x"), "string")];
         assert!(marked(&set, &path).get("s").unwrap().is_secret());
     }
 }

@@ -1,0 +1,94 @@
+//! Which object a resource is: what lookups under its possible names come to (ADOPT-2, RECONCILE-4).
+
+use trueup_core::{Failure, FailureClass};
+use trueup_provider::{InputValues, Ownership, ResourceHandler, Sighting};
+
+use crate::mutations::planted;
+
+/// How many slots are searched for the object of a resource without record. Replacements that create first alternate
+/// between two names; more are in use only while older generations could not be deleted.
+const SLOTS_SEARCHED: u64 = 2;
+
+/// What lookups in one slot after another found.
+pub(crate) struct SlotSightings {
+    /// The objects, each with the slot whose name it bears.
+    pub(crate) found: Vec<(Sighting, u64)>,
+    next: u64,
+    end: u64,
+}
+
+impl SlotSightings {
+    /// Nothing found yet, from this slot on. A resource with a record is looked for under the name that the record gives
+    /// it, and one whose inputs tell its identity has no other.
+    pub(crate) fn new(
+        handler: &dyn ResourceHandler,
+        desired: &InputValues,
+        is_recorded: bool,
+        slot: u64,
+    ) -> Self {
+        let identity = handler.schema().inputs.attributes.iter().filter(|(_, attribute)| attribute.identity);
+        let mut given = identity.map(|(name, _)| desired.effective.get(name).is_some()).peekable();
+        let names_itself = given.peek().is_some() && given.all(|given| given);
+        let count = if is_recorded || names_itself { 1 } else { SLOTS_SEARCHED };
+        SlotSightings { found: Vec::new(), next: slot, end: slot + count }
+    }
+
+    /// The slot to look in next.
+    pub(crate) fn next_slot(&self) -> Option<u64> {
+        (self.next < self.end).then_some(self.next)
+    }
+
+    /// Notes what was found in a slot; `None` if the type cannot look.
+    pub(crate) fn note(&mut self, slot: u64, sightings: Option<Vec<Sighting>>) {
+        self.next = slot + 1;
+        // What has no generation is not told apart from what another slot may hold: then the first slot counts alone.
+        let is_over = sightings.as_ref().is_none_or(|seen| seen.iter().any(|it| generation(it).is_none()));
+        let before = self.found.len();
+        for sighting in sightings.unwrap_or_default() {
+            let same = |(known, _): &(Sighting, u64)| {
+                known.state.identity.is_some() && known.state.identity == sighting.state.identity
+            };
+            let earlier = &self.found[..before];
+            if !earlier.iter().any(same) && (before == 0 || generation(&sighting).is_some()) {
+                self.found.push((sighting, slot));
+            }
+        }
+        if is_over {
+            self.end = self.next;
+        }
+    }
+}
+
+/// The one that counts, and its slot.
+pub(crate) fn chosen(
+    found: Vec<(Sighting, u64)>,
+    adopt: bool,
+    address: &str,
+) -> Result<Option<(Sighting, u64)>, Failure> {
+    if found.len() > 1 && found.iter().any(|(sighting, _)| generation(sighting).is_none()) {
+        let message = format!("{} objects could be {address}, and nothing tells them apart", found.len());
+        return Err(Failure::new(FailureClass::Conflict, message)
+            .hint("remove or tag the others, or import one by its id"));
+    }
+    let found = found.into_iter().max_by_key(|(sighting, _)| generation(sighting));
+    match found {
+        Some((sighting, _))
+            if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) =>
+        {
+            let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
+            let message = format!(
+                "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"
+            );
+            Err(Failure::new(FailureClass::AlreadyExists, message)
+                .hint("deploy with --adopt to take it over, or give the resource another identity"))
+        }
+        found => Ok(found),
+    }
+}
+
+fn generation(sighting: &Sighting) -> Option<u64> {
+    match sighting.ownership {
+        Ownership::Owned { generation } => generation,
+        Ownership::Unowned => None,
+    }
+}

@@ -1,0 +1,5 @@
+import os
+
+
+def handler(event, context):
+    return {"statusCode": 200, "body": os.environ["GREETING"]}

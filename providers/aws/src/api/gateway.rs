@@ -1,0 +1,234 @@
+//! `awsn_apigatewayv2_api`: an HTTP API.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_apigatewayv2::types::{self, ProtocolType};
+use trueup_provider::{
+    Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Ownership, Recovery, Result,
+    Sightings, Traits,
+};
+
+use super::{see_tags, tagged_arn};
+use crate::failure::{cannot, cannot_see, if_found};
+use crate::settings::Aws;
+use crate::tags::{self, Tags};
+
+/// An HTTP API. Its routes, integrations and stages are resources of their own.
+#[derive(Inputs, Clone)]
+pub struct Api {
+    /// Its name, which need not be unique. If it is left out, one is made of stack, stage and address.
+    #[trueup(length(min = 1, max = 128))]
+    name: Option<String>,
+    /// What it is for.
+    #[trueup(default, length(max = 1024))]
+    description: String,
+    /// Which pages of other sites may call it from a browser. If it is left out, none.
+    cors: Option<Cors>,
+    /// Tags.
+    #[trueup(default)]
+    tags: Tags,
+}
+
+/// Which pages of other sites may call an API from a browser.
+#[derive(FieldType, Clone, PartialEq, Eq, Debug)]
+pub struct Cors {
+    /// The sites, such as `https://example.com`, or `*`.
+    allow_origins: BTreeSet<String>,
+    /// With which methods.
+    #[trueup(default)]
+    allow_methods: BTreeSet<String>,
+    /// With which headers.
+    #[trueup(default)]
+    allow_headers: BTreeSet<String>,
+    /// For how long a browser may remember it, in seconds.
+    #[trueup(default = 0, range(min = 0, max = 86400))]
+    max_age: u64,
+}
+
+/// An HTTP API as it is.
+#[derive(Outputs, Clone)]
+pub struct ApiOutput {
+    /// Its id.
+    #[trueup(identity, stable)]
+    id: String,
+    /// Its name.
+    #[trueup(mirrors = "name")]
+    name: String,
+    /// Where it is called.
+    #[trueup(stable)]
+    endpoint: String,
+    /// Its ARN.
+    #[trueup(stable)]
+    arn: String,
+    /// What the ARNs of calls to it begin with.
+    #[trueup(stable)]
+    execution_arn: String,
+    /// What it is for.
+    #[trueup(mirrors = "description")]
+    description: String,
+    /// Which pages of other sites may call it.
+    #[trueup(mirrors = "cors")]
+    cors: Option<Cors>,
+    /// All its tags, those by which it is recognised included.
+    tags_all: Tags,
+}
+
+impl Api {
+    fn name(&self, context: &Context<Aws>) -> String {
+        self.name.clone().unwrap_or_else(|| context.physical_name())
+    }
+
+    async fn create(&self, context: &Context<Aws>) -> Result<ApiOutput> {
+        let (aws, name) = (context.config(), self.name(context));
+        let tags = tags::wanted(context, &self.tags).into_iter().collect();
+        let creating =
+            aws.api.create_api().name(&name).protocol_type(ProtocolType::Http).set_tags(Some(tags));
+        let creating =
+            creating.description(&self.description).set_cors_configuration(self.cors.clone().map(Into::into));
+        let created = creating.send().await.map_err(cannot(format!("create the API `{name}`")))?;
+        see(aws, &created.api_id.unwrap_or_default()).await
+    }
+
+    async fn synchronise(&self, context: &Context<Aws>, seen: &ApiOutput) -> Result<()> {
+        let (aws, id, name) = (context.config(), &seen.id, self.name(context));
+        super::tag(context, id, &seen.tags_all, &self.tags).await?;
+        if seen.cors.is_some() && self.cors.is_none() {
+            let deleted = aws.api.delete_cors_configuration().api_id(id).send().await;
+            deleted.map_err(cannot(format!("keep other sites from the API `{id}`")))?;
+        }
+        if (&seen.name, &seen.description) != (&name, &self.description) || seen.cors != self.cors {
+            let updating = aws.api.update_api().api_id(id).name(name).description(&self.description);
+            let updated = updating.set_cors_configuration(self.cors.clone().map(Into::into)).send().await;
+            updated.map_err(cannot(format!("change the API `{id}`")))?;
+        }
+        Ok(())
+    }
+}
+
+/// The API of this id.
+async fn see(aws: &Aws, id: &str) -> Result<ApiOutput> {
+    let seen = aws.api.get_api().api_id(id).send().await.map_err(cannot_see(format!("the API `{id}`")))?;
+    let seen = types::Api::builder()
+        .api_id(id)
+        .set_name(seen.name)
+        .set_api_endpoint(seen.api_endpoint)
+        .set_description(seen.description)
+        .set_cors_configuration(seen.cors_configuration)
+        .set_tags(Some(see_tags(aws, id).await?.into_iter().collect()))
+        .build();
+    output(aws, seen).await
+}
+
+async fn output(aws: &Aws, seen: types::Api) -> Result<ApiOutput> {
+    let id = seen.api_id.unwrap_or_default();
+    let (partition, region, account) = (aws.partition(), &aws.region, &aws.caller().await?.account);
+    Ok(ApiOutput {
+        arn: tagged_arn(aws, &id),
+        execution_arn: format!("arn:{partition}:execute-api:{region}:{account}:{id}"),
+        id,
+        name: seen.name.unwrap_or_default(),
+        endpoint: seen.api_endpoint.unwrap_or_default(),
+        description: seen.description.unwrap_or_default(),
+        cors: seen.cors_configuration.map(Cors::from),
+        tags_all: tags::seen(seen.tags.unwrap_or_default()),
+    })
+}
+
+/// All APIs that are ours, each with its generation. Names tell nothing: any number of APIs can have the same.
+async fn own(context: &Context<Aws>) -> Result<Vec<(ApiOutput, Ownership)>> {
+    let aws = context.config();
+    let mut own = Vec::new();
+    let mut next = None;
+    loop {
+        let page =
+            aws.api.get_apis().set_next_token(next).send().await.map_err(cannot_see("the account's APIs"))?;
+        for api in page.items.unwrap_or_default() {
+            let mut tags = tags::seen(api.tags.clone().unwrap_or_default());
+            let ownership = tags::recognise(context, &mut tags);
+            if ownership != Ownership::Unowned {
+                own.push((output(aws, api).await?, ownership));
+            }
+        }
+        next = page.next_token;
+        if next.is_none() {
+            return Ok(own);
+        }
+    }
+}
+
+impl Converge for Api {
+    type Output = ApiOutput;
+    type Config = Aws;
+
+    fn traits() -> Traits {
+        Traits { name_rules: NameRules::new(128), ..Traits::default() }
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Lookup
+    }
+
+    async fn reconcile(&self, context: &Context<Aws>, current: &Current<Self>) -> Result<ApiOutput> {
+        let aws = context.config();
+        let seen = match &current.output {
+            Some(output) => if_found(see(aws, &output.id).await)?,
+            // An earlier attempt whose answer was lost: of the same generation, or it would be what is replaced.
+            None => {
+                let this = Ownership::Owned { generation: Some(context.generation) };
+                own(context).await?.into_iter().find(|(_, ownership)| *ownership == this).map(|(api, _)| api)
+            }
+        };
+        let seen = match seen {
+            Some(seen) => seen,
+            None => self.create(context).await?,
+        };
+        self.synchronise(context, &seen).await.map_err(|error| error.with_partial(&seen))?;
+        see(aws, &seen.id).await
+    }
+
+    async fn read(&self, context: &Context<Aws>, prior: Option<&ApiOutput>) -> Result<Sightings<ApiOutput>> {
+        if let Some(prior) = prior {
+            return see(context.config(), &prior.id).await.map(Sightings::owned);
+        }
+        let found = own(context).await?.into_iter();
+        Ok(found.fold(Sightings::absent(), |found, (api, ownership)| found.and(api, ownership)))
+    }
+
+    async fn delete(&self, context: &Context<Aws>, output: &ApiOutput) -> Result<()> {
+        let (aws, id) = (context.config(), &output.id);
+        let seen = see(aws, id).await?;
+        tags::ensure_owned(context, &seen.tags_all, &format!("the API `{id}`"))?;
+        let deleted = aws.api.delete_api().api_id(id).send().await;
+        deleted.map_err(cannot(format!("delete the API `{id}`"))).map(|_| ())
+    }
+
+    async fn import(context: &Context<Aws>, id: &str) -> Result<ApiOutput> {
+        if id.is_empty() {
+            return Err(Error::invalid("an API is imported by its id, such as `a1b2c3d4e5`"));
+        }
+        see(context.config(), id).await
+    }
+}
+
+impl From<Cors> for types::Cors {
+    fn from(cors: Cors) -> Self {
+        types::Cors::builder()
+            .set_allow_origins(Some(cors.allow_origins.into_iter().collect()))
+            .set_allow_methods(Some(cors.allow_methods.into_iter().collect()))
+            .set_allow_headers(Some(cors.allow_headers.into_iter().collect()))
+            .max_age(i32::try_from(cors.max_age).unwrap_or(i32::MAX))
+            .build()
+    }
+}
+
+impl From<types::Cors> for Cors {
+    fn from(cors: types::Cors) -> Self {
+        let all = |names: Option<Vec<String>>| names.unwrap_or_default().into_iter().collect();
+        Cors {
+            allow_origins: all(cors.allow_origins),
+            allow_methods: all(cors.allow_methods),
+            allow_headers: all(cors.allow_headers),
+            max_age: cors.max_age.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(0),
+        }
+    }
+}

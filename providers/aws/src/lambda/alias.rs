@@ -1,0 +1,158 @@
+//! `awsn_lambda_alias`: a name for a version of a function.
+//!
+//! An alias carries no tags: it belongs to whom the function belongs to.
+
+use trueup_provider::{Context, Crud, Error, Found, Inputs, Outputs, Prior, Recovery, Result, Sightings};
+
+use super::{function_name, invoke_arn};
+use crate::failure::{cannot, cannot_see};
+use crate::settings::Aws;
+use crate::tags;
+
+/// A name for a version of a function.
+#[derive(Inputs, Clone)]
+pub struct Alias {
+    /// The alias. Another one makes another alias.
+    #[trueup(identity, replace, pattern = "^[A-Za-z0-9_-]{1,128}$")]
+    name: String,
+    /// The function, by its name or its ARN: which of the two makes no difference. Another function makes another alias.
+    #[trueup(identity, replace, length(min = 1))]
+    function_name: String,
+    /// The version that the alias stands for.
+    #[trueup(default = "$LATEST", pattern = "^(\\$LATEST|[0-9]+)$")]
+    function_version: String,
+    /// What it is for.
+    #[trueup(default, length(max = 256))]
+    description: String,
+}
+
+/// An alias as it is.
+#[derive(Outputs, Clone)]
+pub struct AliasOutput {
+    /// The alias.
+    #[trueup(mirrors = "name", stable)]
+    name: String,
+    /// The function, as the program names it.
+    #[trueup(mirrors = "function_name", stable)]
+    function_name: String,
+    /// Its ARN.
+    #[trueup(stable)]
+    arn: String,
+    /// Where API Gateway calls the function under this name.
+    #[trueup(stable)]
+    invoke_arn: String,
+    /// The version that the alias stands for.
+    #[trueup(mirrors = "function_version")]
+    function_version: String,
+    /// What it is for.
+    #[trueup(mirrors = "description")]
+    description: String,
+}
+
+impl Alias {
+    async fn see(&self, aws: &Aws) -> Result<AliasOutput> {
+        let (function, name) = (function_name(&self.function_name), &self.name);
+        let seen = aws.lambda.get_alias().function_name(function).name(name).send().await;
+        let seen = seen.map_err(cannot_see(format!("the alias `{name}` of the function `{function}`")))?;
+        let arn = seen.alias_arn.unwrap_or_default();
+        Ok(AliasOutput {
+            name: name.clone(),
+            function_name: self.function_name.clone(),
+            invoke_arn: invoke_arn(&aws.region, &arn),
+            arn,
+            function_version: seen.function_version.unwrap_or_default(),
+            description: seen.description.unwrap_or_default(),
+        })
+    }
+
+    /// Whether the function bears the marks of this stack.
+    async fn is_ours(&self, context: &Context<Aws>) -> Result<bool> {
+        let function = function_name(&self.function_name);
+        let seen = context.config().lambda.get_function().function_name(function).send().await;
+        let seen = seen.map_err(cannot_see(format!("the function `{function}`")))?;
+        Ok(tags::is_of_this_stack(context, &tags::seen(seen.tags.unwrap_or_default())))
+    }
+}
+
+impl Crud for Alias {
+    type Output = AliasOutput;
+    type Config = Aws;
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Lookup
+    }
+
+    async fn create(&self, context: &Context<Aws>) -> Result<AliasOutput> {
+        let aws = context.config();
+        let (function, name) = (function_name(&self.function_name), &self.name);
+        let creating = aws.lambda.create_alias().function_name(function).name(name);
+        let creating = creating.function_version(&self.function_version).description(&self.description);
+        creating
+            .send()
+            .await
+            .map_err(cannot(format!("create the alias `{name}` of the function `{function}`")))?;
+        self.see(aws).await
+    }
+
+    async fn read(&self, context: &Context<Aws>, _: &AliasOutput) -> Result<AliasOutput> {
+        self.see(context.config()).await
+    }
+
+    async fn update(&self, context: &Context<Aws>, _: &Prior<Self>) -> Result<AliasOutput> {
+        let aws = context.config();
+        let (function, name) = (function_name(&self.function_name), &self.name);
+        let updating = aws.lambda.update_alias().function_name(function).name(name);
+        let updating = updating.function_version(&self.function_version).description(&self.description);
+        updating
+            .send()
+            .await
+            .map_err(cannot(format!("change the alias `{name}` of the function `{function}`")))?;
+        self.see(aws).await
+    }
+
+    async fn delete(&self, context: &Context<Aws>, _: &AliasOutput) -> Result<()> {
+        let aws = context.config();
+        let (function, name) = (function_name(&self.function_name), &self.name);
+        // Lambda takes the delete of what is not there for a success.
+        self.see(aws).await?;
+        let deleted = aws.lambda.delete_alias().function_name(function).name(name).send().await;
+        deleted.map_err(cannot(format!("delete the alias `{name}` of the function `{function}`"))).map(|_| ())
+    }
+
+    fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {
+        field == "function_name"
+            && function_name(&prior.function_name) == function_name(&current.function_name)
+    }
+
+    async fn lookup(&self, context: &Context<Aws>) -> Result<Sightings<Found<Self, AliasOutput>>> {
+        let outputs = self.see(context.config()).await?;
+        let inputs = Alias {
+            function_version: outputs.function_version.clone(),
+            description: outputs.description.clone(),
+            ..self.clone()
+        };
+        let found = Found { inputs, outputs };
+        Ok(if self.is_ours(context).await? { Sightings::owned(found) } else { Sightings::unowned(found) })
+    }
+
+    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, AliasOutput>> {
+        let Some((function, name)) = id.rsplit_once(['/', ':']) else {
+            return Err(Error::invalid(format!(
+                "`{id}` is not a function and an alias, such as `jobs/live`"
+            )));
+        };
+        let inputs = Alias {
+            name: name.to_owned(),
+            function_name: function.to_owned(),
+            function_version: String::new(),
+            description: String::new(),
+        };
+        let outputs = inputs.see(context.config()).await?;
+        let inputs = Alias {
+            function_version: outputs.function_version.clone(),
+            description: outputs.description.clone(),
+            ..inputs
+        };
+        Ok(Found { inputs, outputs })
+    }
+}

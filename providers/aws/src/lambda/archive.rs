@@ -1,0 +1,188 @@
+//! A function's code as a ZIP archive: the same files always make the same bytes.
+//!
+//! Names are in order, times are all the same, and of the permissions only counts whether a file can be run: so the
+//! digest of the archive changes with the code and with nothing else, and a plan can tell.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
+use sha2::{Digest, Sha256};
+use trueup_provider::{Error, Result};
+
+/// What Lambda takes in a request.
+const LENGTH_MAX: usize = 50 * 1024 * 1024;
+
+/// An archive, ready to be sent.
+pub(super) struct Archive {
+    pub(super) bytes: Vec<u8>,
+    /// As Lambda tells it.
+    pub(super) sha256: String,
+}
+
+impl Archive {
+    /// The files below a folder, or an archive that is there already.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let kind = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+        let bytes = if kind.is_dir() {
+            let mut files = Vec::new();
+            gather(path, "", &mut files)?;
+            if files.is_empty() {
+                return Err(Error::invalid(format!("there are no files in `{}`", path.display())));
+            }
+            files.sort_by(|left, right| left.name.cmp(&right.name));
+            zip(&files)?
+        } else {
+            fs::read(path).map_err(|error| unreadable(path, &error))?
+        };
+        if bytes.len() > LENGTH_MAX {
+            let message = format!("the code in `{}` takes {} bytes when packed", path.display(), bytes.len());
+            return Err(
+                Error::invalid(message).hint("Lambda takes up to 50 MB: leave out what it does not need")
+            );
+        }
+        let sha256 = STANDARD.encode(Sha256::digest(&bytes));
+        Ok(Archive { bytes, sha256 })
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    Error::invalid(format!("cannot read the code in `{}`: {error}", path.display()))
+        .at("code")
+        .hint("a relative path begins at the stack's folder")
+}
+
+struct PackedFile {
+    name: String,
+    content: Vec<u8>,
+    can_be_run: bool,
+}
+
+fn gather(folder: &Path, prefix: &str, files: &mut Vec<PackedFile>) -> Result<()> {
+    let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    for entry in entries {
+        let entry = entry.map_err(|error| unreadable(folder, &error))?;
+        let path = entry.path();
+        let Ok(own) = entry.file_name().into_string() else {
+            return Err(Error::invalid(format!("the name of `{}` is not UTF-8", path.display())).at("code"));
+        };
+        let name = format!("{prefix}{own}");
+        let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
+        if metadata.is_dir() {
+            gather(&path, &format!("{name}/"), files)?;
+        } else {
+            let content = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+            files.push(PackedFile { name, content, can_be_run: metadata.permissions().mode() & 0o100 != 0 });
+        }
+    }
+    Ok(())
+}
+
+/// What stands in a file's header here and in the directory at the end alike.
+struct Entry<'a> {
+    file: &'a PackedFile,
+    packed: Vec<u8>,
+    checksum: u32,
+    offset: u32,
+}
+
+impl Entry<'_> {
+    /// From the version needed to the lengths: the middle that both headers share.
+    fn middle(&self, into: &mut Vec<u8>) -> Result<()> {
+        let name_length = u16::try_from(self.file.name.len()).map_err(too_large)?;
+        into.extend(20u16.to_le_bytes());
+        // Names are UTF-8; what follows is deflated.
+        into.extend(0x0800u16.to_le_bytes());
+        into.extend(8u16.to_le_bytes());
+        // Midnight of the first day that the format knows.
+        into.extend(0u16.to_le_bytes());
+        into.extend(0x0021u16.to_le_bytes());
+        into.extend(self.checksum.to_le_bytes());
+        into.extend(length(&self.packed)?.to_le_bytes());
+        into.extend(length(&self.file.content)?.to_le_bytes());
+        into.extend(name_length.to_le_bytes());
+        into.extend(0u16.to_le_bytes());
+        Ok(())
+    }
+}
+
+fn zip(files: &[PackedFile]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut entries = Vec::new();
+    for file in files {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&file.content)?;
+        let mut checksum = Crc::new();
+        checksum.update(&file.content);
+        let offset = length(&bytes)?;
+        let entry = Entry { file, packed: encoder.finish()?, checksum: checksum.sum(), offset };
+        bytes.extend(0x0403_4b50u32.to_le_bytes());
+        entry.middle(&mut bytes)?;
+        bytes.extend(file.name.as_bytes());
+        bytes.extend(&entry.packed);
+        entries.push(entry);
+    }
+    let directory = length(&bytes)?;
+    for entry in &entries {
+        bytes.extend(0x0201_4b50u32.to_le_bytes());
+        // Made on Unix, so that permissions count.
+        bytes.extend(0x0314u16.to_le_bytes());
+        entry.middle(&mut bytes)?;
+        bytes.extend([0; 6]);
+        let mode: u32 = if entry.file.can_be_run { 0o100_755 } else { 0o100_644 };
+        bytes.extend((mode << 16).to_le_bytes());
+        bytes.extend(entry.offset.to_le_bytes());
+        bytes.extend(entry.file.name.as_bytes());
+    }
+    let directory_length = length(&bytes)? - directory;
+    let count = u16::try_from(entries.len()).map_err(too_large)?;
+    bytes.extend(0x0605_4b50u32.to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(count.to_le_bytes());
+    bytes.extend(count.to_le_bytes());
+    bytes.extend(directory_length.to_le_bytes());
+    bytes.extend(directory.to_le_bytes());
+    bytes.extend(0u16.to_le_bytes());
+    Ok(bytes)
+}
+
+fn length(bytes: &[u8]) -> Result<u32> {
+    u32::try_from(bytes.len()).map_err(too_large)
+}
+
+fn too_large(_: std::num::TryFromIntError) -> Error {
+    Error::invalid("there is more code than an archive can hold").at("code")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_files_make_the_same_archive() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (folder, order) in [(&first, ["b.py", "a.py"]), (&second, ["a.py", "b.py"])] {
+            for name in order {
+                fs::write(folder.path().join(name), format!("# {name}")).unwrap();
+            }
+            fs::create_dir(folder.path().join("inner")).unwrap();
+            fs::write(folder.path().join("inner/c.py"), "").unwrap();
+        }
+        let archive = |folder: &tempfile::TempDir| Archive::read(folder.path()).unwrap();
+        assert_eq!(archive(&first).bytes, archive(&second).bytes);
+        fs::write(first.path().join("a.py"), "# other").unwrap();
+        assert_ne!(archive(&first).sha256, archive(&second).sha256);
+    }
+
+    #[test]
+    fn what_is_not_there_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Archive::read(folder.path()).is_err());
+        assert!(Archive::read(&folder.path().join("none")).is_err());
+    }
+}
