@@ -1,11 +1,12 @@
 //! The program `trueup`: Terraform's language on the built-in providers, with state in the stack's folder.
 //!
 //! It only puts together what others do: `language` reads programs, `providers` manage things, stores come with the
-//! command line. Started as the guard of a plugin, it becomes that plugin.
+//! command line. Started as the guard of a plugin, it becomes that plugin, and as a host it serves one.
 
 mod function_page;
 mod language;
 mod plugin_guard;
+mod plugin_host;
 mod providers;
 mod scaffold;
 mod terraform;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 use trueup_cli::{Composition, open_store};
 
 fn main() -> ExitCode {
-    if let Some(guarded) = plugin_guard::guarded() {
-        return guarded;
+    if let Some(ended) = plugin_guard::guarded().or_else(plugin_host::hosted) {
+        return ended;
     }
     trueup_cli::main(Composition {
         name: "trueup",

@@ -202,6 +202,9 @@ pub(crate) async fn carry_out_changed(
     let deployed = deployed.map_err(|error| CommandError::of_engine(error, &program))?;
     match (deployed, answer) {
         (Deployed::Ran(report), _) => {
+            if report.succeeded() {
+                workplace.registry.acknowledge();
+            }
             let took = session.clock.now().duration_since(run_began).unwrap_or_default();
             let exit = tell(workplace, errand, &report, &program, took);
             Ok((exit, Ended::Ran))

@@ -20,6 +20,9 @@ pub trait ProviderSource: Send + Sync {
     /// is called.
     fn provider(&self, name: &str) -> Option<Arc<dyn Provider>>;
 
+    /// All that its providers answered in a run is recorded: none of it has to be kept for a later one.
+    fn acknowledge(&self) {}
+
     /// Ends what its providers started, in good order; they are not called any more.
     fn shut_down(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
@@ -103,6 +106,13 @@ impl Registry {
     /// The provider whose configuration has this name.
     pub fn configured(&self, configuration: &str) -> Option<Arc<dyn Provider>> {
         self.provider(provider_named(configuration))
+    }
+
+    /// Tells providers of the source that all that they answered is recorded.
+    pub fn acknowledge(&self) {
+        if let Some(source) = &self.source {
+            source.acknowledge();
+        }
     }
 
     /// Ends what providers of the source started.

@@ -112,6 +112,7 @@ impl Inner {
         match (asked.as_str(), prior.is_null()) {
             ("crash-after", true) => trouble::crash("after the create"),
             ("hang-after", true) => objects.hang_once().await,
+            ("wait-after", _) => objects.wait_once().await,
             ("partial", _) => {
                 diagnostics.push(trouble::error("Made half-way", "As was asked for.", &["trouble"]));
             }

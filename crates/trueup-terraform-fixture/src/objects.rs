@@ -60,6 +60,15 @@ impl Objects {
         }
     }
 
+    /// Waits, the first time, until someone writes to the pipe `go`; says so to whoever reads the pipe `reached`.
+    pub(crate) async fn wait_once(&self) {
+        if self.note("waited") {
+            let (reached, go) = (self.folder.join("reached"), self.folder.join("go"));
+            let waited = move || fs::write(reached, "reached\n").and_then(|()| fs::read(go));
+            let _ = tokio::task::spawn_blocking(waited).await;
+        }
+    }
+
     /// Notes something that outlives the process; whether it is new.
     pub(crate) fn note(&self, what: &str) -> bool {
         let _ = fs::create_dir_all(&self.folder);

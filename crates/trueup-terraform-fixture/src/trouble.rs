@@ -10,6 +10,7 @@
 //! | `crash-once` | the process ends in the first plan |
 //! | `hang` | apply waits until it is told to stop, then fails |
 //! | `hang-before`, `hang-after` | the first apply never answers, before or after an object is made; whoever reads the pipe `reached` hears of it |
+//! | `wait-after` | the first apply makes or changes the object and answers when someone writes to the pipe `go` |
 //! | `bad-plan` | the plan does not keep to the configuration |
 //! | `inconsistent` | apply does not keep to the plan |
 //! | `unknown-after` | something stays unknown after apply |

@@ -5,6 +5,7 @@ use std::error::Error;
 use tonic::{Code, Status};
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Path, Severity, Step};
 
+use crate::host::GONE_HEADER;
 use crate::planning::Violation;
 use crate::protocol::attribute_path::step::Selector;
 use crate::protocol::diagnostic::Severity as Sent;
@@ -99,7 +100,7 @@ pub(crate) fn bad_schema(provider: &str, what: &str, error: &SchemaError) -> Fai
 /// Whether a call failed because there is nobody to answer it any more.
 pub(crate) fn is_broken(status: &Status) -> bool {
     let lost = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled);
-    lost && status.source().is_some()
+    lost && (status.source().is_some() || status.metadata().contains_key(GONE_HEADER))
 }
 
 /// A call that failed as such, without an answer.

@@ -4,6 +4,7 @@ use tonic::transport::Channel;
 use tonic::{Response, Status, Streaming};
 use trueup_provider::BoxFuture;
 
+use crate::host::{TICKET_HEADER, Ticket};
 use crate::protocol::plugin::grpc_controller_client::GrpcControllerClient;
 use crate::protocol::tfplugin5::provider_client::ProviderClient as Client5;
 use crate::protocol::tfplugin6::provider_client::ProviderClient as Client6;
@@ -75,6 +76,10 @@ impl Client {
         Client { channel, provider }
     }
 
+    pub(crate) fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
     /// The version that is spoken.
     pub fn version(&self) -> Version {
         match self.provider {
@@ -126,6 +131,24 @@ impl Client {
         call_function = call_function | call_function(CallFunctionRequest) -> CallFunctionResponse;
         /// Asks that whatever is under way come to an end.
         stop = stop | stop_provider(Empty) -> StopResponse;
+    }
+
+    /// As [`apply`](Self::apply); a host keeps the answer under the ticket.
+    pub(crate) fn apply_kept(
+        &self,
+        (ticket, message): (Ticket, ApplyRequest),
+    ) -> BoxFuture<'static, Result<ApplyResponse, Status>> {
+        let provider = self.provider.clone();
+        Box::pin(async move {
+            let mut request = tonic::Request::new(message);
+            let ticket = ticket.0.to_string().parse().map_err(|_| Status::internal("a ticket is no text"))?;
+            request.metadata_mut().insert(TICKET_HEADER, ticket);
+            let answered = match provider {
+                Provider::V5(mut client) => client.apply_resource_change(request).await,
+                Provider::V6(mut client) => client.apply_resource_change(request).await,
+            };
+            answered.map(Response::into_inner)
+        })
     }
 
     /// Asks the process to end. Whether it answers or just ends is the same.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use prost::Message;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status};
 use trueup_core::{Failure, FailureClass};
@@ -13,9 +14,13 @@ use trueup_provider::BoxFuture;
 
 use crate::answers::{is_broken, unanswered, warnings};
 use crate::client::Client;
+use crate::host::{KeptAnswers, Ticket};
 use crate::pool::{Entrance, Lease, Pool};
 use crate::process::{Launch, Plugin, StartError};
-use crate::protocol::{ClientCapabilities, ConfigureRequest, DynamicValue, Empty, ValidateProviderRequest};
+use crate::protocol::{
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, DynamicValue, Empty,
+    ValidateProviderRequest,
+};
 
 /// The version of Terraform whose behaviour providers find here; some look at it.
 const TERRAFORM_VERSION: &str = "1.11.4";
@@ -94,6 +99,22 @@ impl Instance {
         }
     }
 
+    /// Asks for a change. If there is a host, it keeps the answer under the ticket until the run has recorded it.
+    pub(crate) async fn change(
+        &self,
+        method: &str,
+        cancellation: &CancellationToken,
+        ticket: Ticket,
+        message: ApplyRequest,
+    ) -> Result<ApplyResponse, Failure> {
+        let Some(host) = &self.launch.host else {
+            return self.call(method, Effect::Changes, Some(cancellation), message, Client::apply).await;
+        };
+        self.pool.note_kept(KeptAnswers::new(host.answers()), ticket);
+        let asked = (ticket, message);
+        self.call(method, Effect::Changes, Some(cancellation), asked, Client::apply_kept).await
+    }
+
     fn died(&self, method: &str, effect: Effect, obituary: Option<String>) -> Failure {
         let how = obituary.unwrap_or_else(|| "it no longer answers".to_owned());
         let message =
@@ -119,8 +140,7 @@ impl Instance {
     }
 
     async fn start(&self) -> Result<Plugin, Failure> {
-        let plugin =
-            Plugin::start(&self.name, &self.launch).await.map_err(|error| self.not_started(&error))?;
+        let plugin = self.start_process().await.map_err(|error| self.not_started(&error))?;
         let client = plugin.client().clone();
         if self.tells_schema {
             let told = tokio::time::timeout(self.launch.start_timeout, client.schema(Empty {})).await;
@@ -148,6 +168,18 @@ impl Instance {
             }
         }
         Ok(plugin)
+    }
+
+    /// A process for one configuration may be one that an earlier run left.
+    async fn start_process(&self) -> Result<Plugin, StartError> {
+        match &self.config {
+            Some(config) => {
+                let purpose =
+                    [&[u8::from(self.tells_schema)], TERRAFORM_VERSION.as_bytes(), &config.encode_to_vec()];
+                Plugin::start_for(&self.name, &self.launch, &purpose.concat()).await
+            }
+            None => Plugin::start(&self.name, &self.launch).await,
+        }
     }
 
     async fn unready(&self, plugin: &Plugin, method: &str, status: &Status) -> Failure {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::host::{KeptAnswers, Ticket};
 use crate::process::Plugin;
 
 /// The plugins that run.
@@ -16,6 +17,8 @@ pub struct Pool {
     state: Mutex<State>,
     /// Something changed for those who wait for a place.
     changed: Notify,
+    /// The answers that hosts keep for us.
+    kept: Mutex<Vec<(KeptAnswers, Ticket)>>,
 }
 
 #[derive(Default)]
@@ -68,6 +71,7 @@ impl Pool {
             processes_max: processes_max.max(1),
             state: Mutex::default(),
             changed: Notify::new(),
+            kept: Mutex::default(),
         })
     }
 
@@ -82,6 +86,19 @@ impl Pool {
         let ends = entries.into_iter().filter_map(|entry| Arc::into_inner(entry.running));
         futures_util::future::join_all(ends.map(|running| running.plugin.shut_down())).await;
         self.changed.notify_waiters();
+    }
+
+    /// All that was answered is recorded: hosts need not keep it any more.
+    pub fn acknowledge(&self) {
+        for (kept, ticket) in std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner)) {
+            if let Err(error) = kept.forget(ticket) {
+                tracing::warn!("an answer that is recorded stays on disk: {error}");
+            }
+        }
+    }
+
+    pub(crate) fn note_kept(&self, kept: KeptAnswers, ticket: Ticket) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((kept, ticket));
     }
 
     pub(crate) fn key(&self) -> u64 {

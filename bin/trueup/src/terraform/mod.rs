@@ -12,10 +12,11 @@ use smol_str::SmolStr;
 use trueup_cli::RegistryRequest;
 use trueup_cli::terraform::{cache_folder, requirements, settings};
 use trueup_provider::{BoxFuture, Provider, ProviderAddress, ProviderSource, Registry};
-use trueup_terraform::{Launch, Pool, ProviderOptions, TerraformProvider};
+use trueup_terraform::{Host, Launch, Pool, ProviderOptions, TerraformProvider};
 use trueup_terraform_find::{Found, Problem, ProblemKind, Requirement, Settings, VersionConstraints, find};
 
 use crate::plugin_guard::guard;
+use crate::plugin_host::host;
 use missing::MissingProvider;
 
 /// How many plugins run at a time: a large one takes some hundred megabytes.
@@ -31,6 +32,8 @@ pub(crate) struct TerraformProviders {
     environment: Vec<(OsString, OsString)>,
     /// How long a plugin may take to begin, if someone says so.
     start_timeout: Result<Option<Duration>, Problem>,
+    /// How plugins are hosted.
+    host: Result<Option<Host>, Problem>,
     /// Where schemas are kept.
     schemas: Option<PathBuf>,
     pool: Arc<Pool>,
@@ -54,6 +57,7 @@ impl TerraformProviders {
             settings,
             environment,
             start_timeout: start_timeout(&variables),
+            host: host(&variables).map_err(refused),
             schemas: cache_folder(&variables).map(|cache| cache.join("schemas")),
             pool: Pool::new(PLUGINS_MAX),
             found: Mutex::default(),
@@ -86,6 +90,7 @@ impl TerraformProviders {
 
     fn options(&self, name: &str, found: Found) -> Result<ProviderOptions, Problem> {
         let mut launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
+        launch.host = self.host.clone()?;
         launch.start_timeout = self.start_timeout.clone()?.unwrap_or(launch.start_timeout);
         Ok(ProviderOptions {
             name: name.into(),
@@ -104,6 +109,10 @@ impl ProviderSource for TerraformProviders {
         let mut known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.entry(name.into()).or_insert_with(|| self.find(name, &address));
         Some(found.clone())
+    }
+
+    fn acknowledge(&self) {
+        self.pool.acknowledge();
     }
 
     fn shut_down(&self) -> BoxFuture<'_, ()> {

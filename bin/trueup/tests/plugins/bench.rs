@@ -67,6 +67,8 @@ impl Bench {
         let mut command = self.folder.command(arguments);
         command.env("TF_CLI_CONFIG_FILE", self.folder.path().join("settings.tfrc"));
         command.env("TRUEUP_STAGE", "dev").env(MARK, self.folder.path());
+        // What is killed in these tests never comes to an end by itself.
+        command.env("TRUEUP_PLUGIN_GRACE", "0");
         command
     }
 
@@ -131,12 +133,25 @@ impl Bench {
         self.objects().remove(name).unwrap_or_else(|| panic!("{name} is not among {:?}", self.objects()))
     }
 
+    /// How many answers hosts keep.
+    pub(crate) fn kept_answers(&self) -> usize {
+        std::fs::read_dir(self.folder.path().join(".local/state/trueup/plugins/answers")).unwrap().count()
+    }
+
     /// Changes an object behind everyone's back.
     pub(crate) fn tamper(&self, object: &str, attribute: &str, value: impl Into<Json>) {
         let path = self.folder.path().join(format!("objects/{object}.json"));
         let mut json: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         json[attribute] = value.into();
         std::fs::write(path, json.to_string()).unwrap();
+    }
+
+    /// A pipe by which the provider and the test wait for one another.
+    pub(crate) fn pipe(&self, name: &str) -> PathBuf {
+        let path = self.folder.path().join("objects").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        path
     }
 
     /// Waits until no process of this bench runs: the kernel ends those that are left with the program, and that takes a

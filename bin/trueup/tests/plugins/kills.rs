@@ -14,11 +14,9 @@ fn program(kind: &str, trouble: &str) -> String {
 
 /// Deploys until the provider is in the middle of the create.
 fn in_the_middle(bench: &Bench) -> Child {
-    std::fs::create_dir_all(bench.folder.path().join("objects")).unwrap();
-    let pipe = bench.folder.path().join("objects/reached");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reached = bench.pipe("reached");
     let run = bench.start("deploy --yes");
-    assert_eq!(std::fs::read_to_string(&pipe).unwrap(), "reached\n");
+    assert_eq!(std::fs::read_to_string(reached).unwrap(), "reached\n");
     run
 }
 

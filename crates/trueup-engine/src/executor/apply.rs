@@ -123,7 +123,8 @@ impl Applying<'_> {
 
     /// The object of this identity, if there is one that may become ours, and the slot whose name it bears.
     async fn sighted(&self, interrupted: bool) -> Result<Option<(Sighting, u64)>, Failure> {
-        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let attempted = self.current().and_then(|current| Some(current.attempt()?.token));
+        let context = self.context(attempted.unwrap_or(IdempotencyToken::from_bytes([0; 16])));
         let is_recorded = self.record().is_some();
         let mut sightings =
             SlotSightings::new(&*self.resource.handler, &self.desired, is_recorded, context.slot);
@@ -135,7 +136,8 @@ impl Applying<'_> {
             let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
             sightings.note(slot, found);
         }
-        let found = chosen(sightings.found, self.resource.adopt, &self.address.to_string())?;
+        let found = sightings.settled(interrupted, &self.address)?;
+        let found = chosen(found, self.resource.adopt, &self.address.to_string())?;
         if let Some((sighting, _)) = &found {
             self.resource.holders.refuse_held(&self.address, &sighting.state, self.record().as_deref())?;
         }

@@ -503,8 +503,8 @@ impl Case<'_> {
                 let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
                 sightings.note(slot, within(&*self.sources.clock, window, lookup, is_found).await?);
             }
-            let found = sightings.found.into_iter().map(|(sighting, slot)| (Sighted::from(sighting), slot));
-            Ok(found.collect::<Vec<_>>())
+            let found = sightings.settled(interrupted, &node.address)?.into_iter();
+            Ok(found.map(|(sighting, slot)| (Sighted::from(sighting), slot)).collect::<Vec<_>>())
         };
         let found =
             self.sources.observed(Asked::Lookup, &node.address, &[&inputs.effective], looking).await?;

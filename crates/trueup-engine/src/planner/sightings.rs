@@ -1,8 +1,9 @@
 //! Which object a resource is: what lookups under its possible names come to (ADOPT-2, RECONCILE-4).
 
-use trueup_core::{Failure, FailureClass};
+use trueup_core::{Address, Failure, FailureClass};
 use trueup_provider::{InputValues, Ownership, ResourceHandler, Sighting};
 
+use super::outcome_unknown;
 use crate::mutations::planted;
 
 /// How many slots are searched for the object of a resource without record. Replacements that create first alternate
@@ -12,7 +13,9 @@ const SLOTS_SEARCHED: u64 = 2;
 /// What lookups in one slot after another found.
 pub(crate) struct SlotSightings {
     /// The objects, each with the slot whose name it bears.
-    pub(crate) found: Vec<(Sighting, u64)>,
+    found: Vec<(Sighting, u64)>,
+    /// The type cannot look.
+    unable: bool,
     next: u64,
     end: u64,
 }
@@ -30,7 +33,7 @@ impl SlotSightings {
         let mut given = identity.map(|(name, _)| desired.effective.get(name).is_some()).peekable();
         let names_itself = given.peek().is_some() && given.all(|given| given);
         let count = if is_recorded || names_itself { 1 } else { SLOTS_SEARCHED };
-        SlotSightings { found: Vec::new(), next: slot, end: slot + count }
+        SlotSightings { found: Vec::new(), unable: false, next: slot, end: slot + count }
     }
 
     /// The slot to look in next.
@@ -41,6 +44,7 @@ impl SlotSightings {
     /// Notes what was found in a slot; `None` if the type cannot look.
     pub(crate) fn note(&mut self, slot: u64, sightings: Option<Vec<Sighting>>) {
         self.next = slot + 1;
+        self.unable = sightings.is_none();
         // What has no generation is not told apart from what another slot may hold: then the first slot counts alone.
         let is_over = sightings.as_ref().is_none_or(|seen| seen.iter().any(|it| generation(it).is_none()));
         let before = self.found.len();
@@ -55,6 +59,14 @@ impl SlotSightings {
         }
         if is_over {
             self.end = self.next;
+        }
+    }
+
+    /// What was found, for a create that was interrupted or not: what cannot be looked for may be there (CRASH-1).
+    pub(crate) fn settled(self, interrupted: bool, address: &Address) -> Result<Vec<(Sighting, u64)>, Failure> {
+        match interrupted && self.unable && self.found.is_empty() {
+            true => Err(outcome_unknown(&address.to_string())),
+            false => Ok(self.found),
         }
     }
 }

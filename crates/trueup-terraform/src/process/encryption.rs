@@ -13,7 +13,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureSch
 use tokio_rustls::TlsConnector;
 
 /// A certificate and its key.
-pub(super) struct Identity {
+pub(crate) struct Identity {
     certificate: rcgen::Certificate,
     key: KeyPair,
 }

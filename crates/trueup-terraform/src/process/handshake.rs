@@ -24,7 +24,7 @@ pub(super) struct Handshake {
 
 /// Where a plugin listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Listening {
+pub(crate) enum Listening {
     Unix(PathBuf),
     Tcp(SocketAddr),
 }

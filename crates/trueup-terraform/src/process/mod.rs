@@ -27,9 +27,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::transport::{Channel, Endpoint, Uri};
 
 use crate::client::Client;
+use crate::host::{Attached, Host, Unattached, attach};
 use encryption::Identity;
-use handshake::{Handshake, Listening};
-use output::{FirstLine, LastWords};
+use handshake::Handshake;
+pub(crate) use handshake::Listening;
+use output::{FirstLine, Hear, LastWords};
 
 /// By which a plugin knows that it was started as one.
 const MAGIC_COOKIE: (&str, &str) =
@@ -52,6 +54,8 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// How long it may take until it listens.
     pub start_timeout: Duration,
+    /// How it is hosted; `None`: it is a child of this process, and dies with it.
+    pub host: Option<Host>,
 }
 
 impl Launch {
@@ -63,6 +67,7 @@ impl Launch {
             guard: Vec::new(),
             environment,
             start_timeout: Duration::from_secs(60),
+            host: None,
         }
     }
 }
@@ -120,7 +125,8 @@ pub struct Plugin {
     /// Set when the process has ended.
     ended: watch::Receiver<Option<ExitStatus>>,
     words: LastWords,
-    _killer: DropGuard,
+    /// Ends it; a host ends by itself.
+    _killer: Option<DropGuard>,
     /// Where its socket lies; removed with it.
     _sockets: Option<TempDir>,
 }
@@ -128,17 +134,43 @@ pub struct Plugin {
 impl Plugin {
     /// Runs a plugin until it listens, and connects to it. `name` is what messages and logs call it.
     pub async fn start(name: &str, launch: &Launch) -> Result<Self, StartError> {
-        let starting = Self::start_without_limit(name, launch);
+        Self::start_heard(name, launch, Box::new(|_| {})).await
+    }
+
+    /// The same, for someone who hears every line that it prints to standard error.
+    pub(crate) async fn start_heard(name: &str, launch: &Launch, hear: Hear) -> Result<Self, StartError> {
+        let starting = Self::start_without_limit(name, launch, hear);
         timeout(launch.start_timeout, starting)
             .await
             .unwrap_or_else(|_| Err(StartError::TimedOut(launch.start_timeout)))
     }
 
-    async fn start_without_limit(name: &str, launch: &Launch) -> Result<Self, StartError> {
+    /// One that serves a purpose, and whose process outlives us if there are hosts: it may have been started by someone
+    /// else for the same purpose.
+    pub(crate) async fn start_for(name: &str, launch: &Launch, purpose: &[u8]) -> Result<Self, StartError> {
+        let Some(host) = &launch.host else { return Self::start(name, launch).await };
+        match attach(name, launch, host, purpose).await {
+            Ok(attached) => Ok(Self::attached(name, attached)),
+            Err(Unattached::Plugin(error)) => Err(error),
+            Err(Unattached::Host(why)) => {
+                tracing::warn!(provider = name, "the plugin gets no host: {why}");
+                Self::start(name, launch).await
+            }
+        }
+    }
+
+    fn attached(name: &str, Attached { version, channel, words }: Attached) -> Self {
+        let (words, ended) = output::listen(name, words);
+        output::subscribe(name, channel.clone());
+        let client = Client::new(version, channel);
+        Plugin { client, ended, words, _killer: None, _sockets: None }
+    }
+
+    async fn start_without_limit(name: &str, launch: &Launch, hear: Hear) -> Result<Self, StartError> {
         let identity = Identity::fresh().map_err(|error| StartError::Certificate(error.to_string()))?;
         let sockets = TempDir::with_prefix("trueup-plugin-").ok();
         let mut child = spawn(launch, &identity, sockets.as_ref())?;
-        let (words, first_line) = output::drain(name, &mut child);
+        let (words, first_line) = output::drain(name, &mut child, hear);
         let killer = CancellationToken::new();
         let guard = killer.clone().drop_guard();
         let mut ended = watch_over(child, killer);
@@ -153,15 +185,20 @@ impl Plugin {
             }
         };
         let handshake = Handshake::parse(&line)?;
-        let channel = connect(&handshake.listening, &identity, handshake.certificate).await?;
+        let channel = connect(&handshake.listening, handshake.certificate.map(|it| (&identity, it))).await?;
         output::subscribe(name, channel.clone());
         let client = Client::new(handshake.version, channel);
-        Ok(Plugin { client, ended, words, _killer: guard, _sockets: sockets })
+        Ok(Plugin { client, ended, words, _killer: Some(guard), _sockets: sockets })
     }
 
     /// Speaks to it.
     pub fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// How the process ended, when it has.
+    pub(crate) async fn ended(&self) -> ExitStatus {
+        exit_status(&mut self.ended.clone()).await
     }
 
     /// Whether the process still runs.
@@ -250,13 +287,13 @@ async fn exit_status(ended: &mut watch::Receiver<Option<ExitStatus>>) -> ExitSta
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-async fn connect(
+/// Connects to what listens there, and shows one certificate to what shows another.
+pub(crate) async fn connect(
     listening: &Listening,
-    identity: &Identity,
-    certificate: Option<Vec<u8>>,
+    certificates: Option<(&Identity, Vec<u8>)>,
 ) -> Result<Channel, StartError> {
-    let encryption = match (certificate, listening) {
-        (Some(certificate), _) => {
+    let encryption = match (certificates, listening) {
+        (Some((identity, certificate)), _) => {
             let made = encryption::connector(identity, certificate);
             Some(Arc::new(made.map_err(|error| StartError::Certificate(error.to_string()))?))
         }

@@ -1,14 +1,21 @@
 //! What plugins print: drained for as long as they live, handed to the log, and the last of it kept for messages.
 
 use std::collections::VecDeque;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::TryStreamExt;
+use http_body_util::BodyExt;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::sync::{oneshot, watch};
+use tokio_util::io::StreamReader;
+use tonic::body::Body;
 use tonic::transport::Channel;
 
+use crate::host::ENDED;
 use crate::protocol::Empty;
 use crate::protocol::plugin::grpc_stdio_client::GrpcStdioClient;
 
@@ -20,6 +27,9 @@ const LAST_LINES_MAX: usize = 20;
 
 /// How long to wait for what a plugin says while it ends.
 const WORDS_WAIT: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// Hears every line that a plugin prints to standard error.
+pub(crate) type Hear = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The first line of a plugin's output.
 pub(super) enum FirstLine {
@@ -48,13 +58,21 @@ impl LastWords {
 }
 
 /// Drains both outputs from now on.
-pub(super) fn drain(name: &str, child: &mut Child) -> (LastWords, impl Future<Output = FirstLine> + use<>) {
+pub(super) fn drain(
+    name: &str,
+    child: &mut Child,
+    hear: Hear,
+) -> (LastWords, impl Future<Output = FirstLine> + use<>) {
     let lines = Arc::new(Mutex::new(VecDeque::new()));
     let (open, complete) = watch::channel(());
     if let Some(stderr) = child.stderr.take() {
         let (name, lines) = (name.to_owned(), lines.clone());
         tokio::spawn(async move {
-            each_line(stderr, |line| log_line(&name, line, &lines)).await;
+            each_line(stderr, |line| {
+                hear(line);
+                log_line(&name, line, &lines);
+            })
+            .await;
             drop(open);
         });
     }
@@ -77,6 +95,26 @@ pub(super) fn drain(name: &str, child: &mut Child) -> (LastWords, impl Future<Ou
     }
     let first_line = async { first_line.await.unwrap_or(FirstLine::None) };
     (LastWords { lines, complete }, first_line)
+}
+
+/// Hears from a host what its plugin prints, and at last how it ended.
+pub(super) fn listen(name: &str, words: Body) -> (LastWords, watch::Receiver<Option<ExitStatus>>) {
+    let lines = Arc::new(Mutex::new(VecDeque::new()));
+    let (open, complete) = watch::channel(());
+    let (sender, ended) = watch::channel(None);
+    let (name, heard) = (name.to_owned(), lines.clone());
+    tokio::spawn(async move {
+        let bytes = words.into_data_stream().map_err(std::io::Error::other);
+        let mut status = ExitStatus::default();
+        each_line(StreamReader::new(bytes), |line| match line.strip_prefix(ENDED) {
+            Some(raw) => status = raw.parse().map(ExitStatus::from_raw).unwrap_or_default(),
+            None => log_line(&name, line, &heard),
+        })
+        .await;
+        drop(open);
+        sender.send_replace(Some(status));
+    });
+    (LastWords { lines, complete }, ended)
 }
 
 /// What a plugin prints through the protocol, once it listens.

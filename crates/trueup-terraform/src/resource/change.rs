@@ -1,12 +1,13 @@
 //! Creating, changing and removing objects.
 
 use trueup_core::{Failure, FailureClass, Value};
-use trueup_provider::{ApplyFailure, ApplyRequest, DeleteRequest, State};
+use trueup_provider::{ApplyFailure, ApplyRequest, DeleteRequest, IdempotencyToken, State};
 
 use super::TerraformResource;
 use super::plan::Handover;
 use crate::answers::{diagnostics, failure, mistake, violated, warnings};
 use crate::client::Client;
+use crate::host::Ticket;
 use crate::instance::{CAPABILITIES, Effect};
 use crate::planning::{inconsistencies, settled};
 use crate::protocol;
@@ -48,9 +49,10 @@ impl TerraformResource {
             provider_meta: None,
             planned_identity: identity_message(handover.identity),
         };
-        let cancellation = Some(&request.context.cancellation);
-        let answer =
-            instance.call("change a resource", Effect::Changes, cancellation, message, Client::apply).await?;
+        // Only the answer to a create is ever asked for again, by the token of its intent.
+        let token = if prior.is_null() { request.context.token } else { IdempotencyToken::fresh() };
+        let cancellation = &request.context.cancellation;
+        let answer = instance.change("change a resource", cancellation, Ticket(token), message).await?;
         self.conclude(&request, &planned, seen, &answer)
     }
 
@@ -148,9 +150,9 @@ impl TerraformResource {
             provider_meta: None,
             planned_identity: self.encode_identity(request.state.identity.as_ref()),
         };
-        let cancellation = Some(&request.context.cancellation);
-        let answer =
-            instance.call("delete a resource", Effect::Changes, cancellation, message, Client::apply).await?;
+        let ticket = Ticket(IdempotencyToken::fresh());
+        let cancellation = &request.context.cancellation;
+        let answer = instance.change("delete a resource", cancellation, ticket, message).await?;
         let told = diagnostics(&answer.diagnostics);
         let left = self.decode("its answer", answer.new_state.as_ref()).unwrap_or_default();
         let left = (!left.is_null()).then(|| {

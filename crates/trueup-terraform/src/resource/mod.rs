@@ -166,10 +166,13 @@ impl ResourceHandler for TerraformResource {
         &self.traits
     }
 
-    /// A create whose outcome is unknown is resolved by import, where all that it takes stands in the inputs.
+    /// A create whose outcome is unknown is resolved by its answer, if a host kept it, else by import, where all that it
+    /// takes stands in the inputs.
     fn recovery(&self, inputs: &Value) -> Recovery {
         match self.identity_of(inputs) {
             Some(_) => Recovery::Lookup,
+            // Its answer may have been kept.
+            None if self.shared.options.launch.host.is_some() => Recovery::Lookup,
             None => Recovery::Blind,
         }
     }

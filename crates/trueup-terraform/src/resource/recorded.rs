@@ -1,5 +1,8 @@
 //! Objects that are recorded elsewhere or otherwise: by an older schema, under another type, or not at all.
 
+use std::time::Duration;
+
+use prost::Message;
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_provider::{
     CallContext, Configured, ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Ownership,
@@ -9,8 +12,13 @@ use trueup_provider::{
 use super::TerraformResource;
 use crate::answers::{mistake, refuse_deferred, unsendable, warnings};
 use crate::client::Client;
+use crate::host::{KeptAnswers, Outcome, Ticket};
 use crate::instance::{CAPABILITIES, Effect};
+use crate::planning::settled;
 use crate::protocol;
+
+/// How often it is looked whether a change of an earlier run has come to its end.
+const UNDER_WAY_PAUSE: Duration = Duration::from_millis(200);
 
 impl TerraformResource {
     /// Brings a record to the current schema. Providers are asked even if the version is the same: they put right what
@@ -134,6 +142,11 @@ impl TerraformResource {
         &self,
         request: LookupRequest<'_>,
     ) -> Result<Option<Vec<Sighting>>, Failure> {
+        if request.interrupted
+            && let Some(answered) = self.kept_answer(&request).await?
+        {
+            return Ok(Some(answered));
+        }
         let Some(identity) = self.identity_of(&request.desired.effective).filter(|_| request.interrupted)
         else {
             return Ok(None);
@@ -147,6 +160,40 @@ impl TerraformResource {
         let ours = found.into_iter().filter(|imported| imported.type_name == self.type_name);
         let ownership = Ownership::Owned { generation: None };
         Ok(Some(ours.map(|imported| Sighting { state: imported.state, ownership }).collect()))
+    }
+
+    /// What was answered to a create that was cut off, if a host kept it: an object, or that there is none.
+    async fn kept_answer(&self, request: &LookupRequest<'_>) -> Result<Option<Vec<Sighting>>, Failure> {
+        let Some(host) = &self.shared.options.launch.host else { return Ok(None) };
+        let (kept, ticket) = (KeptAnswers::new(host.answers()), Ticket(request.context.token));
+        let unreadable = |error: std::io::Error| {
+            let message = format!("cannot read what came of an earlier run's create: {error}");
+            Failure::new(FailureClass::Retryable, message)
+        };
+        let answer = loop {
+            match kept.look(ticket).map_err(unreadable)? {
+                Outcome::Answer(answer) => break answer,
+                Outcome::Unheard | Outcome::Unanswered => return Ok(None),
+                Outcome::UnderWay => {
+                    request.context.report_progress("waiting for what an earlier run began");
+                    request.context.clock.sleep(UNDER_WAY_PAUSE).await;
+                }
+            }
+        };
+        self.shared.options.pool.note_kept(kept, ticket);
+        // The message stands behind five bytes that say how long it is.
+        let answer = answer.get(5..).and_then(|message| protocol::ApplyResponse::decode(message).ok());
+        let Some(answer) = answer else { return Ok(None) };
+        // An answer that nobody can read tells no more than none.
+        let Ok(answered) = self.decode("its answer", answer.new_state.as_ref()) else { return Ok(None) };
+        let outputs = settled(&answered).0;
+        if outputs.is_null() {
+            return Ok(Some(Vec::new()));
+        }
+        let outputs = self.schema.marked(&outputs, [&request.desired.effective]);
+        let identity = self.decode_identity(answer.new_identity.as_ref());
+        let state = self.state(Some(request.desired), outputs, answer.private.to_vec(), identity);
+        Ok(Some(vec![Sighting { state, ownership: Ownership::Owned { generation: None } }]))
     }
 
     pub(super) async fn find_by_id(&self, request: ImportRequest<'_>) -> Result<Vec<Imported>, Failure> {

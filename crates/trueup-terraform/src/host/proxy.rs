@@ -1,0 +1,197 @@
+//! Passing on what a run asks of the plugin.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::{Request, Response};
+use prost::bytes::Bytes;
+use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
+use tonic::Status;
+use tonic::metadata::MetadataValue;
+use tonic::transport::Channel;
+use tower::ServiceExt;
+
+use super::kept::{Begun, KeptAnswers, Ticket};
+use super::spool::Spool;
+use super::{GONE_HEADER, TICKET_HEADER, VERSION_HEADER, WORDS_PATH};
+use crate::client::{Client, Version};
+
+type Body = UnsyncBoxBody<Bytes, Status>;
+
+/// A whole answer: its message and how the call ended.
+type Answer = (Response<()>, Bytes, HeaderMap);
+
+/// The plugin, and what is known of how it is used.
+pub(super) struct Proxy {
+    version: Version,
+    channel: Channel,
+    pub(super) spool: Arc<Spool>,
+    pub(super) kept: KeptAnswers,
+    /// The changes that are under way, whether or not someone waits for them.
+    pub(super) changes: TaskTracker,
+    /// It was asked to stop, and will do nothing more.
+    pub(super) stopped: AtomicBool,
+    /// Whoever used it went away in good order: nobody will ask what came of a change.
+    pub(super) left: AtomicBool,
+    /// What it was configured with, and what it answered.
+    configured: Mutex<Option<(Bytes, Answer)>>,
+}
+
+impl Proxy {
+    pub(super) fn new(client: &Client, spool: Arc<Spool>, kept: KeptAnswers) -> Self {
+        Proxy {
+            version: client.version(),
+            channel: client.channel().clone(),
+            spool,
+            kept,
+            changes: TaskTracker::new(),
+            stopped: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+            configured: Mutex::default(),
+        }
+    }
+
+    /// Answers a request.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, Infallible> {
+        let path = request.uri().path().to_owned();
+        let method = path.rsplit('/').next().unwrap_or_default();
+        let answered = match method {
+            _ if path == WORDS_PATH => Ok(self.words()),
+            "Shutdown" => {
+                self.left.store(true, Ordering::Relaxed);
+                Ok(empty())
+            }
+            "Configure" | "ConfigureProvider" => self.configure(request).await,
+            _ if request.headers().contains_key(TICKET_HEADER) => self.change(request).await,
+            _ => {
+                if matches!(method, "Stop" | "StopProvider") {
+                    self.stopped.store(true, Ordering::Relaxed);
+                }
+                self.pass_on(request.map(|body| body.map_err(broken).boxed_unsync())).await
+            }
+        };
+        Ok(answered.unwrap_or_else(refused))
+    }
+
+    async fn pass_on(&self, request: Request<Body>) -> Result<Response<Body>, Status> {
+        let channel = self.channel.clone();
+        let answer = channel.oneshot(request.map(tonic::body::Body::new)).await;
+        let answer = answer.map_err(|error| gone(&error))?;
+        Ok(answer.map(BodyExt::boxed_unsync))
+    }
+
+    async fn whole(&self, request: Request<Body>) -> Result<Answer, Status> {
+        let (parts, body) = self.pass_on(request).await?.into_parts();
+        let collected = body.collect().await.map_err(|status| gone(&status))?;
+        let trailers = collected.trailers().cloned().unwrap_or_default();
+        Ok((Response::from_parts(parts, ()), collected.to_bytes(), trailers))
+    }
+
+    /// A plugin is configured once. Whoever asks for the same again gets the same answer.
+    async fn configure(&self, request: Request<Incoming>) -> Result<Response<Body>, Status> {
+        let (parts, body) = request.into_parts();
+        let asked = body.collect().await.map_err(broken)?.to_bytes();
+        let mut configured = self.configured.lock().await;
+        if let Some((before, answer)) = &*configured
+            && *before == asked
+        {
+            return Ok(answered(answer.clone()));
+        }
+        let answer = self.whole(Request::from_parts(parts, full(asked.clone()))).await?;
+        *configured = Some((asked, answer.clone()));
+        Ok(answered(answer))
+    }
+
+    /// Asks for a change, whose answer is kept whether or not anyone still waits for it.
+    async fn change(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Status> {
+        let ticket = request.headers().get(TICKET_HEADER).and_then(|it| it.to_str().ok()?.parse().ok());
+        let ticket = Ticket(ticket.ok_or_else(|| Status::invalid_argument("that is no ticket"))?);
+        let (mut parts, body) = request.into_parts();
+        parts.headers.remove(TICKET_HEADER);
+        let asked = body.collect().await.map_err(broken)?.to_bytes();
+        let kept = self.kept.clone();
+        let begun = tokio::task::spawn_blocking(move || kept.begin(ticket)).await;
+        // The plugin has not been asked yet.
+        let unkept =
+            |error: String| Status::invalid_argument(format!("its answer could not be kept: {error}"));
+        let begun =
+            begun.map_err(|error| unkept(error.to_string()))?.map_err(|error| unkept(error.to_string()))?;
+        let own = self.clone();
+        let changing = self.changes.spawn(async move {
+            let answer = own.whole(Request::from_parts(parts, full(asked))).await?;
+            keep(begun, &answer).await;
+            Ok::<Answer, Status>(answer)
+        });
+        let answer = changing.await.map_err(|error| gone(&error))??;
+        Ok(answered(answer))
+    }
+
+    /// What the plugin prints, line by line for as long as it lives.
+    fn words(&self) -> Response<Body> {
+        let lines = futures_util::stream::unfold(self.spool.clone(), |spool| async move {
+            let line = spool.next().await?;
+            Some((Ok(Frame::data(Bytes::from(line + "\n"))), spool))
+        });
+        let mut response = Response::new(StreamBody::new(lines).boxed_unsync());
+        let version = match self.version {
+            Version::V5 => "5",
+            Version::V6 => "6",
+        };
+        response.headers_mut().insert(VERSION_HEADER, HeaderValue::from_static(version));
+        response
+    }
+}
+
+/// Keeps an answer, if it is one. That it cannot be kept is no reason not to give it.
+async fn keep(begun: Begun, (_, message, trailers): &Answer) {
+    if trailers.get("grpc-status").is_some_and(|status| status != "0") {
+        return;
+    }
+    let message = message.clone();
+    let kept = tokio::task::spawn_blocking(move || begun.keep(&message)).await;
+    if let Ok(Err(error)) = kept {
+        tracing::warn!("an answer could not be kept: {error}");
+    }
+}
+
+fn answered((response, message, trailers): Answer) -> Response<Body> {
+    let body = Full::new(message).with_trailers(async move { Some(Ok(trailers)) });
+    response.map(|()| body.map_err(|never| match never {}).boxed_unsync())
+}
+
+fn full(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// An empty message: no compression, no bytes.
+fn empty() -> Response<Body> {
+    let mut response = Response::new(());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    let trailers =
+        HeaderMap::from_iter([("grpc-status".parse().expect("a name"), HeaderValue::from_static("0"))]);
+    answered((response, Bytes::from_static(&[0; 5]), trailers))
+}
+
+fn refused(status: Status) -> Response<Body> {
+    status.into_http::<Bytes>().map(|_| full(Bytes::new()))
+}
+
+/// Says that the plugin does not answer any more, so that it is not taken for an answer of the plugin's.
+fn gone(error: &dyn std::error::Error) -> Status {
+    let mut status = Status::unavailable(error.to_string());
+    status.metadata_mut().insert(GONE_HEADER, MetadataValue::from_static("true"));
+    status
+}
+
+fn broken(error: hyper::Error) -> Status {
+    Status::unavailable(error.to_string())
+}
