@@ -7,10 +7,12 @@
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
 mod folder;
+mod plugins;
 mod screen;
 mod steady;
 
 pub use folder::{Folder, Started, Told};
+pub use plugins::fixture_providers;
 pub use screen::Screen;
 pub use steady::steady;
 

@@ -189,7 +189,7 @@ impl Reconciler {
     }
 
     /// What is wrong with a program by itself: types, references and inputs, as far as they can be judged without state
-    /// and without a call to any provider.
+    /// and without looking at anything.
     pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
         Ok(planner::validate(&self.sources(program, options, false)).await?)
     }

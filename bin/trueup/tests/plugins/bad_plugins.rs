@@ -117,7 +117,7 @@ fn a_provider_that_misbehaves_is_told_by_name() {
     }
 }
 
-/// RETRY-8: an operation that takes too long is stopped, and the plugin with it.
+/// APPLY-13: an operation that takes too long is stopped, and the plugin with it.
 #[test]
 fn an_apply_that_hangs_ends_with_its_time() {
     for version in VERSIONS {

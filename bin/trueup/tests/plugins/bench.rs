@@ -1,13 +1,12 @@
 //! A stack whose provider is our own, and what it comes to.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
-use trueup_cli_harness::{Folder, Told};
+use trueup_cli_harness::{Folder, Told, fixture_providers};
 
 /// Both versions of the protocol.
 pub(crate) const VERSIONS: [u8; 2] = [5, 6];
@@ -20,20 +19,9 @@ pub(crate) struct Bench {
     version: u8,
 }
 
-/// The folder of our provider's binaries, built if they are not there: they are of another package.
+/// The folder of our provider's binaries.
 pub(crate) fn binaries() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_BIN_EXE_trueup")).parent().unwrap().to_owned();
-        let mut command = Command::new(env!("CARGO"));
-        command.args(["build", "--quiet", "--package", "trueup-terraform-fixture", "--bins"]);
-        if folder.ends_with("release") {
-            command.arg("--release");
-        }
-        command.arg("--target-dir").arg(folder.parent().unwrap());
-        assert!(command.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
-        folder
-    })
+    fixture_providers(env!("CARGO_BIN_EXE_trueup"))
 }
 
 impl Bench {

@@ -86,7 +86,7 @@ fn an_unknown_outcome_that_nothing_settles_is_for_a_person() {
     }
 }
 
-/// APPLY-6
+/// APPLY-11
 #[test]
 fn interrupting_a_run_stops_the_provider_and_leaves_nothing_behind() {
     for version in VERSIONS {

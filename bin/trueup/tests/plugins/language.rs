@@ -74,7 +74,7 @@ fn modules_inherit_are_passed_and_have_configurations() {
         let thing = "resource \"fixture_thing\" \"a\" {\n  name = \"in-module\"\n}\n";
         bench.folder.write("inherits/main.tf", &(required("") + &bench.named(thing)));
         let other =
-            "resource \"fixture_thing\" \"a\" {\n  provider = fixture.other\n  name = \"in-module\"\n}\n";
+            "resource \"fixture_thing\" \"a\" {\n  provider = fixture.other\n  name = \"passed-in\"\n}\n";
         let expects = required("      configuration_aliases = [fixture.other]\n");
         bench.folder.write("passed/main.tf", &(expects + &bench.named(other)));
         let own = "variable \"folder\" {}\nprovider \"fixture\" {\n  folder = var.folder\n}\n";

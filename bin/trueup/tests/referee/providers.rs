@@ -2,32 +2,16 @@
 //! those where they usually lie.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+
+use trueup_cli_harness::fixture_providers;
 
 /// How deep folders are searched.
 const DEPTH_MAX: usize = 8;
 
-/// The folder of our own providers, built if they are not there: they are of another package.
-fn own() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_BIN_EXE_trueup")).parent().unwrap().to_owned();
-        let mut command = Command::new(env!("CARGO"));
-        command.args(["build", "--quiet", "--package", "trueup-terraform-fixture", "--bins"]);
-        if folder.ends_with("release") {
-            command.arg("--release");
-        }
-        command.arg("--target-dir").arg(folder.parent().unwrap());
-        assert!(command.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
-        folder
-    })
-}
-
 /// The folder of the binary of a provider.
 pub(crate) fn folder_of(kind: &str) -> Option<PathBuf> {
     if kind.starts_with("fixture") {
-        return Some(own().to_owned());
+        return Some(fixture_providers(env!("CARGO_BIN_EXE_trueup")).to_owned());
     }
     let named = std::env::var_os("TRUEUP_REFEREE_PROVIDERS");
     let named: Vec<PathBuf> = named.iter().flat_map(std::env::split_paths).collect();

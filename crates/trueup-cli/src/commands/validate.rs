@@ -11,7 +11,7 @@ use crate::front_end::Purpose;
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
-/// Check the text: syntax, names, types; without state and without a call to any provider
+/// Check the text: syntax, names, types, and what providers say of it; without state, and nothing is looked at
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  trueup validate --chdir infra")]
 pub(crate) struct ValidateArgs {

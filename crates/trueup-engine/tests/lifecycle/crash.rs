@@ -94,6 +94,25 @@ fn a_blind_create_whose_outcome_is_unknown_stops_until_a_person_says() {
     assert!(bench.records().contains_key("a"), "the intent is kept");
 }
 
+/// CRASH-1, ADOPT-7: a person who found the object says which it is.
+#[test]
+fn an_import_settles_a_create_whose_outcome_is_unknown() {
+    use trueup_program::ImportDeclaration;
+    let bench = Bench::new();
+    bench.world.fail("create a", Failure::new(FailureClass::Indeterminate, "no answer"));
+    let mut program = program([resource("w_blind.a", [])]);
+    assert!(!bench.deploy(&program).succeeded());
+    assert!(bench.refused(&program).contains("CreateOutcomeUnknown"));
+    // What came of it, as nobody but a person can tell.
+    Bench::in_world(bench.world.clone()).deployed(&crate::world::program([resource("w_thing.b", [])]));
+    let id = bench.world.cloud().things.keys().next().unwrap().to_string();
+    let to = crate::world::address("w_blind.a");
+    program.imports = vec![ImportDeclaration { to, id: crate::world::lit(id.as_str()) }];
+    bench.deployed(&program);
+    assert_eq!(bench.world.cloud().things.len(), 1, "nothing was made twice");
+    assert!(bench.plan(&program).ends_with("No changes"));
+}
+
 /// CRASH-2
 #[test]
 fn a_half_made_object_is_finished_by_the_next_run() {

@@ -184,8 +184,13 @@ fn ignored_positions_keep_the_recorded_value_on_update_and_take_the_programs_on_
         Action::NoOp
     );
     bench.destroy();
-    bench.deployed(&program([declared]));
+    bench.deployed(&program([declared.clone()]));
     assert_eq!(bench.world.things(), ["a=7"]);
+    declared.inputs = resource("w_thing.a", [("size", lit(9)), ("colour", lit("blue"))]).inputs;
+    let plan = bench.try_plan(&program([declared.clone()])).unwrap();
+    assert_eq!(plan.action("w_thing.a").unwrap().action, Action::Replace);
+    bench.deployed(&program([declared]));
+    assert_eq!(bench.world.things(), ["a=9"], "nothing is ignored of a new object");
 }
 
 /// CRUD-11
