@@ -107,7 +107,7 @@ fn an_import_settles_a_create_whose_outcome_is_unknown() {
     Bench::in_world(bench.world.clone()).deployed(&crate::world::program([resource("w_thing.b", [])]));
     let id = bench.world.cloud().things.keys().next().unwrap().to_string();
     let to = crate::world::address("w_blind.a");
-    program.imports = vec![ImportDeclaration { to, id: crate::world::lit(id.as_str()) }];
+    program.imports = vec![ImportDeclaration { to, id: lit(id.as_str()) }];
     bench.deployed(&program);
     assert_eq!(bench.world.cloud().things.len(), 1, "nothing was made twice");
     assert!(bench.plan(&program).ends_with("No changes"));
