@@ -1,7 +1,7 @@
 //! A stack whose provider is our own, and what it comes to.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 

@@ -63,7 +63,11 @@ impl SlotSightings {
     }
 
     /// What was found, for a create that was interrupted or not: what cannot be looked for may be there (CRASH-1).
-    pub(crate) fn settled(self, interrupted: bool, address: &Address) -> Result<Vec<(Sighting, u64)>, Failure> {
+    pub(crate) fn settled(
+        self,
+        interrupted: bool,
+        address: &Address,
+    ) -> Result<Vec<(Sighting, u64)>, Failure> {
         match interrupted && self.unable && self.found.is_empty() {
             true => Err(outcome_unknown(&address.to_string())),
             false => Ok(self.found),
