@@ -100,17 +100,17 @@ fn an_import_settles_a_create_whose_outcome_is_unknown() {
     use trueup_program::ImportDeclaration;
     let bench = Bench::new();
     bench.world.fail("create a", Failure::new(FailureClass::Indeterminate, "no answer"));
-    let mut program = program([resource("w_blind.a", [])]);
-    assert!(!bench.deploy(&program).succeeded());
-    assert!(bench.refused(&program).contains("CreateOutcomeUnknown"));
+    let mut wanted = program([resource("w_blind.a", [])]);
+    assert!(!bench.deploy(&wanted).succeeded());
+    assert!(bench.refused(&wanted).contains("CreateOutcomeUnknown"));
     // What came of it, as nobody but a person can tell.
-    Bench::in_world(bench.world.clone()).deployed(&crate::world::program([resource("w_thing.b", [])]));
+    Bench::in_world(bench.world.clone()).deployed(&program([resource("w_thing.b", [])]));
     let id = bench.world.cloud().things.keys().next().unwrap().to_string();
     let to = crate::world::address("w_blind.a");
-    program.imports = vec![ImportDeclaration { to, id: lit(id.as_str()) }];
-    bench.deployed(&program);
+    wanted.imports = vec![ImportDeclaration { to, id: lit(id.as_str()) }];
+    bench.deployed(&wanted);
     assert_eq!(bench.world.cloud().things.len(), 1, "nothing was made twice");
-    assert!(bench.plan(&program).ends_with("No changes"));
+    assert!(bench.plan(&wanted).ends_with("No changes"));
 }
 
 /// CRASH-2
