@@ -47,7 +47,7 @@ fn unknown_words() {
     );
     check(
         "unknown_type",
-        "resource \"std_fiel\" \"a\" {\n  path = \"a.txt\"\n}\n\nresource \"aws_s3_bucket\" \"b\" {\n}\n",
+        "resource \"std_fiel\" \"a\" {\n  path = \"a.txt\"\n}\n\nresource \"google_storage_bucket\" \"b\" {\n}\n",
     );
     check(
         "unknown_reference",
