@@ -70,6 +70,7 @@ fn requests_keep_the_contract() {
         skipped.map(|(name, _)| *name).collect::<Vec<_>>(),
         [
             "a_foreign_object_is_found_as_unowned",
+            "a_foreign_object_that_is_taken_over_can_be_deleted",
             "a_foreign_object_that_is_taken_over_is_ones_own",
             "an_object_is_imported_by_its_id",
         ]
