@@ -187,8 +187,7 @@ impl From<EngineError> for CommandError {
             EngineError::Store(error) => error.into(),
             EngineError::Held(held) if held.moved_to().is_some() => {
                 let place = held.moved_to().unwrap_or_default();
-                let name =
-                    "`trueup config` shows what names the store: the stack block, TRUEUP_STATE or the user's";
+                let name = "`trueup config` shows what names the store: the stack block, TRUEUP_STATE or your configuration";
                 let back =
                     format!("to use this one again as it was then: `trueup unlock {}`", held.holder.run);
                 let moved = Diagnostic::error(format!("the state was moved to {place}"));

@@ -74,7 +74,7 @@ fn a_person_is_told_what_comes_next() {
     assert_eq!(told.code, 1);
     assert!(told.err.contains("add --yes"), "{told:?}");
     let told = folder.done("state migrate --to new.db --yes");
-    assert!(told.err.contains("prod: 2 resources and 1 runs moved"), "{told:?}");
+    assert!(told.err.contains("prod: 2 resources and 1 run moved"), "{told:?}");
     assert!(
         told.err.contains("name the new store in the stack block") && told.err.contains("new.db"),
         "{told:?}"

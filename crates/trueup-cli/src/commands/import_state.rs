@@ -17,10 +17,9 @@ use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
-use crate::render::{PlanView, Shown, plan_json, render_plan};
+use crate::render::{PlanView, Shown, counted, plan_json, render_plan};
 use crate::session::Session;
 use crate::terraform::{Adoption, adoption};
-use crate::ui::Answer;
 use crate::workplace::{Access, Workplace};
 
 /// Come over from Terraform: record all that a state of it holds
@@ -69,8 +68,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     if !args.json.json {
         tell(&workplace, args, &state, &adoption, plan.as_ref());
     }
-    if !approved(&workplace, args, &adoption)? {
-        session.ui.note("Nothing was changed.");
+    let what = counted(adoption.resources.len(), "resource");
+    let question = format!("Record {what} in {}?", workplace.stage.value);
+    if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
     let lease = take_lease(session, &*store, &scope, "import-state").await?;
@@ -201,30 +201,6 @@ fn tell(
             ui.note(&format!("{}\n", render_plan(plan, PlanView { look: ui.err(), shown: Shown::Changes })));
         }
         None => {}
-    }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-fn approved(workplace: &Workplace<'_>, args: &ImportStateArgs, adoption: &Adoption) -> CommandResult<bool> {
-    let session = workplace.session;
-    if args.yes {
-        return Ok(true);
-    }
-    if !session.ui.is_interactive() || args.json.json {
-        return Err(CommandError::new(
-            "someone has to approve this, and there is no terminal to ask in",
-            "add --yes",
-        ));
-    }
-    let what = counted(adoption.resources.len(), "resource");
-    let question = format!("Record {what} in {}?", workplace.stage.value);
-    match session.ui.ask(&question, &|| session.interrupts.any()) {
-        Answer::Yes => Ok(true),
-        Answer::No => Ok(false),
-        Answer::Interrupted => Err(CommandError::Interrupted),
     }
 }
 

@@ -24,3 +24,8 @@ pub(crate) use run::{RunView, output_lines, render_run, run_json, short};
 pub(crate) use text_diff::{DiffLine, diff_lines};
 pub(crate) use time::{clock, date, duration};
 pub(crate) use value::{lines, one_line};
+
+/// How many of what, in words.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -12,6 +12,7 @@ use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::StateSettings;
+use crate::render::counted;
 use crate::session::Session;
 use crate::stores::{self, of_address};
 use crate::workplace::{Access, Workplace};
@@ -76,7 +77,8 @@ pub(super) async fn run(session: &Session<'_>, args: &MigrateArgs) -> CommandRes
         let done = done.map_err(|error| refused(error, scope, &route))?;
         if !args.json.json {
             let Moved { records, runs } = done;
-            session.ui.note(&format!("{}: {records} resources and {runs} runs moved", scope.stage));
+            let (records, runs) = (counted(records, "resource"), counted(runs, "run"));
+            session.ui.note(&format!("{}: {records} and {runs} moved", scope.stage));
         }
         moved.push((scope, done));
     }
