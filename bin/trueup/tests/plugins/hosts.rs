@@ -86,3 +86,18 @@ fn a_plugin_that_is_there_already_is_used_again() {
         bench.done("destroy --yes");
     }
 }
+
+/// Whoever puts right what was wrong, such as credentials in a file, must not hear the old complaint again.
+#[test]
+fn a_plugin_that_did_not_take_its_configuration_does_not_stay() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        bench.write(
+            "provider \"fixture\" {\n  folder = \"objects\"\n  trouble = \"fail\"\n}\n\nresource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n",
+        );
+        let told = bench.command("plan").envs(STAYING).output().unwrap();
+        let words = String::from_utf8_lossy(&told.stderr);
+        assert!(!told.status.success() && words.contains("Cannot configure"), "{words}");
+        bench.left_alone();
+    }
+}

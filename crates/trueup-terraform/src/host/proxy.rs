@@ -9,6 +9,7 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Request, Response};
+use prost::Message;
 use prost::bytes::Bytes;
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
@@ -21,6 +22,8 @@ use super::kept::{Begun, KeptAnswers, Ticket};
 use super::spool::Spool;
 use super::{GONE_HEADER, TICKET_HEADER, VERSION_HEADER, WORDS_PATH};
 use crate::client::{Client, Version};
+use crate::protocol::DiagnosticsResponse;
+use crate::protocol::diagnostic::Severity;
 
 type Body = UnsyncBoxBody<Bytes, Status>;
 
@@ -107,6 +110,10 @@ impl Proxy {
             return Ok(answered(answer.clone()));
         }
         let answer = self.whole(Request::from_parts(parts, full(asked.clone()))).await?;
+        if !went_well(&answer) {
+            // Whoever tries again may have put right what was wrong: that takes another process.
+            self.stopped.store(true, Ordering::Relaxed);
+        }
         *configured = Some((asked, answer.clone()));
         Ok(answered(answer))
     }
@@ -161,6 +168,14 @@ async fn keep(begun: Begun, (_, message, trailers): &Answer) {
     if let Ok(Err(error)) = kept {
         tracing::warn!("an answer could not be kept: {error}");
     }
+}
+
+/// Whether a configuration was taken without complaint. The message stands behind five bytes that say how long it is.
+fn went_well((_, message, trailers): &Answer) -> bool {
+    let told = message.get(5..).and_then(|message| DiagnosticsResponse::decode(message).ok());
+    let complains =
+        |told: DiagnosticsResponse| told.diagnostics.iter().any(|it| it.severity() == Severity::Error);
+    trailers.get("grpc-status").is_some_and(|status| status == "0") && !told.is_none_or(complains)
 }
 
 fn answered((response, message, trailers): Answer) -> Response<Body> {

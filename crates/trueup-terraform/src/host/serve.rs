@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,7 +58,7 @@ async fn report(report: &Report) -> io::Result<()> {
 }
 
 /// Serves until the plugin ends, or nobody comes any more.
-async fn attend(order: &Order, plugin: Plugin, spool: Arc<Spool>, first: UnixListener) -> io::Result<()> {
+async fn attend(order: &Order, plugin: Plugin, spool: Arc<Spool>, first: Door) -> io::Result<()> {
     let kept = KeptAnswers::new(order.answers.clone());
     kept.sweep(RuntimeClock::new().now());
     let proxy = Arc::new(Proxy::new(plugin.client(), spool.clone(), kept));
@@ -71,16 +71,13 @@ async fn attend(order: &Order, plugin: Plugin, spool: Arc<Spool>, first: UnixLis
         let _ = timeout(Duration::from_secs(5), proxy.changes.wait()).await;
     };
     select(pin!(serving), pin!(ended)).await;
-    for socket in [&order.socket, &order.idle_socket] {
-        let _ = std::fs::remove_file(socket);
-    }
     plugin.shut_down().await;
     Ok(())
 }
 
-async fn serve_runs(order: &Order, proxy: &Arc<Proxy>, first: UnixListener) {
+async fn serve_runs(order: &Order, proxy: &Arc<Proxy>, first: Door) {
     let stay = Duration::from_millis(order.stay_ms);
-    let Some(stream) = next(first, &order.socket, FIRST_WAIT).await else { return };
+    let Some(stream) = next(first, FIRST_WAIT).await else { return };
     let mut stream = stream;
     loop {
         proxy.left.store(false, Ordering::Relaxed);
@@ -98,7 +95,7 @@ async fn serve_runs(order: &Order, proxy: &Arc<Proxy>, first: UnixListener) {
         }
         // Where another one waits already, one is enough.
         let Ok(listener) = listen(&order.idle_socket) else { return };
-        match next(listener, &order.idle_socket, stay).await {
+        match next(listener, stay).await {
             Some(next) => stream = next,
             None => return,
         }
@@ -106,10 +103,21 @@ async fn serve_runs(order: &Order, proxy: &Arc<Proxy>, first: UnixListener) {
 }
 
 /// Whoever comes in time. From then on nobody finds the socket.
-async fn next(listener: UnixListener, socket: &Path, wait: Duration) -> Option<UnixStream> {
-    let came = timeout(wait, listener.accept()).await;
-    let _ = std::fs::remove_file(socket);
+async fn next(door: Door, wait: Duration) -> Option<UnixStream> {
+    let came = timeout(wait, door.listener.accept()).await;
     came.ok()?.ok().map(|(stream, _)| stream)
+}
+
+/// Where a host listens; nobody finds it there once this is gone.
+struct Door {
+    listener: UnixListener,
+    socket: PathBuf,
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.socket);
+    }
 }
 
 async fn converse(proxy: &Arc<Proxy>, stream: UnixStream) {
@@ -124,8 +132,8 @@ async fn converse(proxy: &Arc<Proxy>, stream: UnixStream) {
 }
 
 /// Listens at a path that nothing else is at, for this user alone.
-fn listen(socket: &Path) -> io::Result<UnixListener> {
-    let listener = UnixListener::bind(socket)?;
+fn listen(socket: &Path) -> io::Result<Door> {
+    let door = Door { listener: UnixListener::bind(socket)?, socket: socket.to_owned() };
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
+    Ok(door)
 }

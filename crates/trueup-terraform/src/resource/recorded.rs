@@ -1,7 +1,5 @@
 //! Objects that are recorded elsewhere or otherwise: by an older schema, under another type, or not at all.
 
-use std::time::Duration;
-
 use prost::Message;
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_provider::{
@@ -16,9 +14,6 @@ use crate::host::{KeptAnswers, Outcome, Ticket};
 use crate::instance::{CAPABILITIES, Effect};
 use crate::planning::settled;
 use crate::protocol;
-
-/// How often it is looked whether a change of an earlier run has come to its end.
-const UNDER_WAY_PAUSE: Duration = Duration::from_millis(200);
 
 impl TerraformResource {
     /// Brings a record to the current schema. Providers are asked even if the version is the same: they put right what
@@ -143,7 +138,7 @@ impl TerraformResource {
         request: LookupRequest<'_>,
     ) -> Result<Option<Vec<Sighting>>, Failure> {
         if request.interrupted
-            && let Some(answered) = self.kept_answer(&request).await?
+            && let Some(answered) = self.kept_answer(&request)?
         {
             return Ok(Some(answered));
         }
@@ -163,21 +158,20 @@ impl TerraformResource {
     }
 
     /// What was answered to a create that was cut off, if a host kept it: an object, or that there is none.
-    async fn kept_answer(&self, request: &LookupRequest<'_>) -> Result<Option<Vec<Sighting>>, Failure> {
+    fn kept_answer(&self, request: &LookupRequest<'_>) -> Result<Option<Vec<Sighting>>, Failure> {
         let Some(host) = &self.shared.options.launch.host else { return Ok(None) };
         let (kept, ticket) = (KeptAnswers::new(host.answers()), Ticket(request.context.token));
         let unreadable = |error: std::io::Error| {
             let message = format!("cannot read what came of an earlier run's create: {error}");
             Failure::new(FailureClass::Retryable, message)
         };
-        let answer = loop {
-            match kept.look(ticket).map_err(unreadable)? {
-                Outcome::Answer(answer) => break answer,
-                Outcome::Unheard | Outcome::Unanswered => return Ok(None),
-                Outcome::UnderWay => {
-                    request.context.report_progress("waiting for what an earlier run began");
-                    request.context.clock.sleep(UNDER_WAY_PAUSE).await;
-                }
+        let answer = match kept.look(ticket).map_err(unreadable)? {
+            Outcome::Answer(answer) => answer,
+            Outcome::Unheard | Outcome::Unanswered => return Ok(None),
+            Outcome::UnderWay => {
+                let failure =
+                    Failure::new(FailureClass::Retryable, "another run's create of it is still under way");
+                return Err(failure.hint("run again when it is over"));
             }
         };
         self.shared.options.pool.note_kept(kept, ticket);
