@@ -7,6 +7,7 @@
 mod bad_plugins;
 mod bench;
 mod coming_over;
+mod ephemeral;
 mod hosts;
 mod ignored;
 mod imports;

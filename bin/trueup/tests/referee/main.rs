@@ -31,7 +31,7 @@ macro_rules! cases {
     )*};
 }
 
-cases! { legacy lifecycles modules moves nests opens references things trees }
+cases! { ephemeral legacy lifecycles modules moves nests opens references things trees }
 
 fn own_cases() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/cases")
@@ -42,8 +42,18 @@ fn every_case_is_run() {
     let files = std::fs::read_dir(own_cases()).unwrap().flatten();
     let mut names: Vec<String> = files.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    let known =
-        ["legacy", "lifecycles", "modules", "moves", "nests", "opens", "references", "things", "trees"];
+    let known = [
+        "ephemeral",
+        "legacy",
+        "lifecycles",
+        "modules",
+        "moves",
+        "nests",
+        "opens",
+        "references",
+        "things",
+        "trees",
+    ];
     assert_eq!(names, known.map(|name| format!("{name}.case")));
 }
 
