@@ -1,6 +1,8 @@
 //! Ephemeral resources: opened when something needs them, renewed while a run lasts, closed at its end however it ends,
 //! and never kept.
 
+use std::io::BufRead;
+
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, VERSIONS, unfolded};
@@ -86,6 +88,11 @@ fn a_provider_is_configured_with_what_is_open() {
         assert_eq!(bench.objects_in("second").into_keys().collect::<Vec<_>>(), ["thing/ticketb"]);
         assert_eq!(bench.tickets(), ["open entry", "close entry", "open entry", "close entry"]);
         assert!(bench.actions().is_empty(), "it is read with its ticket");
+        std::fs::remove_file(bench.folder.path().join("second/thing/ticketb.json")).unwrap();
+        assert_eq!(bench.action("fixture_thing.b"), "create");
+        bench.done("deploy --refresh-only --yes");
+        assert!(bench.done("state list").out.trim().is_empty(), "what is gone is taken over");
+        bench.done("deploy --yes");
         // What is no longer declared is deleted by the same configuration.
         second("c");
         bench.done("deploy --yes");
@@ -220,10 +227,13 @@ fn a_ticket_is_closed_when_a_run_is_interrupted() {
         let later = "resource \"fixture_thing\" \"later\" {\n  name = \"later\"\n  depends_on = [fixture_thing.a]\n}\n";
         bench.write_configured(&(ticket("entry", "") + &thing("entry", "trouble = \"wait-after\"") + later));
         let go = bench.pipe("go");
-        let run = interrupt(&bench);
+        let mut run = interrupt(&bench);
+        // Only when it is heard of may the operation come to its end.
+        let mut told = std::io::BufReader::new(run.stderr.take().unwrap()).lines();
+        assert!(told.any(|line| line.unwrap().contains("Finishing 1 operation")));
         std::fs::write(go, "go\n").unwrap();
-        let told = run.wait_with_output().unwrap();
-        assert_eq!(told.status.code(), Some(130), "{}", unfolded(&String::from_utf8_lossy(&told.stderr)));
+        let rest: Vec<String> = told.map(Result::unwrap).collect();
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{rest:?}");
         assert_eq!(bench.tickets(), ["open entry", "close entry", "open entry", "close entry"]);
         assert_eq!(bench.objects().len(), 1);
         bench.left_alone();

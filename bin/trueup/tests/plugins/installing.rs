@@ -188,3 +188,31 @@ fn slow_mirror(archive: &[u8]) -> (std::net::SocketAddr, std::sync::mpsc::Sender
     });
     (address, go_on)
 }
+
+#[test]
+fn a_lock_file_is_written_from_a_mirror_and_failures_are_told_to_machines() {
+    let bench = mirrored(&["1.0.0"]);
+    let json =
+        |out: &str| -> Json { serde_json::from_str(out).unwrap_or_else(|error| panic!("{error}: {out}")) };
+    let told = json(&bench.done("providers lock --fs-mirror mirror --json").out);
+    assert_eq!(
+        (&told["kind"], &told["providers"][0]["checksums_added"]),
+        (&"providers-lock".into(), &1.into())
+    );
+    bench.done("init --locked");
+    let told = bench.done("providers lock --fs-mirror mirror");
+    assert!(told.err.contains("has all of it already"), "{}", told.err);
+    let told = bench.run("providers lock --fs-mirror mirror --platform plan9_386 --json");
+    assert_eq!(told.code, 1);
+    let error = json(&told.out);
+    assert_eq!(error["kind"], "error");
+    assert!(error["error"].as_str().unwrap().contains("has no version 1.0.0"), "{error}");
+    assert_eq!(error["diagnostics"].as_array().unwrap().len(), 1);
+    assert!(told.err.contains("error"), "people are told too: {}", told.err);
+    bench.write_configured("resource \"fixture_thing\" \"a\" {\n  nam = \"a\"\n}\n");
+    for command in ["plan --json", "deploy --json --yes", "graph --json"] {
+        let told = bench.run(command);
+        let last = told.out.lines().last().map(json).unwrap_or_else(|| panic!("{command}: {}", told.err));
+        assert_eq!((told.code, &last["kind"]), (1, &"error".into()), "{command}: {last}");
+    }
+}

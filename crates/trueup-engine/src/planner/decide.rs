@@ -86,6 +86,30 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
+/// Opens the ephemeral resources of a draft in which nothing is to change, so that providers which need them are ready.
+pub(super) async fn open_as_recorded(
+    sources: &Sources<'_>,
+    draft: &mut Draft<'_>,
+) -> Result<(), Diagnostics> {
+    let ephemeral = |at: &usize| draft.nodes[*at].is_ephemeral() && draft.selection.contains(*at);
+    let opened: Vec<usize> = draft.order.iter().copied().filter(ephemeral).collect();
+    if opened.is_empty() {
+        return Ok(());
+    }
+    (0..draft.nodes.len()).for_each(|at| keep(draft, at));
+    for at in opened {
+        configure_late(sources, draft, &[at]).await?;
+        let wrong = prepare(draft, at);
+        if wrong.has_errors() {
+            return Err(wrong);
+        }
+        let decision = decide_one(sources, draft, at).await.map_err(|wrong| Diagnostics::from(*wrong))?;
+        settle(draft, at, decision);
+    }
+    let all: Vec<usize> = (0..draft.nodes.len()).collect();
+    configure_late(sources, draft, &all).await.map(drop)
+}
+
 /// Evaluates and checks the inputs of a node.
 pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
     let scope = draft.known();

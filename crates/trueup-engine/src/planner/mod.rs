@@ -153,19 +153,7 @@ pub(crate) async fn plan<'p>(
     snapshot: Snapshot,
     trace: &mut Trace,
 ) -> Result<Planned<'p>, Diagnostics> {
-    let planned = sources.ephemerals.kept_during(pass_by_pass(sources, snapshot, trace)).await;
-    let mut wrong = Diagnostics::new();
-    for (address, failure) in sources.ephemerals.close_all().await {
-        wrong.push(failed(&address, "close", &failure));
-    }
-    match planned {
-        Ok(planned) if wrong.is_empty() => Ok(planned),
-        Ok(_) => Err(wrong),
-        Err(mut told) => {
-            told.extend(wrong);
-            Err(told)
-        }
-    }
+    sources.with_open(pass_by_pass(sources, snapshot, trace)).await
 }
 
 async fn pass_by_pass<'p>(
@@ -202,6 +190,26 @@ async fn pass_by_pass<'p>(
 }
 
 impl Sources<'_> {
+    /// The outcome of some work, while what it opens is kept open; at its end all of it is closed.
+    pub(crate) async fn with_open<T>(
+        &self,
+        work: impl Future<Output = Result<T, Diagnostics>>,
+    ) -> Result<T, Diagnostics> {
+        let outcome = self.ephemerals.kept_during(work).await;
+        let mut wrong = Diagnostics::new();
+        for (address, failure) in self.ephemerals.close_all().await {
+            wrong.push(failed(&address, "close", &failure));
+        }
+        match outcome {
+            Ok(done) if wrong.is_empty() => Ok(done),
+            Ok(_) => Err(wrong),
+            Err(mut told) => {
+                told.extend(wrong);
+                Err(told)
+            }
+        }
+    }
+
     /// The name of the configuration that manages a resource or reads a data source of this type.
     pub(crate) fn provider_name(&self, named: Option<SmolStr>, type_name: &str) -> SmolStr {
         let own = || self.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));

@@ -5,19 +5,21 @@ use trueup_provider::{ResourceHandler, State};
 use trueup_state::{Snapshot, Status, Step};
 
 use super::node::Sight;
-use super::{Sources, collect, connect, refresh, relocate, select};
+use super::{Sources, collect, connect, decide, refresh, relocate, select};
 use crate::hand::HandStep;
 
 /// The steps by which records take over what is observed, in the order of addresses.
-pub(crate) async fn observe(
-    sources: &Sources<'_>,
-    mut snapshot: Snapshot,
-) -> Result<Vec<HandStep>, Diagnostics> {
+pub(crate) async fn observe(sources: &Sources<'_>, snapshot: Snapshot) -> Result<Vec<HandStep>, Diagnostics> {
+    sources.with_open(observed(sources, snapshot)).await
+}
+
+async fn observed(sources: &Sources<'_>, mut snapshot: Snapshot) -> Result<Vec<HandStep>, Diagnostics> {
     let relocation = relocate::relocate(sources, &mut snapshot).await?;
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
     connect::connect(sources, &mut draft)?;
     select::select(sources, &mut draft)?;
     refresh::prepare(sources, &mut draft).await?;
+    decide::open_as_recorded(sources, &mut draft).await?;
     refresh::refresh(sources, &mut draft).await?;
     let mut steps = Vec::new();
     for node in &draft.nodes {
