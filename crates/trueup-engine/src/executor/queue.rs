@@ -14,8 +14,8 @@ use trueup_program::Program;
 use super::limits::{Limits, provider};
 use crate::planner::node::Node;
 
-/// How many objects that are nothing but records are under way at a time.
-const IN_RECORDS_MAX: usize = 128;
+/// How many objects that are nothing but records are under way at a time: enough for one commit and the next.
+const IN_RECORDS_MAX: usize = 256;
 
 /// Tasks that wait to start, by their numbers.
 pub(crate) struct Queue<'a> {
