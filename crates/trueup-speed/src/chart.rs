@@ -8,18 +8,24 @@ use crate::operation::Operation;
 use crate::report::{Figure, Report};
 
 const STYLE: &str = "
-    svg { --paper: #ffffff; --ink: #24292f; --faint: #6e7781; --line: #d8dee4; }
-    svg { --tool0: #0a6ebd; --tool1: #8250df; --tool2: #9a6700; }
-    @media (prefers-color-scheme: dark) {
-      svg { --paper: #161b22; --ink: #e6edf3; --faint: #9198a1; --line: #30363d; }
-      svg { --tool0: #58a6ff; --tool1: #bc8cff; --tool2: #d29922; }
-    }
-    .paper { fill: var(--paper); }
-    text { font: 12px system-ui, sans-serif; fill: var(--faint); }
-    .title { font-weight: 600; font-size: 14px; fill: var(--ink); }
-    .name { font-weight: 600; }
-    .grid { stroke: var(--line); stroke-width: 1; }
+    .paper { fill: #ffffff; }
+    text { font: 12px system-ui, sans-serif; fill: #57606a; }
+    .title { font-weight: 600; font-size: 14px; fill: #24292f; }
+    .grid { stroke: #d8dee4; }
     .curve { fill: none; stroke-width: 2.5; }
+    .dot.tool0, .name.tool0 { fill: #0a6ebd; } .curve.tool0 { stroke: #0a6ebd; }
+    .dot.tool1, .name.tool1 { fill: #8250df; } .curve.tool1 { stroke: #8250df; }
+    .dot.tool2, .name.tool2 { fill: #9a6700; } .curve.tool2 { stroke: #9a6700; }
+    .name { font-weight: 600; font-size: 13px; }
+    @media (prefers-color-scheme: dark) {
+      .paper { fill: #161b22; }
+      text { fill: #9198a1; }
+      .title { fill: #e6edf3; }
+      .grid { stroke: #30363d; }
+      .dot.tool0, .name.tool0 { fill: #58a6ff; } .curve.tool0 { stroke: #58a6ff; }
+      .dot.tool1, .name.tool1 { fill: #bc8cff; } .curve.tool1 { stroke: #bc8cff; }
+      .dot.tool2, .name.tool2 { fill: #d29922; } .curve.tool2 { stroke: #d29922; }
+    }
 ";
 
 /// How many colours there are.
@@ -59,8 +65,8 @@ pub(crate) fn svg(report: &Report) -> String {
         let (x, colour) = (LEFT + 150.0 * index as f64, index % COLOURS);
         let _ = writeln!(
             text,
-            "  <circle cx=\"{x}\" cy=\"22\" r=\"5\" style=\"fill: var(--tool{colour})\"/><text class=\"name\" x=\"{}\" \
-             y=\"26\" style=\"fill: var(--tool{colour})\">{}</text>",
+            "  <circle class=\"dot tool{colour}\" cx=\"{x}\" cy=\"22\" r=\"5\"/><text class=\"name tool{colour}\" \
+             x=\"{}\" y=\"26\">{}</text>",
             x + 10.0,
             tool.name
         );
@@ -105,15 +111,12 @@ fn drawn(panel: &Panel, report: &Report) -> String {
         let points: Vec<String> =
             curve.iter().map(|(x, y)| format!("{:.1},{:.1}", across.at(*x), up.at(*y))).collect();
         let colour = index % COLOURS;
-        let _ = writeln!(
-            text,
-            "    <polyline class=\"curve\" style=\"stroke: var(--tool{colour})\" points=\"{}\"/>",
-            points.join(" ")
-        );
+        let _ =
+            writeln!(text, "    <polyline class=\"curve tool{colour}\" points=\"{}\"/>", points.join(" "));
         for (x, y) in curve {
             let _ = writeln!(
                 text,
-                "    <circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" style=\"fill: var(--tool{colour})\"/>",
+                "    <circle class=\"dot tool{colour}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\"/>",
                 across.at(*x),
                 up.at(*y)
             );

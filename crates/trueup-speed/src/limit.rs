@@ -1,29 +1,15 @@
-//! What the machine allows: a bare SQLite program that writes the same rows in the same transactions, and nothing else.
+//! What the machine allows: how long a [`Bare`] program takes for the rows that a run wrote, in the same transactions.
 //!
 //! What was written is read from a copy of the state: the journal says which commit each step was part of. A record is
-//! taken to have been as large in each of its steps as it is at the end. The program has the same pragmas, and tables
-//! with a number for a key and a body: no scopes, versions, checks or indices, no JSON to write, no thread to wait for.
+//! taken to have been as large in each of its steps as it is at the end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags};
 
+use crate::bare::{Bare, Rows};
 use crate::failure::Failure;
-use crate::watch::Watch;
-
-const TABLES: &str = "
-    CREATE TABLE records (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
-    CREATE TABLE journal (position INTEGER PRIMARY KEY, body TEXT NOT NULL);
-    CREATE TABLE history (position INTEGER PRIMARY KEY, body TEXT NOT NULL);
-";
-
-const DURABLE: &str = "
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA fullfsync = ON;
-    PRAGMA checkpoint_fullfsync = ON;
-";
 
 /// What a state file holds, in bytes.
 #[derive(Default)]
@@ -31,15 +17,6 @@ pub(crate) struct Contents {
     records: BTreeMap<String, usize>,
     /// Commit, record and size of each entry, in order.
     journal: Vec<(i64, String, usize)>,
-    history: Vec<usize>,
-}
-
-/// What one transaction wrote.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Commit {
-    /// Numbers of records, and the bytes of their rows; 0 for one that was deleted.
-    records: Vec<(i64, usize)>,
-    journal: Vec<usize>,
     history: Vec<usize>,
 }
 
@@ -65,7 +42,7 @@ impl Contents {
     }
 
     /// What led here from there.
-    pub(crate) fn commits_since(&self, before: &Contents) -> Vec<Commit> {
+    pub(crate) fn commits_since(&self, before: &Contents) -> Vec<Rows> {
         let entries = self.journal.get(before.journal.len()..).unwrap_or_default();
         let last: BTreeMap<&str, usize> =
             entries.iter().enumerate().map(|(index, (_, id, _))| (id.as_str(), index)).collect();
@@ -74,17 +51,17 @@ impl Contents {
             None if last.get(id) == Some(&index) => 0,
             known => known.or_else(|| before.records.get(id)).copied().unwrap_or(1),
         };
-        let mut commits: Vec<(i64, Commit)> = Vec::new();
+        let mut commits: Vec<(i64, Rows)> = Vec::new();
         for (index, (version, id, bytes)) in entries.iter().enumerate() {
             if commits.last().is_none_or(|(last, _)| last != version) {
-                commits.push((*version, Commit::default()));
+                commits.push((*version, Rows::default()));
             }
             if let Some((_, commit)) = commits.last_mut() {
                 commit.journal.push(*bytes);
                 commit.records.push((numbers[id.as_str()], size(index, id)));
             }
         }
-        let mut commits: Vec<Commit> = commits.into_iter().map(|(_, commit)| commit).collect();
+        let mut commits: Vec<Rows> = commits.into_iter().map(|(_, commit)| commit).collect();
         let history = self.history.get(before.history.len()..).unwrap_or_default();
         let share = history.len().div_ceil(commits.len().max(1)).max(1);
         for (commit, lines) in commits.iter_mut().zip(history.chunks(share)) {
@@ -94,59 +71,16 @@ impl Contents {
     }
 }
 
-impl Commit {
-    /// How many rows it wrote.
-    pub(crate) fn rows(&self) -> usize {
-        self.records.len() + self.journal.len() + self.history.len()
-    }
-}
-
 /// How long the bare program takes to write commits into a new file, in seconds.
-pub(crate) fn replay(commits: &[Commit], folder: &Path) -> Result<f64, Failure> {
+pub(crate) fn replay(commits: &[Rows], folder: &Path) -> Result<f64, Failure> {
     let file = folder.join("limit.db");
     for suffix in ["", "-wal", "-shm"] {
         let mut path = file.as_os_str().to_owned();
         path.push(suffix);
         let _ = std::fs::remove_file(path);
     }
-    let written = || -> rusqlite::Result<f64> {
-        let mut connection = Connection::open(&file)?;
-        connection.execute_batch(DURABLE)?;
-        connection.execute_batch(TABLES)?;
-        let sizes = commits.iter().flat_map(|it| {
-            let records = it.records.iter().map(|(_, bytes)| *bytes);
-            records.chain(it.journal.iter().copied()).chain(it.history.iter().copied())
-        });
-        let text = "x".repeat(sizes.max().unwrap_or(0));
-        let watch = Watch::start();
-        for commit in commits {
-            write(&mut connection, commit, &text)?;
-        }
-        Ok(watch.seconds())
-    };
-    written().map_err(|error| Failure::at(&file, error))
-}
-
-fn write(connection: &mut Connection, commit: &Commit, text: &str) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    {
-        let mut upsert = transaction.prepare_cached("REPLACE INTO records (id, body) VALUES (?1, ?2)")?;
-        let mut delete = transaction.prepare_cached("DELETE FROM records WHERE id = ?1")?;
-        for (id, bytes) in &commit.records {
-            match bytes {
-                0 => delete.execute([id])?,
-                _ => upsert.execute(params![id, &text[..*bytes]])?,
-            };
-        }
-        for (table, sizes) in [("journal", &commit.journal), ("history", &commit.history)] {
-            let insert = format!("INSERT INTO {table} (body) VALUES (?1)");
-            let mut insert = transaction.prepare_cached(&insert)?;
-            for bytes in sizes {
-                insert.execute([&text[..*bytes]])?;
-            }
-        }
-    }
-    transaction.commit()
+    let took = Bare::create(&file).and_then(|mut bare| bare.write(commits));
+    Ok(took.map_err(|error| Failure::at(&file, error))?.as_secs_f64())
 }
 
 fn read(file: &Path) -> rusqlite::Result<Contents> {
@@ -185,8 +119,9 @@ mod tests {
         let steps = [(1, "a", 5), (1, "b", 5), (2, "a", 6)];
         let deployed = contents(&[("a", 10), ("b", 11)], &steps, &[1, 2, 3]);
         let commits = deployed.commits_since(&Contents::default());
-        let first = Commit { records: vec![(0, 10), (1, 11)], journal: vec![5, 5], history: vec![1, 2] };
-        let second = Commit { records: vec![(0, 10)], journal: vec![6], history: vec![3] };
+        let first =
+            Rows { records: vec![(0, 10), (1, 11)], journal: vec![5, 5], history: vec![1, 2], outputs: None };
+        let second = Rows { records: vec![(0, 10)], journal: vec![6], history: vec![3], outputs: None };
         assert_eq!(commits, [first, second]);
     }
 
