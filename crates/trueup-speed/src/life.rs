@@ -38,8 +38,8 @@ pub(crate) enum Under {
 /// What was seen of an operation.
 pub(crate) enum Seen {
     Usage(Usage),
-    /// In a terminal, with the bytes that were written there.
-    Drawn(Usage, u64),
+    /// In a terminal, with what was written there.
+    Drawn(Usage, Vec<u8>),
     Fsyncs(u64),
 }
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::statistics::median;
 use crate::watch::Watch;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,
     pub(crate) cores: usize,

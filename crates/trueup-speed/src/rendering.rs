@@ -18,7 +18,9 @@ pub(crate) struct Rendering {
     pub(crate) terminal_cpu_s: Vec<f64>,
     pub(crate) plain_cpu_s: Vec<f64>,
     /// What was written to the terminal, each time.
-    pub(crate) drawn_bytes: Vec<u64>,
+    pub(crate) drawn_bytes: Vec<usize>,
+    /// Of which lines that tell that something was created.
+    pub(crate) created_lines: Vec<usize>,
 }
 
 impl Rendering {
@@ -36,15 +38,24 @@ pub(crate) fn measure(
     repetitions: usize,
 ) -> Result<Rendering, Failure> {
     let workload = Workload { shape: Shape::Chains, resources };
-    let mut rendering =
-        Rendering { resources, terminal_cpu_s: vec![], plain_cpu_s: vec![], drawn_bytes: vec![] };
+    let mut rendering = Rendering {
+        resources,
+        terminal_cpu_s: vec![],
+        plain_cpu_s: vec![],
+        drawn_bytes: vec![],
+        created_lines: vec![],
+    };
     for _ in 0..repetitions {
         for under in [Under::Terminal, Under::Meter] {
             let mut life = Life::begin(tool, workload, folder)?;
             match life.run(Operation::Deploy, under)? {
-                Some(Seen::Drawn(usage, bytes)) => {
+                Some(Seen::Drawn(usage, drawn)) => {
                     rendering.terminal_cpu_s.push(usage.cpu_s);
-                    rendering.drawn_bytes.push(bytes);
+                    rendering.drawn_bytes.push(drawn.len());
+                    let text = String::from_utf8_lossy(&drawn);
+                    rendering
+                        .created_lines
+                        .push(text.lines().filter(|line| line.contains("created")).count());
                 }
                 Some(Seen::Usage(usage)) => rendering.plain_cpu_s.push(usage.cpu_s),
                 Some(Seen::Fsyncs(_)) | None => {}

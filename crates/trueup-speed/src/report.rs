@@ -141,3 +141,66 @@ impl Report {
         exponent(&curve.into_iter().filter(|(resources, _)| *resources >= 1_000.0).collect::<Vec<_>>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::End;
+
+    /// Time grows with a power of the number of resources, memory not at all.
+    fn report(powers: &[(&str, f64)]) -> Report {
+        let measurements = powers.iter().flat_map(|(tool, power)| {
+            [100, 1_000, 10_000].map(|resources| Measurement {
+                workload: Workload { shape: Shape::Chains, resources },
+                operation: Operation::Deploy,
+                tool: (*tool).to_owned(),
+                usages: vec![Usage {
+                    wall_s: (resources as f64).powf(*power),
+                    cpu_s: 1.0,
+                    peak_bytes: 1_000_000,
+                    written_bytes: 0,
+                    end: End::Exited(0),
+                }],
+                fsyncs: None,
+            })
+        });
+        let tools = powers.iter();
+        Report {
+            format: FORMAT,
+            machine: Machine::default(),
+            tools: tools.map(|(name, _)| Named { name: (*name).into(), version: (*name).into() }).collect(),
+            measurements: measurements.collect(),
+            skipped: Vec::new(),
+            limits: Vec::new(),
+            makespan: None,
+            rendering: None,
+            took_s: 0.0,
+        }
+    }
+
+    #[test]
+    fn growth_is_the_power_of_the_number_of_resources() {
+        let report = report(&[("trueup", 1.0), ("terraform", 2.0)]);
+        let growth =
+            |tool, figure| report.growth(tool, Operation::Deploy, figure).map(|it| (it * 1e6).round());
+        assert_eq!(growth("trueup", Figure::Wall), Some(1e6));
+        assert_eq!(growth("terraform", Figure::Wall), Some(2e6));
+        assert_eq!(growth("trueup", Figure::Peak), Some(0.0));
+    }
+
+    #[test]
+    fn the_best_peer_is_not_the_program_itself() {
+        let report = report(&[("trueup", 0.5), ("terraform", 2.0), ("tofu", 1.0)]);
+        let workload = Workload { shape: Shape::Chains, resources: 100 };
+        let best = report.best_peer(workload, Operation::Deploy, Figure::Wall);
+        assert_eq!(best.map(|(name, wall_s)| (name, wall_s.round())), Some(("tofu", 100.0)));
+    }
+
+    #[test]
+    fn what_is_written_can_be_read_again() {
+        let report = report(&[("trueup", 1.0)]);
+        let text = serde_json::to_string(&report).expect("it is data");
+        let again: Report = serde_json::from_str(&text).expect("it was written");
+        assert_eq!(serde_json::to_string(&again).expect("it is data"), text);
+    }
+}

@@ -50,7 +50,7 @@ fn all(report: &Report) -> Vec<Target> {
     all.extend([reading(report), writing(report)]);
     all.extend([1_000, 3_000, 10_000].map(|resources| limit(report, resources)));
     all.push(makespan(report));
-    all.push(rendering(report));
+    all.extend([rendering(report), folding(report)]);
     all
 }
 
@@ -194,4 +194,14 @@ fn rendering(report: &Report) -> Target {
         says: "progress in a terminal under 5 % of the CPU time of a deploy of 10,000".to_owned(),
         measured: share.map(|it| (format!("{:.1} %", it * 100.0), it < 0.05)),
     }
+}
+
+/// Thousands of lines in a second or two are for nobody.
+fn folding(report: &Report) -> Target {
+    let measured = report.rendering.as_ref().and_then(|rendering| {
+        let lines = median(rendering.created_lines.iter().map(|it| *it as f64))?;
+        let said = format!("{} lines for {} resources", count(lines as usize), count(rendering.resources));
+        Some((said, lines < rendering.resources as f64 / 2.0))
+    });
+    Target { says: "finished lines are folded when they come too fast to be read".to_owned(), measured }
 }

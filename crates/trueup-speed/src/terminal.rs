@@ -8,12 +8,12 @@ use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
 use crate::failure::Failure;
 
-/// Runs a command in a terminal to its end, and says how many bytes were written there.
+/// Runs a command in a terminal to its end; what was written there.
 pub(crate) fn run(
     words: &[OsString],
     folder: &Path,
     environment: Vec<(String, OsString)>,
-) -> Result<u64, Failure> {
+) -> Result<Vec<u8>, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(format!("no terminal could be had: {error}"));
     let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).map_err(|error| failed(&error))?;
@@ -28,10 +28,10 @@ pub(crate) fn run(
     drop(pair.slave);
     let mut reader = pair.master.try_clone_reader().map_err(|error| failed(&error))?;
     let drawn = std::thread::spawn(move || {
-        let (mut bytes, mut drawn) = ([0; 65_536], 0);
+        let (mut bytes, mut drawn) = ([0; 65_536], Vec::new());
         // The end of the terminal is an error to its reader.
         while let Ok(count @ 1..) = reader.read(&mut bytes) {
-            drawn += count as u64;
+            drawn.extend_from_slice(&bytes[..count]);
         }
         drawn
     });
