@@ -35,9 +35,9 @@ const PANEL_HEIGHT: f64 = 300.0;
 const HEAD: f64 = 36.0;
 /// Around the curves of a panel.
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = 24.0;
+const RIGHT: f64 = 32.0;
 const TOP: f64 = 34.0;
-const BOTTOM: f64 = 42.0;
+const BOTTOM: f64 = 54.0;
 
 /// One of the four parts.
 struct Panel {
@@ -93,9 +93,15 @@ fn drawn(panel: &Panel, report: &Report) -> String {
             "    <line class=\"grid\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/><text x=\"{x:.1}\" \
              y=\"{}\" text-anchor=\"middle\">{}</text>",
             bottom + 18.0,
-            count(10usize.pow(power.unsigned_abs()))
+            whole(power)
         );
     }
+    let _ = writeln!(
+        text,
+        "    <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">resources</text>",
+        f64::midpoint(LEFT, PANEL_WIDTH - RIGHT),
+        PANEL_HEIGHT - BOTTOM + 36.0
+    );
     for power in up.powers() {
         let (y, right) = (up.at(10f64.powi(power)), PANEL_WIDTH - RIGHT);
         let _ = writeln!(
@@ -128,10 +134,14 @@ fn drawn(panel: &Panel, report: &Report) -> String {
 /// What stands at a line: whole powers of ten need no digits.
 fn tick(power: i32, figure: Figure) -> String {
     match figure {
-        Figure::Wall | Figure::Cpu if power < 0 => format!("{} ms", 10f64.powi(power + 3)),
-        Figure::Wall | Figure::Cpu => format!("{} s", count(10usize.pow(power.unsigned_abs()))),
-        Figure::Peak | Figure::Written => format!("{} MB", 10f64.powi(power - 6)),
+        Figure::Wall | Figure::Cpu if power < 0 => format!("{} ms", whole(power + 3)),
+        Figure::Wall | Figure::Cpu => format!("{} s", whole(power)),
+        Figure::Peak | Figure::Written => format!("{} MB", whole(power - 6)),
     }
+}
+
+fn whole(power: i32) -> String {
+    if power < 0 { 10f64.powi(power).to_string() } else { count(10usize.pow(power.unsigned_abs())) }
 }
 
 /// A logarithmic scale from whole powers of ten to whole powers of ten.
@@ -169,5 +179,14 @@ mod tests {
         let scale = Scale::around([0.02, 30.0].into_iter(), 0.0, 400.0).expect("there are values");
         assert_eq!(scale.powers().collect::<Vec<_>>(), [-2, -1, 0, 1, 2]);
         assert_eq!((scale.at(0.01), scale.at(1.0), scale.at(100.0)), (0.0, 200.0, 400.0));
+    }
+
+    #[test]
+    fn lines_are_whole_powers_of_ten() {
+        let told = [(-3, Figure::Wall), (3, Figure::Wall), (9, Figure::Peak), (5, Figure::Peak)];
+        assert_eq!(
+            told.map(|(power, figure)| tick(power, figure)),
+            ["1 ms", "1,000 s", "1,000 MB", "0.1 MB"]
+        );
     }
 }

@@ -15,6 +15,8 @@ use crate::workload::{Shape, Workload};
 /// An operation that takes longer is not repeated, nor is a life once a tool has spent so much on a workload.
 const REPEATED_SECONDS_MAX: f64 = 60.0;
 const SPENT_SECONDS_MAX: f64 = 100.0;
+/// What fewer resources take says little of what many do.
+const SMALL_RESOURCES: usize = 1_000;
 /// Larger stacks are not replayed by the bare program.
 const LIMIT_RESOURCES_MAX: usize = 10_000;
 
@@ -178,8 +180,8 @@ fn entrant<'a>(
     any.then_some(Entrant { tool, operations, spent_s: 0.0, done: false })
 }
 
-/// By the largest stack of this shape so far, as if time grew with the square of the number of resources. Only of what
-/// is known to grow so.
+/// By the largest stack of this shape so far, as if time grew with the square of the number of resources. What small
+/// stacks take is mostly the start, so from those it is taken to be proportional. Only of what is known to grow so.
 fn predicted(tool: &Tool, workload: Workload, operation: Operation, report: &Report) -> Option<f64> {
     if tool.adapter.takes_the_largest {
         return None;
@@ -192,7 +194,8 @@ fn predicted(tool: &Tool, workload: Workload, operation: Operation, report: &Rep
     });
     let largest = smaller.max_by_key(|it| it.workload.resources)?;
     let ratio = workload.resources as f64 / largest.workload.resources as f64;
-    Some(largest.figure(Figure::Wall)? * ratio * ratio)
+    let power = if largest.workload.resources < SMALL_RESOURCES { 1 } else { 2 };
+    Some(largest.figure(Figure::Wall)? * ratio.powi(power))
 }
 
 fn skipped(tool: &Tool, workload: Workload, operation: Operation, why: &str) -> Skipped {
