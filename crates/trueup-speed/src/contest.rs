@@ -57,7 +57,15 @@ impl Contest<'_> {
                     entrant.tool.name(),
                     repetition + 1
                 );
-                self.live(entrant, workload, report)?;
+                match self.live(entrant, workload, report) {
+                    // A peer that fails is no reason to lose what all others took.
+                    Err(failure) if entrant.tool.name() != tool::TRUEUP.name => {
+                        eprintln!("error: {failure}");
+                        entrant.done = true;
+                        note_failure(entrant, workload, report);
+                    }
+                    outcome => outcome?,
+                }
             }
         }
         self.count_fsyncs(workload, report)
@@ -131,10 +139,7 @@ impl Contest<'_> {
         let mut life = Life::begin(tool, workload, self.folder)?;
         for operation in Operation::ALL.into_iter().filter(|it| it.writes()) {
             let Some(Seen::Fsyncs(count)) = life.run(operation, Under::Strace)? else { continue };
-            let measured = report
-                .measurements
-                .iter_mut()
-                .find(|it| it.tool == tool.name() && it.workload == workload && it.operation == operation);
+            let measured = report.find_mut(tool.name(), workload, operation);
             if let Some(measurement) = measured {
                 measurement.fsyncs = Some(count);
             }
@@ -203,11 +208,7 @@ fn skipped(tool: &Tool, workload: Workload, operation: Operation, why: &str) -> 
 }
 
 fn add(report: &mut Report, tool: &Tool, workload: Workload, operation: Operation, usage: Usage) {
-    let known = report
-        .measurements
-        .iter_mut()
-        .find(|it| it.tool == tool.name() && it.workload == workload && it.operation == operation);
-    match known {
+    match report.find_mut(tool.name(), workload, operation) {
         Some(measurement) => measurement.usages.push(usage),
         None => report.measurements.push(Measurement {
             workload,
@@ -216,5 +217,15 @@ fn add(report: &mut Report, tool: &Tool, workload: Workload, operation: Operatio
             usages: vec![usage],
             fsyncs: None,
         }),
+    }
+}
+
+/// What it has not done by then is left out.
+fn note_failure(entrant: &Entrant<'_>, workload: Workload, report: &mut Report) {
+    let tool = entrant.tool;
+    for operation in &entrant.operations {
+        if report.find(tool.name(), workload, *operation).is_none() {
+            report.skipped.push(skipped(tool, workload, *operation, "it failed"));
+        }
     }
 }

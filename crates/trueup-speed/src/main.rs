@@ -84,12 +84,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     let report = match &arguments.from {
         Some(file) => kept(file)?,
-        None => {
-            let report = measured(arguments)?;
-            let file = arguments.json.clone().unwrap_or_else(|| arguments.folder.join("report.json"));
-            keep(&report, &file)?;
-            report
-        }
+        None => measured(arguments)?,
     };
     print!("{}", told(&report));
     if arguments.book {
@@ -129,8 +124,11 @@ fn measured(arguments: &Arguments) -> Result<Report, Failure> {
         folder,
         seconds_max: if arguments.quick { 45 } else { life::SECONDS_MAX },
     };
+    let file = arguments.json.clone().unwrap_or_else(|| folder.join("report.json"));
     for workload in arguments.workloads() {
         contest.run(workload, &mut report)?;
+        // Whatever happens to the rest of a long run, this much is known.
+        keep(&report, &file)?;
     }
     if arguments.wants(MAKESPAN) {
         eprintln!("{MAKESPAN}");
@@ -142,6 +140,7 @@ fn measured(arguments: &Arguments) -> Result<Report, Failure> {
         report.rendering = Some(rendering::measure(&tools[0], folder, 10_000, repetitions)?);
     }
     report.took_s = watch.seconds();
+    keep(&report, &file)?;
     Ok(report)
 }
 

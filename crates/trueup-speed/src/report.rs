@@ -93,6 +93,17 @@ impl Report {
             .find(|it| it.tool == tool && it.workload == workload && it.operation == operation)
     }
 
+    pub(crate) fn find_mut(
+        &mut self,
+        tool: &str,
+        workload: Workload,
+        operation: Operation,
+    ) -> Option<&mut Measurement> {
+        self.measurements
+            .iter_mut()
+            .find(|it| it.tool == tool && it.workload == workload && it.operation == operation)
+    }
+
     pub(crate) fn figure(
         &self,
         tool: &str,
