@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 use trueup_cli_harness::{Folder, Told, fixture_providers};
 
@@ -164,6 +165,16 @@ impl Bench {
             assert!(begun.elapsed() < Duration::from_secs(20), "still there: {:?}", self.processes());
             std::thread::yield_now();
         }
+    }
+
+    /// Kills whatever stays.
+    #[track_caller]
+    pub(crate) fn end_all(&self) {
+        for (pid, _) in self.pids() {
+            // It may be gone already, with the one that it belonged to.
+            let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+        }
+        self.left_alone();
     }
 
     /// The processes of this bench that run: their commands.

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use trueup_core::Address;
-use trueup_engine::{Event, EventSink, Plan};
+use trueup_engine::{Event, EventSink, Plan, Subscriber};
 use trueup_provider::Clock;
 
 pub(crate) use planning::planning;
@@ -59,7 +59,7 @@ struct Shared {
 
 struct State {
     tracker: Tracker,
-    /// Lines that wait for the next drawing.
+    /// Lines that wait for the next drawing, or until all that happened is told.
     above: Vec<String>,
 }
 
@@ -75,8 +75,7 @@ impl Progress {
         let tracker = Tracker::new(attempts_usual, attempts_max);
         let state = Mutex::new(State { tracker, above: Vec::new() });
         let shared = Arc::new(Shared { ui: ui.clone(), mode, clock: clock.clone(), state });
-        let receiving = shared.clone();
-        let sink = EventSink::new().with(move |event: &Event| receiving.receive(event));
+        let sink = EventSink::new().with(Receiver(shared.clone()));
         Progress { shared, sink, stop: None, thread: None }
     }
 
@@ -145,6 +144,21 @@ impl Watcher {
     }
 }
 
+/// Hears of events.
+struct Receiver(Arc<Shared>);
+
+impl Subscriber for Receiver {
+    fn receive(&mut self, event: &Event) {
+        self.0.receive(event);
+    }
+
+    fn caught_up(&mut self) {
+        if self.0.mode == Mode::Plain {
+            self.0.flush();
+        }
+    }
+}
+
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -157,7 +171,7 @@ impl Shared {
         match (self.mode, news) {
             (Mode::Json, _) => self.ui.data(&event.to_json()),
             (_, None) => {}
-            (Mode::Plain, Some(news)) => self.ui.note(&lines::logged(&news)),
+            (Mode::Plain, Some(news)) => state.above.push(lines::logged(&news)),
             (Mode::Live, Some(news)) => {
                 let look = self.ui.err();
                 let addresses = lines::address_columns(&state.tracker, look);

@@ -57,6 +57,7 @@ impl TerraformResource {
                 failed_create: FailedCreate::Replace,
                 delete_first: true,
                 read_back: false,
+                in_records: false,
                 consistency_window: Duration::ZERO,
                 name_rules: NameRules::default(),
             },
