@@ -28,19 +28,12 @@ struct Counted {
     name: &'static str,
     resources: usize,
     operation: Operation,
-    /// Beside those of the operation. One step at a time makes commits hold the same steps each time.
-    arguments: &'static [&'static str],
 }
 
 const COUNTED: [Counted; 3] = [
-    Counted { name: "validate of 1", resources: 1, operation: Operation::Validate, arguments: &[] },
-    Counted { name: "plan of 10,000", resources: 10_000, operation: Operation::Plan, arguments: &[] },
-    Counted {
-        name: "deploy of 1,000",
-        resources: 1_000,
-        operation: Operation::Deploy,
-        arguments: &["--parallelism", "1"],
-    },
+    Counted { name: "validate of 1", resources: 1, operation: Operation::Validate },
+    Counted { name: "plan of 10,000", resources: 10_000, operation: Operation::Plan },
+    Counted { name: "deploy of 1,000", resources: 1_000, operation: Operation::Deploy },
 ];
 
 /// Instructions by what they are of.
@@ -86,8 +79,7 @@ fn instructions_of(counted: &Counted, trueup: &Tool, folder: &Path) -> Result<u6
     if counted.operation.needs_deploy() {
         life.run(Operation::Deploy, crate::life::Under::Meter)?;
     }
-    let mut words = trueup.arguments(counted.operation).unwrap_or_default();
-    words.extend(counted.arguments.iter().map(|it| (*it).to_owned()));
+    let words = trueup.arguments(counted.operation).unwrap_or_default();
     let counts = folder.join("callgrind.out");
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--quiet"]);
