@@ -13,6 +13,8 @@ use crate::ui::width;
 pub(crate) struct Tracker {
     /// What is planned for each resource that something happens to, and whether that is over.
     planned: BTreeMap<Address, (Action, bool)>,
+    /// How wide the longest of their addresses is: each line that is drawn asks for it.
+    address_width: usize,
     /// What is under way, in the order it began.
     running: Vec<Running>,
     /// How many attempts each resource gets; others get the usual number.
@@ -111,11 +113,13 @@ impl Tracker {
         let told = |action: &Action| !matches!(action, Action::NoOp | Action::Forget);
         let planned = plan.actions.iter().filter(|it| told(&it.action));
         self.planned = planned.map(|it| (it.address.clone(), (it.action, false))).collect();
+        let widths = self.planned.keys().map(|address| width(&address.to_string()));
+        self.address_width = widths.max().unwrap_or(0);
     }
 
     /// How wide the longest address is of all that something happens to.
     pub(crate) fn address_width(&self) -> usize {
-        self.planned.keys().map(|address| width(&address.to_string())).max().unwrap_or(0)
+        self.address_width
     }
 
     /// Whether the run has begun.
