@@ -21,6 +21,8 @@ struct State {
     awaited: Option<(String, Held)>,
     /// One is held.
     is_held: bool,
+    /// Counts what was to be held: what is held when the next one is awaited never goes on.
+    round: u64,
 }
 
 /// A running gate; it serves until the process ends.
@@ -55,9 +57,12 @@ impl Gate {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The next request that contains a text is held.
+    /// The next request that contains a text is held. What is held already never goes on.
     pub fn hold(&self, text: &str, held: Held) {
-        self.with(|state| *state = State { awaited: Some((text.to_owned(), held)), is_held: false });
+        self.with(|state| {
+            let awaited = Some((text.to_owned(), held));
+            *state = State { awaited, is_held: false, round: state.round + 1 };
+        });
     }
 
     /// Waits until one is held.
@@ -85,14 +90,14 @@ fn serve(client: TcpStream, upstream: u16, shared: &(Mutex<State>, Condvar)) -> 
     while let Some(request) = read_message(&mut requests, Some(&mut client), false)? {
         let held = chosen(shared, &request);
         if held == Some(Held::Request) {
-            hold(shared);
+            hold(shared)?;
         }
         let mut server = TcpStream::connect((Ipv4Addr::LOCALHOST, upstream))?;
         server.write_all(&request)?;
         let bodiless = request.starts_with(b"HEAD ");
         let answer = read_message(&mut BufReader::new(server), None, bodiless)?;
         if held == Some(Held::Answer) {
-            hold(shared);
+            hold(shared)?;
         }
         client.write_all(&answer.ok_or(io::ErrorKind::UnexpectedEof)?)?;
     }
@@ -108,13 +113,18 @@ fn chosen(shared: &(Mutex<State>, Condvar), request: &[u8]) -> Option<Held> {
     Some(held)
 }
 
-/// Holds the exchange of this thread until it is released.
-fn hold(shared: &(Mutex<State>, Condvar)) {
+/// Holds the exchange of this thread until it is released, or is to go on no more.
+fn hold(shared: &(Mutex<State>, Condvar)) -> io::Result<()> {
     let (state, changed) = shared;
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     state.is_held = true;
+    let round = state.round;
     changed.notify_all();
-    drop(changed.wait_while(state, |state| state.is_held));
+    let waited = changed.wait_while(state, |state| state.is_held && state.round == round);
+    match waited.unwrap_or_else(PoisonError::into_inner).round == round {
+        true => Ok(()),
+        false => Err(io::ErrorKind::ConnectionAborted.into()),
+    }
 }
 
 /// A whole message: of a known length, or in chunks. Whoever asks whether to go on with the body is told to.

@@ -82,5 +82,8 @@ fn check(name: &str) {
     let environment = |endpoint: String| {
         ["AWS_ENDPOINT_URL", "TF_VAR_endpoint"].map(|name| (name.to_owned(), endpoint.clone())).to_vec()
     };
-    match_up::run_apart(&case, None, &environment(ours.endpoint()), &environment(theirs.endpoint()));
+    let (ours, theirs) = (environment(ours.endpoint()), environment(theirs.endpoint()));
+    if let Some(seen) = match_up::run_apart(&case, None, &ours, &theirs) {
+        seen.tell(&case);
+    }
 }

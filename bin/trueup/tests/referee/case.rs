@@ -5,6 +5,8 @@ use std::path::Path;
 /// A case.
 pub(crate) struct Case {
     pub(crate) name: String,
+    /// As it is written.
+    pub(crate) text: String,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -24,7 +26,7 @@ impl Case {
         Self::parse(&path.file_stem().unwrap().to_string_lossy(), &text)
     }
 
-    pub(crate) fn parse(name: &str, text: &str) -> Self {
+    fn parse(name: &str, text: &str) -> Self {
         let mut steps: Vec<Step> = Vec::new();
         let mut current = 0;
         for line in text.lines() {
@@ -52,7 +54,7 @@ impl Case {
                 text.push('\n');
             }
         }
-        Case { name: name.to_owned(), steps }
+        Case { name: name.to_owned(), text: text.to_owned(), steps }
     }
 
     /// The versions of our own provider that have all that it uses.
@@ -96,7 +98,10 @@ impl Step {
     /// The sources of the providers that are required.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
         let lines = self.files.iter().flat_map(|(_, text)| text.lines());
-        let sources = lines.filter_map(|line| line.split("source").nth(1)?.split('"').nth(1));
+        let sources = lines.filter_map(|line| {
+            let rest = line.trim_start().strip_prefix("source")?.trim_start().strip_prefix('=')?;
+            rest.split('"').nth(1)
+        });
         // Those of modules are folders.
         sources.filter(|source| !source.starts_with('.') && source.contains('/'))
     }

@@ -1,9 +1,10 @@
 //! What was seen to come out alike, by type and operation, and the page of the book that says so.
 //!
-//! `cargo xtask referee` names a folder in `TRUEUP_REFEREE_SEEN`, to which each case writes what it saw, and makes the page
-//! of it. Any other run holds what it sees against the page.
+//! `cargo xtask referee` names a folder in `TRUEUP_REFEREE_SEEN`, to which each case writes what it saw, beside the case
+//! itself, and makes the page of all that is there. Any other run holds what it sees against the page.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 
 use crate::case::{Case, Step};
@@ -57,12 +58,19 @@ impl Seen {
         }
     }
 
+    /// What both have seen.
+    pub(crate) fn and(mut self, other: Seen) -> Self {
+        self.operations.extend(other.operations);
+        self
+    }
+
     /// Writes it down, or holds it against the page.
-    pub(crate) fn tell(&self, case: &str) {
+    pub(crate) fn tell(&self, case: &Case) {
         if let Some(folder) = std::env::var_os("TRUEUP_REFEREE_SEEN") {
-            let lines =
-                self.operations.iter().map(|(source, kind, word)| format!("{source} {kind} {word}\n"));
-            return std::fs::write(Path::new(&folder).join(case), lines.collect::<String>()).unwrap();
+            let path = |ending: &str| Path::new(&folder).join(&case.name).with_extension(ending);
+            std::fs::write(path("seen"), self.to_string()).unwrap();
+            // What changes later has not been seen.
+            return std::fs::write(path("case"), &case.text).unwrap();
         }
         let page = page();
         let missing = |(_, kind, word): &&(String, String, &str)| {
@@ -70,6 +78,13 @@ impl Seen {
         };
         let missing: Vec<_> = self.operations.iter().filter(missing).collect();
         assert!(missing.is_empty(), "the page lacks them, `cargo xtask referee` writes it: {missing:?}");
+    }
+}
+
+/// A line each: source, type and operation.
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.operations.iter().try_for_each(|(source, kind, word)| writeln!(f, "{source} {kind} {word}"))
     }
 }
 
@@ -88,7 +103,7 @@ fn type_of(address: &str) -> String {
 fn source_of(step: &Step, kind: &str) -> String {
     let name = kind.split('_').next().unwrap_or(kind);
     let source = step.sources().find(|source| source.rsplit('/').next() == Some(name));
-    source.map_or_else(|| "built in".to_owned(), str::to_owned)
+    source.map_or_else(|| "builtin".to_owned(), str::to_owned)
 }
 
 /// What the page says: the operations that each type is marked with.

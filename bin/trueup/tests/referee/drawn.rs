@@ -8,12 +8,14 @@ use serde_json::Value as Json;
 /// What stands in the place of what was drawn.
 const DRAWN: &str = "<drawn>";
 
-/// UUIDs, times, addresses of networks, and words of at least six letters and digits.
+/// UUIDs, times, addresses of networks, fingerprints, and words of at least six letters and digits.
 static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
     let uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
     let time = r"\d{4}-\d\d-\d\d[T ][0-9:.]+(?:Z|[+-][0-9:]+)?";
-    let network = r"\d{1,3}(?:[.-]\d{1,3}){3}";
-    Regex::new(&format!("{uuid}|{time}|{network}|[A-Za-z0-9]{{6,}}")).unwrap()
+    let network = r"\b\d{1,3}(?:[.-]\d{1,3}){3}";
+    let fingerprint = "[0-9a-f]{2}(?::[0-9a-f]{2}){9,}";
+    let port = r"localhost:\d+";
+    Regex::new(&format!("{uuid}|{time}|{network}|{port}|{fingerprint}|[A-Za-z0-9]{{6,}}")).unwrap()
 });
 
 /// The value without what was drawn; where a cloud is reached is named after its variable.
@@ -26,8 +28,8 @@ pub(crate) fn hidden(json: &Json, environment: &[(String, String)]) -> Json {
         }
         Json::Array(items) => {
             let mut items: Vec<Json> = items.iter().map(|item| hidden(item, environment)).collect();
-            // Sets are in the order of what was drawn.
-            if items.iter().any(|item| item.to_string().contains(DRAWN)) {
+            // Sets are in the order of what was drawn, and sets of objects in one that means nothing.
+            if items.iter().any(|item| item.is_object() || item.to_string().contains(DRAWN)) {
                 items.sort_by_key(Json::to_string);
             }
             items.into()

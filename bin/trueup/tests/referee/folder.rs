@@ -118,7 +118,12 @@ impl Program {
     /// The outputs, secret ones too. In a cloud, but for what it draws by lot.
     pub(crate) fn outputs(&self) -> Json {
         let outputs = self.told_outputs();
-        if self.environment.is_empty() { outputs } else { drawn::hidden(&outputs, &self.environment) }
+        if self.is_in_a_cloud() { drawn::hidden(&outputs, &self.environment) } else { outputs }
+    }
+
+    /// Whether it was told where a cloud is.
+    pub(crate) fn is_in_a_cloud(&self) -> bool {
+        !self.environment.is_empty()
     }
 
     fn told_outputs(&self) -> Json {

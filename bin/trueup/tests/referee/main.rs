@@ -21,6 +21,7 @@ mod providers;
 use std::path::{Path, PathBuf};
 
 use case::Case;
+use coverage::Seen;
 
 /// One test for each case, so that they run at the same time.
 macro_rules! cases {
@@ -32,7 +33,10 @@ macro_rules! cases {
             #[test]
             fn $name() {
                 let case = Case::read(&own_cases().join(concat!(stringify!($name), ".case")));
-                case.versions().into_iter().for_each(|version| match_up::run(&case, Some(version)));
+                let seen = case.versions().into_iter().map(|version| match_up::run(&case, Some(version)));
+                if let Some(seen) = seen.collect::<Option<Vec<_>>>() {
+                    seen.into_iter().fold(Seen::default(), Seen::and).tell(&case);
+                }
             }
         )*
     };
@@ -64,8 +68,13 @@ fn every_case_is_run() {
 
 /// Cases of others, with providers of others.
 #[test]
+#[expect(clippy::print_stderr, reason = "the book is not about them: people are told what was seen")]
 fn given_cases() {
     for folder in std::env::var_os("TRUEUP_REFEREE_CASES").iter().flat_map(std::env::split_paths) {
-        cases_in(&folder).iter().for_each(|path| match_up::run(&Case::read(path), None));
+        for path in cases_in(&folder) {
+            if let Some(seen) = match_up::run(&Case::read(&path), None) {
+                eprint!("as Terraform does it, in {}:\n{seen}", path.display());
+            }
+        }
     }
 }

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
+use trueup_core::Value;
 
 use crate::case::{Case, Step};
 use crate::coverage::Seen;
 use crate::folder::{Planned, Program};
 use crate::providers;
 
-/// Runs a case with both programs and compares what they do, step by step.
-pub(crate) fn run(case: &Case, version: Option<u8>) {
-    run_apart(case, version, &[], &[]);
+/// Runs a case with both programs and compares what they do, step by step. What was seen; `None` if it was left out.
+pub(crate) fn run(case: &Case, version: Option<u8>) -> Option<Seen> {
+    run_apart(case, version, &[], &[])
 }
 
 /// The same, each with an environment of its own.
@@ -21,9 +22,10 @@ pub(crate) fn run_apart(
     version: Option<u8>,
     ours: &[(String, String)],
     theirs: &[(String, String)],
-) {
+) -> Option<Seen> {
     let Some(terraform) = Program::terraform(theirs) else {
-        return eprintln!("left out: there is no `terraform` on PATH to compare with");
+        eprintln!("left out: there is no `terraform` on PATH to compare with");
+        return None;
     };
     let ours = Program::ours(ours);
     let mut seen = Seen::default();
@@ -33,7 +35,10 @@ pub(crate) fn run_apart(
         let step = version.map_or_else(|| step.clone(), |version| completed(step, version));
         let settings = match providers::settings(&step) {
             Ok(settings) => settings,
-            Err(kind) => return eprintln!("left out: there is no terraform-provider-{kind} to be found"),
+            Err(kind) => {
+                eprintln!("left out: there is no terraform-provider-{kind} to be found");
+                return None;
+            }
         };
         ours.write(&step, &settings);
         terraform.write(&step, &settings);
@@ -48,7 +53,7 @@ pub(crate) fn run_apart(
     if left.is_ok() {
         seen.destroyed();
     }
-    seen.tell(&format!("{}{}", case.name, version.map(|it| it.to_string()).unwrap_or_default()));
+    Some(seen)
 }
 
 /// What both programs planned and carried out alike, if they did.
@@ -60,13 +65,15 @@ fn compare(label: &str, ours: &Program, terraform: &Program) -> Option<Planned> 
             let (left, right) = (ours.apply(), terraform.apply());
             assert_eq!(left.is_ok(), right.is_ok(), "{label}\ntrueup: {left:?}\nterraform: {right:?}");
             if left.is_ok() {
-                let differing = differences("", &ours.outputs(), &terraform.outputs());
+                let (left, right) = (ours.outputs(), terraform.outputs());
+                let differing = differences("", &left, &right);
                 assert!(differing.is_empty(), "{label}: trueup != terraform\n{}", differing.join("\n"));
+                ids_are_as_foretold(&left);
             }
             left.is_ok().then_some(planned)
         }
-        // Both refuse, each in its own words.
-        (Err(_), Err(_)) => None,
+        // Both refuse, each in its own words. In a cloud nothing is meant to be refused.
+        (Err(_), Err(_)) if !terraform.is_in_a_cloud() => None,
         (left, right) => panic!("{label}\ntrueup: {left:?}\nterraform: {right:?}"),
     };
     assert_eq!(ours.objects(), terraform.objects(), "{label}");
@@ -84,6 +91,20 @@ fn completed(step: &Step, version: u8) -> Step {
     );
     step.files.iter_mut().for_each(|(_, text)| *text = text.replace("fixture", &name));
     step
+}
+
+/// Where we say that the id of an object follows from its inputs, it does: what was cut off is looked for by it.
+fn ids_are_as_foretold(outputs: &Json) {
+    for (name, object) in outputs["all"].as_object().into_iter().flatten() {
+        let kind = name.split('.').next().unwrap_or(name);
+        let texts = object.as_object().into_iter().flatten();
+        let texts = texts.filter_map(|(name, value)| Some((name.as_str(), Value::from(value.as_str()?))));
+        let inputs = Value::object(texts.collect::<Vec<_>>());
+        if let Some(id) = trueup_terraform::import_id_of("registry.terraform.io/hashicorp/aws", kind, &inputs)
+        {
+            assert_eq!(object["id"], id, "{name}");
+        }
+    }
 }
 
 /// Where two values differ, a line each.

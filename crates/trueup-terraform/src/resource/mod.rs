@@ -5,8 +5,11 @@
 //! ([`plan`]). What is changed goes through [`change`].
 
 mod change;
+mod import_ids;
 mod plan;
 mod recorded;
+
+pub use import_ids::import_id_of;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,7 +172,7 @@ impl ResourceHandler for TerraformResource {
     /// A create whose outcome is unknown is resolved by its answer, if a host kept it, else by import, where all that it
     /// takes stands in the inputs.
     fn recovery(&self, inputs: &Value) -> Recovery {
-        match self.identity_of(inputs) {
+        match self.import_key(inputs) {
             Some(_) => Recovery::Lookup,
             // Its answer may have been kept.
             None if self.shared.options.launch.host.is_some() => Recovery::Lookup,
