@@ -99,8 +99,9 @@ impl Step {
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
         let lines = self.files.iter().flat_map(|(_, text)| text.lines());
         let sources = lines.filter_map(|line| {
-            let rest = line.trim_start().strip_prefix("source")?.trim_start().strip_prefix('=')?;
-            rest.split('"').nth(1)
+            // `source = "…"`, by itself or in a line with the provider's name.
+            let line = line.split_once('{').map_or(line, |(_, rest)| rest).trim_start();
+            line.strip_prefix("source")?.trim_start().strip_prefix('=')?.split('"').nth(1)
         });
         // Those of modules are folders.
         sources.filter(|source| !source.starts_with('.') && source.contains('/'))

@@ -99,11 +99,12 @@ fn type_of(address: &str) -> String {
     plain.rsplit('.').nth(1).unwrap_or_else(|| panic!("{address} should name a type")).to_owned()
 }
 
-/// Where the provider of a type is from: the source whose last part is the beginning of its name.
+/// Where the provider of a type is from: the source whose last part is the beginning of its name, or the only one.
 fn source_of(step: &Step, kind: &str) -> String {
     let name = kind.split('_').next().unwrap_or(kind);
-    let source = step.sources().find(|source| source.rsplit('/').next() == Some(name));
-    source.map_or_else(|| "builtin".to_owned(), str::to_owned)
+    let named = step.sources().find(|source| source.rsplit('/').next() == Some(name));
+    let others = || step.sources().next().filter(|_| name != "terraform");
+    named.or_else(others).unwrap_or("builtin").to_owned()
 }
 
 /// What the page says: the operations that each type is marked with.
