@@ -29,6 +29,20 @@ fn ignored_attributes_keep_what_the_object_has() {
     }
 }
 
+/// PLAN-21: the provider judges what the program says, not what the object has instead.
+#[test]
+fn an_ignored_attribute_of_the_object_need_not_be_one_that_could_be_written() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        thing(&bench, "  name = \"a\"\n  size = 1", "[name]");
+        bench.done("deploy --yes");
+        bench.tamper("thing/a", "name", "by/hand");
+        assert!(bench.actions().is_empty(), "{:?}", bench.actions());
+        thing(&bench, "  name = \"a\"\n  size = 2", "[name]");
+        assert_eq!(bench.action("fixture_thing.a"), "update");
+    }
+}
+
 #[test]
 fn a_key_of_a_map_is_ignored_by_itself() {
     for version in VERSIONS {

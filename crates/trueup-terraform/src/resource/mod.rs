@@ -191,7 +191,8 @@ impl ResourceHandler for TerraformResource {
         changes
     }
 
-    /// As Terraform does: what is ignored has the value that the object has.
+    /// As Terraform does: what is ignored has the value that the object has. What was written stays what it was, for the
+    /// provider to judge: an object may have what could never be written.
     fn keep_ignored(
         &self,
         desired: &InputValues,
@@ -205,7 +206,7 @@ impl ResourceHandler for TerraformResource {
             true => block.without(held, |attribute| attribute.presence == Presence::Computed),
             false => with_ignored(&self.schema.complete(inputs), held, ignored),
         };
-        InputValues { written: kept(&desired.written), effective: kept(&desired.effective) }
+        InputValues { written: desired.written.clone(), effective: kept(&desired.effective) }
     }
 
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {

@@ -67,7 +67,8 @@ impl TerraformResource {
         };
         let Some(configured) = request.config else { return Ok(self.guess(&prior, &config, drift)) };
         let instance = self.shared.configured(configured)?;
-        let mut told = refused(self.judge(&instance, &config).await?)?;
+        let written = self.schema.complete(&request.desired.written);
+        let mut told = refused(self.judge(&instance, &written).await?)?;
         let private = request.observed.map_or(request.private.0.as_slice(), |seen| &seen.private);
         let identity = self.encode_identity(seen.and_then(|state| state.identity.as_ref()));
         let planned = self.plan_change(&instance, &prior, &config, private.to_vec(), identity).await?;
