@@ -36,7 +36,11 @@ impl Seen {
                 "replace" => "replace",
                 "import" => "import",
                 "delete" => "destroy",
-                _ => continue,
+                // It is there, and nobody's any more.
+                _ => {
+                    self.alive.remove(address);
+                    continue;
+                }
             };
             for operation in ["plan", operation] {
                 self.operations.insert((whose.0.clone(), whose.1.clone(), operation));

@@ -3,7 +3,8 @@
 //!
 //! A case is a file of `cases`: configurations that a folder has one after another. Each begins with `=== title`; further
 //! files of it with `--- path`; `!!! object attribute json` changes an object of our own provider by hand before it is
-//! planned. Files that a configuration does not mention are as they were, but for `main.tf`. `fixture` stands for our own provider, with which a case runs in both versions of the protocol.
+//! planned. Files that a configuration does not mention are as they were, but for `main.tf`. `fixture` stands for our own
+//! provider, with which a case runs in both versions of the protocol. The cases of `aws` have a cloud for each program.
 //!
 //! Without `terraform` on the path nothing is compared, and the test says so. More cases and providers come from folders
 //! that `TRUEUP_REFEREE_CASES` and `TRUEUP_REFEREE_PROVIDERS` name; `cargo xtask referee` sets them.
