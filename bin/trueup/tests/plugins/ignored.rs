@@ -43,6 +43,26 @@ fn an_ignored_attribute_of_the_object_need_not_be_one_that_could_be_written() {
     }
 }
 
+/// PLAN-21: providers with the old type system plan something for what is ignored all the same.
+#[test]
+fn what_a_legacy_provider_plans_for_an_ignored_attribute_is_ignored() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        let legacy = |note: &str| {
+            let lifecycle = "  lifecycle {\n    ignore_changes = [note]\n  }\n";
+            bench.write_configured(&format!(
+                "resource \"fixture_legacy\" \"a\" {{\n  name = \"a\"\n  note = \"{note}\"\n{lifecycle}}}\n"
+            ));
+        };
+        legacy("first");
+        bench.done("deploy --yes");
+        bench.tamper("legacy/a", "note", "by hand");
+        legacy("second");
+        bench.done("deploy --yes");
+        assert_eq!(bench.object("legacy/a")["note"], "by hand");
+    }
+}
+
 #[test]
 fn a_key_of_a_map_is_ignored_by_itself() {
     for version in VERSIONS {
