@@ -165,7 +165,9 @@ fn given(request: &BuildRequest<'_>) -> GivenVariables {
 
 /// What a program follows from besides its texts.
 fn premises(variables: &[(SmolStr, Value)], reads: &Reads) -> Vec<Premise> {
-    let variables = variables.iter().map(|(name, value)| {
+    // What is of one run alone is given anew to each.
+    let lasting = variables.iter().filter(|(_, value)| !value.all_marks().is_ephemeral());
+    let variables = lasting.map(|(name, value)| {
         let content = value.to_json(JsonForm::RECORD);
         let premise = Premise::of(PremiseKind::Variable, name.as_str(), content.as_bytes());
         Premise { secret: value.contains_secret(), ..premise }

@@ -36,6 +36,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
         Err(told) => return tell_usage(&told),
     };
     let given = given_variables(&matches);
+    let json = wants_json(&matches);
     let parsed = match Arguments::from_arg_matches(&matches) {
         Ok(parsed) => parsed,
         Err(told) => return tell_usage(&told),
@@ -74,12 +75,25 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
         tracing::info!(version = composition.version, "{}", session.typed);
         let exit = match commands::run(&session, &parsed.command).await {
             Ok(exit) => exit,
-            Err(error) => error.tell(&ui, composition.name),
+            Err(error) => {
+                if let Some(told) = error.to_json().filter(|_| json) {
+                    ui.data(&told.to_string());
+                }
+                error.tell(&ui, composition.name)
+            }
         };
         session.shut_down().await;
         tracing::info!(exit = exit.code(), "ended");
         exit
     })
+}
+
+/// Whether the command was asked to tell machines.
+fn wants_json(matches: &clap::ArgMatches) -> bool {
+    match matches.subcommand() {
+        Some((_, inner)) if wants_json(inner) => true,
+        _ => matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false),
+    }
 }
 
 struct Settled(Ui);

@@ -1,6 +1,7 @@
 //! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
 
-use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, SourceMap, Value};
+use serde_json::{Value as Json, json};
+use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, Severity, SourceMap, Value};
 use trueup_engine::EngineError;
 use trueup_program::{Expression, Node, Place, Program};
 use trueup_state::StoreError;
@@ -58,6 +59,20 @@ impl CommandError {
         }
     }
 
+    /// The same for machines; nothing, if it was told already.
+    pub(crate) fn to_json(&self) -> Option<Json> {
+        let told = |error: &str, diagnostics: Json| json!({ "version": 1, "kind": "error", "error": error, "diagnostics": diagnostics });
+        match self {
+            CommandError::Wrong { diagnostics, .. } => {
+                let first = diagnostics.iter().find(|it| it.severity == Severity::Error);
+                let first = first.map_or("something is wrong", |it| &it.summary);
+                Some(told(first, json!(diagnostics)))
+            }
+            CommandError::Interrupted => Some(told("interrupted", json!([]))),
+            CommandError::Told(_) => None,
+        }
+    }
+
     /// Tells it, and how the command ends. Whatever is to be run is run by the binary of this name.
     pub(crate) fn tell(self, ui: &Ui, name: &str) -> Exit {
         match self {
@@ -94,7 +109,8 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
             && let Some(subject) = &diagnostic.subject
         {
             let resources = program.resources.iter().map(|it| (&it.address, it.place, &it.inputs));
-            let data = program.data.iter().map(|it| (&it.address, it.place, &it.inputs));
+            let read = program.data.iter().chain(&program.ephemeral);
+            let data = read.map(|it| (&it.address, it.place, &it.inputs));
             let own = resources.chain(data).find(|(address, ..)| address.to_string() == *subject);
             if let Some((_, Some(place), inputs)) = own {
                 let origin = match place {

@@ -37,6 +37,6 @@ pub use suggestion::nearest;
 pub use text::is_identifier;
 pub use types::{Mismatch, ObjectType, Type, convert};
 pub use value::{
-    Change, Entries, JsonError, JsonForm, Kind, Number, NumberError, Origins, Secrets, Value, diff,
+    Change, Entries, JsonError, JsonForm, Kind, Marks, Number, NumberError, Origins, Secrets, Value, diff,
     read_json, recorded,
 };

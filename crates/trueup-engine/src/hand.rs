@@ -120,6 +120,7 @@ impl Reconciler {
             observations: None,
             about: None,
             warned: Warned::default(),
+            ephemerals: crate::ephemeral::Ephemerals::new(self.clock().clone()),
         };
         Ok(planner::observe(&sources, snapshot).await?)
     }

@@ -9,6 +9,7 @@ use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
 use trueup_state::{HeldLease, Holder as LeaseHolder, Record, Scope, Snapshot, Status, Store, StoreError};
 
+use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
 use crate::lease::RunLease;
@@ -209,6 +210,7 @@ impl Reconciler {
             destroy,
             looking: &self.looking,
             warned: Warned::default(),
+            ephemerals: Ephemerals::new(self.clock.clone()),
             observations: following.map(|it| &it.observations),
             about: following.and_then(|it| it.about.as_ref()),
         }
@@ -349,6 +351,7 @@ impl Reconciler {
             bound,
             late_configs: tokio::sync::Mutex::default(),
             warned: Warned::default(),
+            ephemerals: Ephemerals::new(self.clock.clone()),
         };
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
         execute(&run, planned).await

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, SourceMap, Type, Value};
+use trueup_core::{Diagnostic, Diagnostics, Marks, SourceMap, Type, Value};
 
 use crate::declare::{Module, Variable, at, remark, suggest};
 use crate::eval::{Constants, evaluate};
@@ -225,7 +225,12 @@ pub(crate) fn check_defaults(module: &Module, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A value as one of the variable's type, secret if the variable is; or what is wrong with it, and where.
+/// The mark of what belongs to one run alone, if it does.
+pub(crate) fn ephemeral_if(ephemeral: bool) -> Marks {
+    if ephemeral { Marks::EPHEMERAL } else { Marks::NONE }
+}
+
+/// A value as one of the variable's type, marked as the variable is; or what is wrong with it, and where.
 pub(crate) fn converted(
     variable: &Variable,
     value: &Value,
@@ -237,5 +242,5 @@ pub(crate) fn converted(
         });
         told.collect::<Vec<_>>()
     })?;
-    Ok(if variable.sensitive { converted.into_secret() } else { converted })
+    Ok(converted.into_secret_if(variable.sensitive).with_marks(ephemeral_if(variable.ephemeral)))
 }

@@ -1,7 +1,7 @@
 //! Evaluation: from expressions to values, as far as they are known.
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Type, Value};
+use trueup_core::{Diagnostic, Diagnostics, Marks, Type, Value};
 
 use crate::expression::{Expression, Node, Place, Reference};
 
@@ -67,7 +67,7 @@ impl Evaluation<'_> {
                 if self.diagnostics.len() > before {
                     return Value::NULL;
                 }
-                let secret = arguments.iter().any(Value::contains_secret);
+                let marks = arguments.iter().fold(Marks::NONE, |marks, it| marks | it.all_marks());
                 let result = if arguments.iter().all(Value::is_wholly_known) {
                     match function.call(&arguments) {
                         Ok(value) => value,
@@ -76,7 +76,7 @@ impl Evaluation<'_> {
                 } else {
                     Value::unknown(function.result.clone())
                 };
-                result.into_secret_if(secret)
+                result.with_marks(marks)
             }
             Node::Computed(computed) => {
                 let Evaluated { value, diagnostics } = computed.evaluate(self.scope);

@@ -18,6 +18,8 @@ pub struct Program {
     pub resources: Vec<ResourceDeclaration>,
     /// What is only read.
     pub data: Vec<DataDeclaration>,
+    /// What is opened for a run and closed at its end.
+    pub ephemeral: Vec<DataDeclaration>,
     /// What the stack gives to people and other stacks.
     pub outputs: Vec<OutputDeclaration>,
     /// Resources that have another address than before (MOVE-1).
@@ -163,12 +165,12 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Something that is only read.
+/// Something that is only read, or opened for a run.
 #[derive(Clone, Debug)]
 pub struct DataDeclaration {
     /// Its address.
     pub address: Address,
-    /// The provider that reads it; `None` for the one its type is of.
+    /// The provider that reads or opens it; `None` for the one its type is of.
     pub provider: Option<SmolStr>,
     /// Its inputs, as an object.
     pub inputs: Expression,

@@ -2,7 +2,7 @@
 //!
 //! - [`Crud`], [`Converge`], [`DataSource`]: what an author writes
 //! - [`NativeProvider`], [`Registry`]: how types are named and found
-//! - [`ResourceHandler`], [`DataHandler`], [`Provider`]: what the engine calls; a Terraform provider satisfies them too
+//! - [`ResourceHandler`], [`DataHandler`], [`EphemeralHandler`], [`Provider`]: what the engine calls; a Terraform provider satisfies them too
 //! - [`Context`], [`Error`]: what a method knows, and how it fails
 //!
 //! This crate decides nothing about order, retries or state: that is the engine's.
@@ -34,10 +34,10 @@ pub use contract::{
 };
 pub use error::{Error, OrAbsent, Result};
 pub use handler::{
-    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, FailedCreate,
-    ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
-    PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, Sighting, Traits,
-    ValidateRequest, Verdict,
+    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
+    FailedCreate, HeldOpen, ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened,
+    PlanAnswer, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler,
+    Sighting, Traits, ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
 pub use ignored::with_ignored;

@@ -8,7 +8,7 @@ use trueup_core::schema::{Block, Presence};
 use trueup_core::{Diagnostics, Failure, FailureClass, Severity, Value};
 
 use crate::clock::BoxFuture;
-use crate::handler::{DataHandler, ResourceHandler};
+use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::provider::{Configured, Provider, ProviderFunction};
 
 /// What the configuration of a provider is where the program says nothing.
@@ -139,6 +139,17 @@ impl Provider for PresetProvider {
 
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
         self.provider.data_source_types()
+    }
+
+    fn ephemeral<'a>(
+        &'a self,
+        type_name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn EphemeralHandler>>, Failure>> {
+        self.provider.ephemeral(type_name)
+    }
+
+    fn ephemeral_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        self.provider.ephemeral_types()
     }
 
     fn function<'a>(

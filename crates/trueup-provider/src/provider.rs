@@ -14,7 +14,7 @@ use crate::clock::BoxFuture;
 use crate::context::NoConfig;
 use crate::contract::{Converge, Crud, DataSource, Inputs};
 use crate::error::Result;
-use crate::handler::{DataHandler, ResourceHandler};
+use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::native::{ConvergeHandler, CrudHandler, DataSourceHandler};
 
 /// A family of resource types, as the engine sees it.
@@ -56,6 +56,19 @@ pub trait Provider: Send + Sync {
 
     /// The names of all data sources.
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>>;
+
+    /// The type of ephemeral resources of this name.
+    fn ephemeral<'a>(
+        &'a self,
+        _type_name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn EphemeralHandler>>, Failure>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// The names of all types of ephemeral resources.
+    fn ephemeral_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
 
     /// The function of this name that it offers to programs.
     fn function<'a>(

@@ -9,7 +9,9 @@ use trueup_core::{Diagnostic, Failure, nearest};
 
 use crate::clock::BoxFuture;
 use crate::error::Result;
-use crate::handler::{DataHandler, Guarded, GuardedData, ResourceHandler};
+use crate::handler::{
+    DataHandler, EphemeralHandler, Guarded, GuardedData, GuardedEphemeral, ResourceHandler,
+};
 use crate::preset::{Preset, PresetProvider};
 use crate::provider::Provider;
 use crate::provider_address::provider_named;
@@ -177,6 +179,23 @@ impl Registry {
             Ok(None) => {
                 Err(unknown_type(&*provider, type_name, "data source", provider.data_source_types().await))
             }
+            Err(failure) => Err(unloadable(type_name, &failure)),
+        }
+    }
+
+    /// The type of ephemeral resources of this name, of the provider whose configuration has this name, or what to tell
+    /// the user.
+    pub async fn ephemeral_of(
+        &self,
+        configuration: &str,
+        type_name: &str,
+    ) -> Result<Arc<dyn EphemeralHandler>, Diagnostic> {
+        let kind = "ephemeral resource";
+        let provider = self.provider_for(configuration, type_name, kind)?;
+        match provider.ephemeral(type_name).await {
+            Ok(Some(handler)) if provider.is_typed() => Ok(handler),
+            Ok(Some(handler)) => Ok(Arc::new(GuardedEphemeral(handler))),
+            Ok(None) => Err(unknown_type(&*provider, type_name, kind, provider.ephemeral_types().await)),
             Err(failure) => Err(unloadable(type_name, &failure)),
         }
     }

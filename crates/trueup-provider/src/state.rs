@@ -17,6 +17,17 @@ pub struct InputValues {
     pub effective: Value,
 }
 
+impl InputValues {
+    /// What may be kept of them.
+    #[must_use]
+    pub fn without_ephemeral(&self) -> Self {
+        InputValues {
+            written: self.written.without_ephemeral(),
+            effective: self.effective.without_ephemeral(),
+        }
+    }
+}
+
 /// Inputs as they are read, each by itself.
 #[derive(Deserialize)]
 struct Separate {

@@ -6,17 +6,26 @@
 
 mod choose;
 mod fetch;
+mod locking;
+mod mirroring;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
 
 use semver::Version;
 use trueup_provider::ProviderAddress;
 
+pub use locking::{LockedFor, lock_for};
+pub use mirroring::{Mirrored, mirror_to};
+
+use crate::configuration::{Method, MethodKind};
 use crate::find::{Found, Place, Requirement, gathered, read_lock};
 use crate::lock::{Lock, Locked};
 use crate::package;
+use crate::pattern::Selection;
 use crate::problem::{Problem, ProblemKind};
 use crate::remote::Client;
 use crate::settings::Settings;
@@ -52,6 +61,13 @@ pub enum Progress<'a> {
         address: &'a ProviderAddress,
         /// The version.
         version: &'a Version,
+    },
+    /// A server could not be asked, and will be asked again.
+    Retrying {
+        /// What went wrong.
+        what: &'a str,
+        /// How long it takes until then.
+        wait: Duration,
     },
     /// A provider is ready.
     Ready(&'a Installed),
@@ -107,9 +123,7 @@ pub async fn install(
     watch: Watch<'_>,
 ) -> Result<Installation, Vec<Problem>> {
     let before = read_lock(settings).map_err(|problem| vec![problem])?;
-    let client = Client::new(settings);
-    let client =
-        client.map_err(|what| vec![Problem::general(ProblemKind::Server { what, offline: false })])?;
+    let client = Client::new(settings, watch).map_err(|kind| vec![Problem::general(kind)])?;
     let (mut lock, mut installed, mut problems) = (Lock::default(), Vec::new(), Vec::new());
     for wanted in gathered(requirements).into_values() {
         let known = before.providers.get(&wanted.address);
@@ -144,10 +158,10 @@ async fn install_one(
     known: Option<&Locked>,
     settings: &Settings,
     options: InstallOptions,
-    client: &Client,
+    client: &Client<'_>,
     watch: Watch<'_>,
 ) -> Result<Settled, ProblemKind> {
-    let Requirement { address, constraints, .. } = wanted;
+    let address = &wanted.address;
     if let Some(folder) = settings.configuration.overrides.get(address) {
         let program = package::program_in(folder, address);
         let program = program.map_err(|what| ProblemKind::Package { what, overridden: true })?;
@@ -155,22 +169,50 @@ async fn install_one(
         let installed = Installed { found, fetched: false, vouched: Vouched::Nobody };
         return Ok(Settled { installed, hashes: BTreeSet::new() });
     }
-    let version = match known {
-        Some(known) if !options.upgrade => {
+    let version = chosen_version(wanted, known, options.upgrade, settings, client, watch).await?;
+    let known = known.filter(|known| known.version == version);
+    let fetch = fetch::Fetch { address, version: &version, known, settings, client, watch };
+    fetch.settle().await
+}
+
+/// The version in the lock file, or the newest that will do.
+async fn chosen_version(
+    wanted: &Requirement,
+    known: Option<&Locked>,
+    upgrade: bool,
+    settings: &Settings,
+    client: &Client<'_>,
+    watch: Watch<'_>,
+) -> Result<Version, ProblemKind> {
+    let Requirement { address, constraints, .. } = wanted;
+    match known {
+        Some(known) if !upgrade => {
             if !constraints.allow(&known.version) {
                 let (locked, constraints) = (known.version.clone(), constraints.to_string());
                 return Err(ProblemKind::LockedOut { locked, constraints });
             }
-            known.version.clone()
+            Ok(known.version.clone())
         }
         _ => {
             watch(Progress::Choosing(address));
-            choose::newest(wanted, settings, client).await?
+            choose::newest(wanted, settings, client).await
         }
-    };
-    let known = known.filter(|known| known.version == version);
-    let fetch = fetch::Fetch { address, version: &version, known, settings, client, watch };
-    fetch.settle().await
+    }
+}
+
+/// Settings by which nothing but one way to install counts, and packages are kept only while the folder is.
+fn apart(settings: &Settings, from: MethodKind) -> Result<(tempfile::TempDir, Settings), ProblemKind> {
+    let cache = settings.cache.clone().ok_or(ProblemKind::NoCache)?;
+    let folder = fs::create_dir_all(&cache)
+        .and_then(|()| tempfile::Builder::new().prefix(".checking-").tempdir_in(&cache))
+        .map_err(|error| ProblemKind::Disk { path: cache, what: error.to_string() })?;
+    let mut apart = settings.clone();
+    apart.data = folder.path().join("data");
+    apart.cache = Some(folder.path().join("cache"));
+    apart.memory = None;
+    apart.implied_mirrors = Vec::new();
+    apart.configuration.methods = Some(vec![Method { selection: Selection::default(), kind: from }]);
+    Ok((folder, apart))
 }
 
 /// What the lock file says of a provider from now on; nothing new of one that is under development.
@@ -186,19 +228,23 @@ fn chosen(lock: &Lock) -> Vec<(&ProviderAddress, &Version, Option<&String>)> {
     each.map(|(address, locked)| (address, &locked.version, locked.constraints.as_ref())).collect()
 }
 
-/// Written beside and renamed, so that no one ever reads half of it.
 fn write_lock(settings: &Settings, lock: &Lock, options: InstallOptions) -> Result<(), ProblemKind> {
     let path = settings.lock_file();
     if options.locked {
         return Err(ProblemKind::WouldChangeLock { path });
     }
-    let written = tempfile::NamedTempFile::new_in(&settings.folder).and_then(|mut file| {
-        file.write_all(lock.to_string().as_bytes())?;
-        file.as_file().sync_all()?;
-        readable_by_all(file.as_file())?;
-        file.persist(&path).map_err(|error| error.error)
-    });
-    written.map(drop).map_err(|error| ProblemKind::Disk { path, what: error.to_string() })
+    let written = write_whole(&path, &lock.to_string());
+    written.map_err(|error| ProblemKind::Disk { path, what: error.to_string() })
+}
+
+/// Written beside and renamed, so that no one ever reads half of it.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let beside = path.parent().unwrap_or(path);
+    let mut file = tempfile::NamedTempFile::new_in(beside)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    readable_by_all(file.as_file())?;
+    file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// It is for version control, and for whoever else works in the folder.

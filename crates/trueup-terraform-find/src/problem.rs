@@ -150,7 +150,7 @@ impl From<RemoteError> for ProblemKind {
         let what = error.to_string();
         match error {
             RemoteError::Unreachable { .. } => ProblemKind::Server { what, offline: true },
-            RemoteError::Answer { .. } | RemoteError::Absent { .. } => {
+            RemoteError::Answer { .. } | RemoteError::Busy { .. } | RemoteError::Absent { .. } => {
                 ProblemKind::Server { what, offline: false }
             }
             RemoteError::Untrusted { .. } => ProblemKind::Untrusted { what },

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use trueup_core::Secret;
 
@@ -13,6 +14,9 @@ use crate::problem::{Problem, ProblemKind};
 
 /// The largest configuration file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// How long to wait before a server that could not be asked is asked again, the first time.
+const BACKOFF: Duration = Duration::from_millis(500);
 
 /// What the command line knows of the user and the machine.
 #[derive(Clone, Copy)]
@@ -48,6 +52,8 @@ pub struct Settings {
     pub trusted: Option<PathBuf>,
     /// The variables that name proxies.
     pub proxies: BTreeMap<String, Secret<String>>,
+    /// How long to wait before a server that could not be asked is asked again; it doubles from there.
+    pub backoff: Duration,
     /// What to tell the user, short of an error.
     pub warnings: Vec<String>,
 }
@@ -86,6 +92,7 @@ impl Settings {
                 .map(|(name, value)| (name.clone(), Secret::new(value.clone())))
                 .collect(),
             trusted: variable("SSL_CERT_FILE").map(PathBuf::from),
+            backoff: BACKOFF,
             warnings,
         })
     }

@@ -1,23 +1,18 @@
-//! What there is beside the life of resources: upgrades, moves, imports, data sources, functions, tickets.
+//! What there is beside the life of resources: upgrades, moves, imports, data sources, functions.
 
 use serde_json::Value as Json;
 use tonic::Status;
 use trueup_core::{Type, Value};
 use trueup_terraform::protocol::import_response::Imported;
 use trueup_terraform::protocol::{
-    CallFunctionRequest, CallFunctionResponse, CloseEphemeralRequest, DiagnosticsResponse, FunctionError,
-    ImportRequest, ImportResponse, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse,
-    ReadDataRequest, ReadDataResponse, RenewEphemeralRequest, RenewEphemeralResponse, Timestamp,
-    UpgradeStateRequest, UpgradeStateResponse,
+    CallFunctionRequest, CallFunctionResponse, FunctionError, ImportRequest, ImportResponse, MoveRequest,
+    MoveResponse, ReadDataRequest, ReadDataResponse, UpgradeStateRequest, UpgradeStateResponse,
 };
 use trueup_terraform::wire::{self, WireType};
 
 use crate::lifecycle::{outside, text};
-use crate::service::{Inner, decode, encode, told};
+use crate::service::{Inner, decode, encode};
 use crate::trouble;
-
-/// When tickets want to be renewed, in seconds since 1970: far away.
-const RENEW_AT: i64 = 4_102_444_800;
 
 impl Inner {
     /// In version 0 the name of a thing was called its title.
@@ -107,34 +102,6 @@ impl Inner {
                 Ok(ReadDataResponse { diagnostics, ..ReadDataResponse::default() })
             }
         }
-    }
-
-    pub(crate) fn open(&self, request: &OpenEphemeralRequest) -> Result<OpenEphemeralResponse, Status> {
-        let schema =
-            self.ephemeral.get(&request.type_name).ok_or_else(|| Status::invalid_argument("no such type"))?;
-        let config = decode(schema, request.config.as_ref())?;
-        let purpose = text(&config, "purpose").to_owned();
-        let opened = config.with_entry("ticket", Value::from(format!("ticket for {purpose}")));
-        self.objects()?.note(&format!("opened-{purpose}"));
-        Ok(OpenEphemeralResponse {
-            result: encode(schema, &opened)?,
-            renew_at: Some(Timestamp { seconds: RENEW_AT, nanos: 0 }),
-            private: Some(purpose.into_bytes().into()),
-            ..OpenEphemeralResponse::default()
-        })
-    }
-
-    pub(crate) fn renew(&self, request: RenewEphemeralRequest) -> Result<RenewEphemeralResponse, Status> {
-        let renew_at = Some(Timestamp { seconds: RENEW_AT, nanos: 0 });
-        Ok(RenewEphemeralResponse { renew_at, private: request.private, diagnostics: Vec::new() })
-    }
-
-    pub(crate) fn close(&self, request: &CloseEphemeralRequest) -> Result<DiagnosticsResponse, Status> {
-        let Some(private) = &request.private else {
-            return Ok(told(trouble::error("Cannot close", "The private bytes did not come along.", &[])));
-        };
-        self.objects()?.note(&format!("closed-{}", String::from_utf8_lossy(private)));
-        Ok(DiagnosticsResponse::default())
     }
 
     pub(crate) fn call_function(

@@ -13,6 +13,7 @@ mod listening;
 mod objects;
 mod schemas;
 mod service;
+mod tickets;
 mod trouble;
 
 use std::process::ExitCode;

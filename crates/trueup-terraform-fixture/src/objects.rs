@@ -1,7 +1,7 @@
 //! The objects that exist: a file each, in a folder for each type.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use trueup_core::Value;
@@ -67,6 +67,16 @@ impl Objects {
             let waited = move || fs::write(reached, "reached\n").and_then(|()| fs::read(go));
             let _ = tokio::task::spawn_blocking(waited).await;
         }
+    }
+
+    /// Adds a line to a file; which line of it that is.
+    pub(crate) fn log(&self, file: &str, line: &str) -> usize {
+        let _ = fs::create_dir_all(&self.folder);
+        let path = self.folder.join(file);
+        if let Ok(mut file) = fs::OpenOptions::new().append(true).create(true).open(&path) {
+            let _ = file.write_all(format!("{line}\n").as_bytes());
+        }
+        fs::read_to_string(path).map_or(0, |text| text.lines().count())
     }
 
     /// Notes something that outlives the process; whether it is new.

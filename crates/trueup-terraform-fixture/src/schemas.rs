@@ -196,7 +196,13 @@ pub(crate) fn data(version: Version) -> BTreeMap<String, Schema> {
 /// All ephemeral resources: one that gives a ticket.
 pub(crate) fn ephemeral(version: Version) -> BTreeMap<String, Schema> {
     let ticket = Attribute { sensitive: true, ..attribute("ticket", STRING, By::Provider) };
-    let attributes = vec![attribute("purpose", STRING, By::Required), ticket];
+    let attributes = vec![
+        attribute("purpose", STRING, By::Required),
+        attribute("renew_in", NUMBER, By::Optional),
+        attribute("trouble", STRING, By::Optional),
+        attribute("serial", STRING, By::Provider),
+        ticket,
+    ];
     BTreeMap::from([(type_name(version, "ticket"), schema(0, attributes, vec![]))])
 }
 

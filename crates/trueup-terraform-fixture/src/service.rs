@@ -308,7 +308,7 @@ macro_rules! provider {
                 &self,
                 request: Request<OpenEphemeralRequest>,
             ) -> Result<Response<OpenEphemeralResponse>, Status> {
-                self.inner.open(request.get_ref()).map(Response::new)
+                self.inner.open(request.get_ref()).await.map(Response::new)
             }
 
             async fn renew_ephemeral_resource(

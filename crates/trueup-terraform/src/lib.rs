@@ -2,7 +2,7 @@
 //!
 //! [`TerraformProvider`] is what the engine calls: it speaks the plugin protocol, versions 5 and 6, to processes that
 //! [`Pool`] bounds. What the engine's contract has no place for yet it offers itself: [`functions`](TerraformProvider::functions)
-//! and [`Ephemeral`] resources. Below it, and of use alone: [`Plugin`], a process and its connection; [`Client`], the calls; [`wire`],
+//! and ephemeral resources. Below it, and of use alone: [`Plugin`], a process and its connection; [`Client`], the calls; [`wire`],
 //! values as they are sent; [`TypeSchema`], what values must look like. [`state_file`] is about Terraform's states.
 //!
 //! This crate reads no environment and knows no folders: what plugins get and where schemas are kept is handed in.
@@ -27,7 +27,6 @@ pub mod state_file;
 pub mod wire;
 
 pub use client::{Client, Version};
-pub use ephemeral::Ephemeral;
 pub use functions::{Function, Parameter};
 pub use host::{Host, serve as serve_as_host};
 pub use pool::Pool;

@@ -5,9 +5,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use crate::ephemeral;
 use crate::host::{KeptAnswers, Ticket};
 use crate::process::Plugin;
 
@@ -19,7 +21,12 @@ pub struct Pool {
     changed: Notify,
     /// The answers that hosts keep for us.
     kept: Mutex<Vec<(KeptAnswers, Ticket)>>,
+    /// What was opened, and given up before it was closed.
+    left_open: Mutex<Vec<ephemeral::Ticket>>,
 }
+
+/// How long all that was left open may take to be closed.
+const CLOSING_MAX: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 struct State {
@@ -72,6 +79,7 @@ impl Pool {
             state: Mutex::default(),
             changed: Notify::new(),
             kept: Mutex::default(),
+            left_open: Mutex::default(),
         })
     }
 
@@ -80,8 +88,9 @@ impl Pool {
         self.lock().running.len()
     }
 
-    /// Ends all processes in good order.
+    /// Closes what was left open, and ends all processes in good order.
     pub async fn shut_down(&self) {
+        self.close_left_open().await;
         let entries = std::mem::take(&mut self.lock().running);
         let ends = entries.into_iter().filter_map(|entry| Arc::into_inner(entry.running));
         futures_util::future::join_all(ends.map(|running| running.plugin.shut_down())).await;
@@ -99,6 +108,21 @@ impl Pool {
 
     pub(crate) fn note_kept(&self, kept: KeptAnswers, ticket: Ticket) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((kept, ticket));
+    }
+
+    pub(crate) fn note_left_open(&self, ticket: ephemeral::Ticket) {
+        self.left_open.lock().unwrap_or_else(PoisonError::into_inner).push(ticket);
+    }
+
+    async fn close_left_open(&self) {
+        let left = std::mem::take(&mut *self.left_open.lock().unwrap_or_else(PoisonError::into_inner));
+        let closing = futures_util::future::join_all(left.into_iter().map(ephemeral::Ticket::close));
+        match tokio::time::timeout(CLOSING_MAX, closing).await {
+            Ok(closed) => closed.into_iter().filter_map(Result::err).for_each(|failure| {
+                tracing::warn!("an ephemeral resource stays open: {failure}");
+            }),
+            Err(_) => tracing::warn!("ephemeral resources stay open: no answer"),
+        }
     }
 
     pub(crate) fn key(&self) -> u64 {

@@ -9,13 +9,16 @@ use tokio::sync::OnceCell;
 use tonic::{Code, Status};
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
-use trueup_provider::{BoxFuture, Configured, DataHandler, Provider, ProviderFunction, ResourceHandler};
+use trueup_provider::{
+    BoxFuture, Configured, DataHandler, EphemeralHandler, Provider, ProviderFunction, ResourceHandler,
+};
 
 use crate::answers::{bad_schema, diagnostics, unsendable};
 use crate::calling::{Called, Caller};
 use crate::catalogue::{self, Catalogue, Section};
 use crate::client::{Client, Version};
 use crate::data::TerraformData;
+use crate::ephemeral::TerraformEphemeral;
 use crate::instance::{Effect, Instance};
 use crate::pool::Pool;
 use crate::process::Launch;
@@ -271,6 +274,23 @@ impl Provider for TerraformProvider {
 
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
         Box::pin(async { Ok(self.shared.catalogue().await?.names(Section::Data)) })
+    }
+
+    fn ephemeral<'a>(
+        &'a self,
+        type_name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn EphemeralHandler>>, Failure>> {
+        Box::pin(async move {
+            let schema = self.shared.schema(Section::Ephemeral, type_name).await?;
+            Ok(schema.map(|schema| {
+                let handler = TerraformEphemeral::new(self.shared.clone(), type_name, schema);
+                Arc::new(handler) as Arc<dyn EphemeralHandler>
+            }))
+        })
+    }
+
+    fn ephemeral_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        Box::pin(async { Ok(self.shared.catalogue().await?.names(Section::Ephemeral)) })
     }
 
     fn function<'a>(

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostic, Failure, FailureClass, Value};
-use trueup_provider::{BoxFuture, Configured, DataHandler, Provider, ProviderFunction, ResourceHandler};
+use trueup_provider::{
+    BoxFuture, Configured, DataHandler, EphemeralHandler, Provider, ProviderFunction, ResourceHandler,
+};
 use trueup_terraform_find::Problem;
 
 pub(super) struct MissingProvider {
@@ -58,6 +60,13 @@ impl Provider for MissingProvider {
     }
 
     fn data_source_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
+        self.refuse()
+    }
+
+    fn ephemeral<'a>(
+        &'a self,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn EphemeralHandler>>, Failure>> {
         self.refuse()
     }
 

@@ -8,6 +8,7 @@ mod aws_kills;
 mod bad_plugins;
 mod bench;
 mod coming_over;
+mod ephemeral;
 mod hosts;
 mod ignored;
 mod imports;

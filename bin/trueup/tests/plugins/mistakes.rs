@@ -1,6 +1,6 @@
 //! Mistakes in programs with Terraform's providers, told with their places.
 
-use crate::bench::{Bench, unfolded};
+use crate::bench::Bench;
 
 /// What a plan says is wrong, as it stands on the screen.
 fn wrong(text: &str) -> String {
@@ -110,14 +110,4 @@ fn what_a_module_expects_and_gets_is_checked() {
     bench.write_configured("module \"m\" {\n  source = \"./m\"\n}\n");
     let told = bench.failed("plan");
     assert!(told.contains("is of the provider") || told.contains("hashicorp/fixture6"), "{told}");
-}
-
-/// A word that is not supported is an error that says so.
-#[test]
-fn ephemeral_resources_are_refused_in_so_many_words() {
-    let bench = Bench::new(6);
-    bench.write_configured("ephemeral \"fixture_ticket\" \"t\" {\n  purpose = \"x\"\n}\n");
-    let told = bench.failed("plan");
-    assert!(told.contains("`ephemeral` resources are not supported"), "{told}");
-    assert!(unfolded(&told).contains("main.tf:11:1"), "{told}");
 }

@@ -43,7 +43,7 @@ macro_rules! cases {
     };
 }
 
-cases! { legacy lifecycles modules moves nests opens references things trees }
+cases! { ephemeral legacy lifecycles modules moves nests opens references things trees }
 
 fn own_cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/cases")

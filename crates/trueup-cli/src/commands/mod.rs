@@ -44,7 +44,7 @@ pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResu
     match command {
         Command::Init(args) => init::run(session, args).await,
         #[cfg(feature = "terraform")]
-        Command::Providers(args) => providers::run(session, args),
+        Command::Providers(args) => providers::run(session, args).await,
         Command::Validate(args) => validate::run(session, args).await,
         Command::Fmt(args) => fmt::run(session, args),
         Command::Console(args) => console::run(session, args).await,

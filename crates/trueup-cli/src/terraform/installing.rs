@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use trueup_core::{Diagnostic, Diagnostics};
 use trueup_terraform_find::{
     Found, InstallOptions, Installation, Installed, Place, Problem, Progress, Requirement, Settings, Vouched,
+    Watch,
 };
 
 use super::{requirements, settings};
@@ -68,13 +69,24 @@ async fn install_shown(
     settings: &Settings,
     options: InstallOptions,
 ) -> Result<Installation, Vec<Problem>> {
+    shown(session, async |watch| trueup_terraform_find::install(required, settings, options, watch).await)
+        .await
+}
+
+/// Does something with a line that says how far it is.
+pub(crate) async fn shown<T>(session: &Session<'_>, work: impl AsyncFnOnce(Watch<'_>) -> T) -> T {
     let current: Arc<Mutex<Option<String>>> = Arc::default();
     let drawn = current.clone();
     let waiting = Waiting::start(&session.ui, &session.clock, move |_| locked(&drawn).clone());
-    let watch = |progress: Progress<'_>| *locked(&current) = told(progress);
-    let installed = trueup_terraform_find::install(required, settings, options, &watch).await;
+    let watch = |progress: Progress<'_>| {
+        if let Progress::Retrying { what, .. } = progress {
+            tracing::warn!("{what}; it is asked again");
+        }
+        *locked(&current) = told(progress);
+    };
+    let done = work(&watch).await;
     drop(waiting);
-    installed
+    done
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -91,6 +103,7 @@ fn told(progress: Progress<'_>) -> Option<String> {
             Some(format!("{} {version}  fetched {}{of}", address.name(), megabytes(received)))
         }
         Progress::Unpacking { address, version } => Some(format!("{} {version}  unpacking", address.name())),
+        Progress::Retrying { what, wait } => Some(format!("{what}; again in {:.1} s", wait.as_secs_f32())),
         Progress::Ready(_) => None,
     }
 }

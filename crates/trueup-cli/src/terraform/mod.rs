@@ -6,6 +6,6 @@ mod leaving;
 mod places;
 
 pub(crate) use adopting::{Adoption, Standing, adoption};
-pub(crate) use installing::{found_json, install, wrong};
+pub(crate) use installing::{found_json, install, shown, wrong};
 pub(crate) use leaving::{Left, leave};
 pub use places::{cache_folder, requirements, settings};

@@ -15,6 +15,7 @@ pub use parse::AddressError;
 pub use range::AddressRange;
 
 use crate::text::{Quoted, is_identifier};
+use crate::value::Marks;
 
 /// The address of one resource or data source instance.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,6 +38,27 @@ pub enum Mode {
     Resource,
     /// Something we only read: written `data.TYPE.NAME`.
     Data,
+    /// Something that is opened for a run and closed at its end: written `ephemeral.TYPE.NAME`.
+    Ephemeral,
+}
+
+impl Mode {
+    /// What addresses of this mode begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Mode::Resource => "",
+            Mode::Data => "data.",
+            Mode::Ephemeral => "ephemeral.",
+        }
+    }
+
+    /// The marks of all that things of this mode give.
+    pub fn marks(self) -> Marks {
+        match self {
+            Mode::Resource | Mode::Data => Marks::NONE,
+            Mode::Ephemeral => Marks::EPHEMERAL,
+        }
+    }
 }
 
 /// Which instance of several: by `count` or by `for_each`.
@@ -75,14 +97,19 @@ impl Address {
         Self::new(ModulePath::ROOT, Mode::Data, type_name, name)
     }
 
+    /// The address of an ephemeral resource in the root module. Fails if either part is not a name.
+    pub fn ephemeral(type_name: &str, name: &str) -> Result<Self, AddressError> {
+        Self::new(ModulePath::ROOT, Mode::Ephemeral, type_name, name)
+    }
+
     fn new(module: ModulePath, mode: Mode, type_name: &str, name: &str) -> Result<Self, AddressError> {
         for part in [type_name, name] {
             if !is_identifier(part) {
                 return Err(AddressError::not_a_name(part));
             }
         }
-        // `module.x.y` and `data.x.y` would read back as something else.
-        if matches!(type_name, "module" | "data") {
+        // `module.x.y`, `data.x.y` and `ephemeral.x.y` would read back as something else.
+        if matches!(type_name, "module" | "data" | "ephemeral") {
             return Err(AddressError::not_a_name(type_name));
         }
         Ok(Address(Arc::new(Parts {
@@ -111,7 +138,7 @@ impl Address {
         &self.0.module
     }
 
-    /// Whether it is managed or only read.
+    /// Whether it is managed, only read or opened for a run.
     pub fn mode(&self) -> Mode {
         self.0.mode
     }
@@ -172,10 +199,7 @@ impl fmt::Display for Address {
         if !module.is_root() {
             write!(f, "{module}.")?;
         }
-        if *mode == Mode::Data {
-            f.write_str("data.")?;
-        }
-        write!(f, "{type_name}.{name}")?;
+        write!(f, "{}{type_name}.{name}", mode.prefix())?;
         key.as_ref().map_or(Ok(()), |key| key.fmt(f))
     }
 }

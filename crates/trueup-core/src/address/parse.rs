@@ -77,8 +77,10 @@ impl<'a> Reader<'a> {
             first = self.name("a type, `module` or `data`")?;
         }
         let mut mode = Mode::Resource;
-        if first == "data" {
-            mode = Mode::Data;
+        if let Some(named) =
+            [Mode::Data, Mode::Ephemeral].into_iter().find(|it| it.prefix().strip_suffix('.') == Some(first))
+        {
+            mode = named;
             self.dot()?;
             first = self.name("a type")?;
         }
@@ -124,6 +126,7 @@ mod tests {
         for text in [
             "std_file.readme",
             "data.std_env.home",
+            "ephemeral.aws_secret.it[0]",
             "std_file.many[0]",
             r#"module.net.std_file.readme["k"]"#,
             r#"module.a[1].module.b["x \"y\" \u{7f}"].data.aws_ami.it["é.[]"]"#,

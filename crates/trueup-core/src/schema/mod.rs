@@ -7,6 +7,7 @@ mod attribute;
 mod check;
 mod constraint;
 mod defaults;
+mod ephemeral;
 mod rule;
 
 use std::sync::Arc;

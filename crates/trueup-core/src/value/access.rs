@@ -6,8 +6,8 @@ use super::{Entries, Kind, Value};
 use crate::path::{Path, Step};
 
 impl Value {
-    /// The value at a path, or `None` where there is none. What lies inside a secret is secret; what lies inside an
-    /// unknown value is unknown. `[*]` reaches no single position, so it finds nothing.
+    /// The value at a path, or `None` where there is none. What lies inside a secret is secret, inside an ephemeral value
+    /// ephemeral, inside an unknown value unknown. `[*]` reaches no single position, so it finds nothing.
     pub fn at(&self, path: &Path) -> Option<Value> {
         let mut current = self.clone();
         for step in path.steps() {
@@ -17,7 +17,7 @@ impl Value {
                 (Kind::Unknown(ty), step) => Value::unknown(ty.at(step)?),
                 _ => return None,
             };
-            current = next.into_secret_if(current.is_secret());
+            current = next.with_marks(current.marks);
         }
         Some(current)
     }

@@ -50,7 +50,7 @@ impl Value {
             // Plain values that are canonically equal differ in marks at the most.
             _ => Ordering::Equal,
         };
-        contents.then_with(|| self.mark.cmp(&other.mark))
+        contents.then_with(|| self.marks.cmp(&other.marks))
     }
 }
 
@@ -100,7 +100,7 @@ fn set_entries(entries: &Entries) -> impl Iterator<Item = (&str, &Value)> {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
-        self.mark == other.mark && self.kind == other.kind
+        self.marks == other.marks && self.kind == other.kind
     }
 }
 
@@ -108,7 +108,7 @@ impl Eq for Value {}
 
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.mark.hash(state);
+        self.marks.hash(state);
         self.kind.hash(state);
     }
 }

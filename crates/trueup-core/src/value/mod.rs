@@ -1,8 +1,8 @@
 //! Values: what programs declare, providers answer and state keeps.
 //!
 //! A [`Value`] is immutable and shares its contents, so a clone is O(1) whatever its size. Any position can be
-//! *unknown* (a stand-in of some type until apply) and any position can be *secret*; a value may be both. A value also
-//! remembers where in the source it came from, for diagnostics only: origin takes no part in equality.
+//! *unknown* (a stand-in of some type until apply) and any position can be *secret*; a value may be both. One that is
+//! *ephemeral* is secret, and belongs to one run: it is never recorded. A value also remembers where in the source it came from, for diagnostics only: origin takes no part in equality.
 //!
 //! There are two equalities. `==` is strict: it tells a map from an object, an absent attribute from a null one, a
 //! secret from the same text in the open. [`Value::same`] is the canonical one that planning uses (PLAN-6).
@@ -13,6 +13,7 @@ mod diff;
 mod entries;
 mod json;
 mod macros;
+mod marks;
 mod number;
 mod text;
 mod written;
@@ -24,26 +25,18 @@ use smol_str::SmolStr;
 pub use diff::{Change, diff};
 pub use entries::Entries;
 pub use json::{JsonError, JsonForm, Origins, Secrets, read_json, recorded};
+pub use marks::Marks;
 pub use number::{Number, NumberError};
 
 use crate::source::Origin;
 use crate::types::Type;
 
-/// A value: its content, whether it is secret, and where it came from.
+/// A value: its content, its marks, and where it came from.
 #[derive(Clone)]
 pub struct Value {
     kind: Kind,
     origin: Option<Origin>,
-    mark: Mark,
-}
-
-/// Who may see a value.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Mark {
-    Open,
-    Secret,
-    /// The content is a text that only whoever has the key can open.
-    Sealed,
+    marks: Marks,
 }
 
 /// What a value consists of.
@@ -77,7 +70,7 @@ impl Value {
     pub const DEPTH_MAX: usize = 100;
 
     const fn of(kind: Kind) -> Self {
-        Value { kind, origin: None, mark: Mark::Open }
+        Value { kind, origin: None, marks: Marks::NONE }
     }
 
     /// A number. Use `From` for integers; this one serves decimals.
@@ -121,7 +114,7 @@ impl Value {
     /// A secret that is sealed: all that is known of it is a text, which says nothing without the key. Stores hold
     /// secrets so; whoever uses values has them opened first.
     pub fn sealed(text: impl Into<SmolStr>) -> Self {
-        Value { mark: Mark::Sealed, ..Value::string(text) }
+        Value { marks: Marks::SEALED, ..Value::string(text) }
     }
 
     /// The same value, marked secret.
@@ -132,19 +125,48 @@ impl Value {
 
     /// The same value, marked secret if `secret` holds; never unmarks.
     #[must_use]
-    pub fn into_secret_if(mut self, secret: bool) -> Self {
-        if secret {
-            self.mark = self.mark.max(Mark::Secret);
+    pub fn into_secret_if(self, secret: bool) -> Self {
+        if secret { self.with_marks(Marks::SECRET) } else { self }
+    }
+
+    /// The same value with these marks too. What is sealed is secret as it is.
+    #[must_use]
+    pub fn with_marks(mut self, marks: Marks) -> Self {
+        if !self.is_sealed() {
+            self.marks |= marks;
         }
         self
     }
 
-    /// The same value without a secret mark at this position. For the few who must hand the value on, such as a
-    /// provider's request; parts inside keep their own marks.
+    /// The same value without a mark at this position. For the few who must hand the value on, such as a provider's
+    /// request; parts inside keep their own marks.
     #[must_use]
     pub fn reveal(mut self) -> Self {
-        self.mark = Mark::Open;
+        self.marks = Marks::NONE;
         self
+    }
+
+    /// The same value with null wherever something ephemeral stands: what may be kept of it.
+    #[must_use]
+    pub fn without_ephemeral(&self) -> Self {
+        if !self.all_marks().is_ephemeral() {
+            return self.clone();
+        }
+        if self.marks.is_ephemeral() {
+            return Value { kind: Kind::Null, origin: self.origin, marks: self.marks.less(Marks::EPHEMERAL) };
+        }
+        let items = |items: &[Value]| items.iter().map(Value::without_ephemeral).collect::<Vec<_>>();
+        let entries = |entries: &Entries| {
+            Entries::from_pairs(entries.iter().map(|(key, item)| (key.clone(), item.without_ephemeral())))
+        };
+        let kind = match &self.kind {
+            Kind::List(inner) => Kind::List(items(inner).into()),
+            Kind::Set(inner) => Value::set(items(inner)).kind,
+            Kind::Map(inner) => Kind::Map(entries(inner)),
+            Kind::Object(inner) => Kind::Object(entries(inner)),
+            plain => plain.clone(),
+        };
+        self.with_kind(kind)
     }
 
     /// The same value, said to come from this place in the source.
@@ -157,7 +179,7 @@ impl Value {
     /// Another content in this value's place: marks and origin stay.
     #[must_use]
     pub(crate) fn with_kind(&self, kind: Kind) -> Self {
-        Value { kind, origin: self.origin, mark: self.mark }
+        Value { kind, origin: self.origin, marks: self.marks }
     }
 
     /// What the value consists of.
@@ -165,14 +187,28 @@ impl Value {
         &self.kind
     }
 
-    /// Whether this position is marked secret, sealed or not.
+    /// The marks of this position.
+    pub fn marks(&self) -> Marks {
+        self.marks
+    }
+
+    /// The marks of all positions in the value.
+    pub fn all_marks(&self) -> Marks {
+        self.children().fold(self.marks, |marks, child| marks | child.all_marks())
+    }
+
+    /// Whether this position must not be shown: it is secret, sealed or not, or ephemeral.
     pub fn is_secret(&self) -> bool {
-        self.mark != Mark::Open
+        self.marks != Marks::NONE
+    }
+
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.marks == Marks::SEALED
     }
 
     /// The text of a sealed secret.
     pub fn as_sealed(&self) -> Option<&str> {
-        self.as_str().filter(|_| self.mark == Mark::Sealed)
+        self.as_str().filter(|_| self.is_sealed())
     }
 
     /// Where in the source the value came from.

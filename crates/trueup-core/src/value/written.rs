@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use super::json::{JsonForm, Origins, Secrets};
-use super::{Entries, Kind, Mark, Number, Value};
+use super::{Entries, Kind, Number, Value};
 
 /// A value that is written in a form.
 #[derive(Clone, Copy)]
@@ -35,6 +35,10 @@ impl Serialize for Written<'_> {
             object.serialize_entry("$secret", &true)?;
             return object.end();
         }
+        if value.marks.is_ephemeral() {
+            // It is no part of what is kept, whoever keeps it.
+            return serializer.serialize_unit();
+        }
         let wrapper = wrapper(value);
         if wrapper == "$value" && !value.is_secret() && origin.is_none() {
             return Content(*self).serialize(serializer);
@@ -46,7 +50,7 @@ impl Serialize for Written<'_> {
         if wrapper < "$secret" {
             object.serialize_entry(wrapper, &Content(*self))?;
         }
-        if value.mark == Mark::Secret {
+        if value.is_secret() && !value.is_sealed() {
             object.serialize_entry("$secret", &true)?;
         }
         if wrapper > "$secret" {
@@ -59,7 +63,7 @@ impl Serialize for Written<'_> {
 /// The key under which a content stands in a wrapping object; `$value` needs no wrapping.
 fn wrapper(value: &Value) -> &'static str {
     match &value.kind {
-        _ if value.mark == Mark::Sealed => "$sealed",
+        _ if value.is_sealed() => "$sealed",
         Kind::Set(_) => "$set",
         Kind::Map(_) => "$map",
         Kind::Unknown(_) => "$unknown",

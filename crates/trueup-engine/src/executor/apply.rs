@@ -392,7 +392,8 @@ impl Applying<'_> {
 
     fn attempt(&self) -> Attempt {
         Attempt {
-            inputs: self.desired.clone(),
+            // What is of this run alone is sent, and not kept.
+            inputs: self.desired.without_ephemeral(),
             bindings: self.resource.bindings.clone(),
             token: self.run.fresh_token(),
             pending: None,

@@ -29,6 +29,7 @@ use trueup_program::Program;
 use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::{RecordId, Scope};
 
+use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::lease::RunLease;
 use crate::options::DeployOptions;
@@ -89,6 +90,8 @@ pub(crate) struct Run<'a> {
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
     /// What providers warn of.
     pub(crate) warned: Warned,
+    /// What is open while the plan is carried out.
+    pub(crate) ephemerals: Ephemerals,
 }
 
 impl Run<'_> {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Change, Entries, Failure, FailureClass, Path, Step, Value, diff};
+use trueup_core::{Address, Change, Diagnostics, Entries, Failure, FailureClass, Path, Step, Value, diff};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
-    Binding, DataHandler, DataRequest, IdempotencyToken, InputValues, ResourceHandler, State,
+    Binding, DataHandler, DataRequest, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
+    State,
 };
 use trueup_state::Metadata;
 
@@ -21,7 +22,7 @@ use crate::plan::Action;
 use crate::planner::node::{Attributes, Decision, Node, NodeKind};
 use crate::planner::{Draft, Holders};
 
-/// A resource or data source with its inputs resolved.
+/// A resource, data source or ephemeral resource with its inputs resolved.
 pub(crate) struct Prepared {
     address: Address,
     config: Configuration,
@@ -31,6 +32,7 @@ pub(crate) struct Prepared {
 
 enum Work {
     Data(Arc<dyn DataHandler>),
+    Ephemeral(Arc<dyn EphemeralHandler>),
     Resource(Box<Resource>),
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
             (&declared.inputs, &handler.schema().inputs)
         }
         NodeKind::Data { declared, handler } => (&declared.inputs, handler.inputs()),
+        NodeKind::Ephemeral { declared, handler } => (&declared.inputs, handler.schema()),
         NodeKind::Resource { declared: None, .. } => unreachable!("only what is declared is applied"),
     };
     let evaluated = inputs.evaluate(&scope);
@@ -82,6 +85,13 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
     if checked.diagnostics.has_errors() {
         return Err(invalid(checked.diagnostics).into());
     }
+    let misused = match node.is_ephemeral() {
+        true => Diagnostics::new(),
+        false => block.refuse_ephemeral(&checked.value, &node.address.to_string()),
+    };
+    if misused.has_errors() {
+        return Err(invalid(misused).into());
+    }
     let desired = InputValues { effective: block.with_defaults(&checked.value), written: checked.value };
     if run.bound && !draft.provisional.contains(&at) {
         hold_premise(node, &desired)?;
@@ -89,6 +99,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
     let config = Configuration::of(run, draft, at);
     let work = match &node.kind {
         NodeKind::Data { handler, .. } => Work::Data(handler.clone()),
+        NodeKind::Ephemeral { handler, .. } => Work::Ephemeral(handler.clone()),
         NodeKind::Resource { declared, handler } => {
             let declared_bindings = declared.iter().flat_map(|declared| &declared.bindings);
             let bindings =
@@ -134,6 +145,8 @@ pub(super) fn resolved_inputs(draft: &Draft, at: usize) -> Option<InputValues> {
 /// become anything.
 pub(super) fn hold_premise(node: &Node<'_>, now: &InputValues) -> Result<(), Failure> {
     let Some(planned) = &node.desired else { return Ok(()) };
+    // What is of one run alone may be another in the next.
+    let (planned, now) = (&planned.without_ephemeral(), &now.without_ephemeral());
     let ignored = node.declared().map_or(&[][..], |declared| &declared.options.ignore_changes);
     let broken: Vec<String> = broken_premises(node, planned, now)
         .iter()
@@ -194,7 +207,7 @@ fn broken_premises(node: &Node<'_>, planned: &InputValues, now: &InputValues) ->
 }
 
 /// What is wrong with a resource, as a failure of it.
-pub(super) fn invalid(diagnostics: trueup_core::Diagnostics) -> Failure {
+pub(super) fn invalid(diagnostics: Diagnostics) -> Failure {
     let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
     let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
     failure.diagnostics = diagnostics;
@@ -212,6 +225,16 @@ impl Prepared {
                 let outputs = run
                     .retrying(&address, Operation::Read, run.policy(None), || handler.read(request))
                     .await?;
+                let attributes = Attributes::new(desired.effective.clone(), outputs);
+                Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
+            }
+            Work::Ephemeral(handler) => {
+                let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+                let request = DataRequest { config: &config, inputs: &desired, context: &context };
+                let opened = run
+                    .retrying(&address, Operation::Read, run.policy(None), || handler.open(request))
+                    .await?;
+                let outputs = run.ephemerals.hold(&address, opened);
                 let attributes = Attributes::new(desired.effective.clone(), outputs);
                 Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select, try_join_all};
 use futures_util::stream::FuturesUnordered;
-use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
+use smol_str::SmolStr;
+use trueup_core::{Address, Diagnostics, Failure, FailureClass, Mode, Value};
 use trueup_provider::{Binding, CheckRequest, IdempotencyToken};
 use trueup_state::{Generation, Record, Step, StoreError};
 
@@ -22,6 +23,7 @@ use super::{Run, delete, prepare, stub};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, Plan, ReplaceOrder};
+use crate::planner::configure::written;
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{Draft, Planned};
 
@@ -75,7 +77,7 @@ struct Progress<'a> {
 /// Carries a plan out.
 pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     let Planned { plan, mut draft } = planned;
-    draft.applying = true;
+    forget_opened(run, &mut draft);
     for action in &plan.actions {
         let kind = EventKind::Decision {
             decision: action.decision(),
@@ -105,26 +107,63 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
         refused: validate_delete_first(run, &draft).await,
         used: vec![None; draft.nodes.len()],
     };
-    progress.relocate(&draft).await;
-    let tasks = main_tasks(&draft);
-    draft.provisional = provisional(&draft);
-    for (_, target) in draft.loose.clone() {
-        // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
-        if let Some(object) = draft.nodes[target].object() {
-            let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
-            draft.attributes[target] = Some(Attributes::new(inputs, object.outputs.clone()));
-        }
+    run.ephemerals.kept_during(progress.carry_out(&mut draft)).await;
+    for (address, failure) in run.ephemerals.close_all().await {
+        progress.fail(&draft, &address, failure);
     }
-    progress.run_tasks(&mut draft, &tasks).await;
-    progress.converge(&mut draft).await;
-    progress.hold_provisional_premises(&draft);
-    let going = progress.going(&draft);
-    let clean_up = clean_up_tasks(&draft, |at| going[at] && !progress.stopping());
-    progress.run_tasks(&mut draft, &clean_up).await;
     progress.conclude(&draft, plan).await
 }
 
+/// What the plan opened is closed: from here on each value that follows from it is another, and so is each provider's
+/// configuration.
+fn forget_opened(run: &Run<'_>, draft: &mut Draft<'_>) {
+    let config = |draft: &Draft<'_>, name: &str| written(run.program, draft, name).value;
+    let names: Vec<SmolStr> = draft.configs.keys().cloned().collect();
+    let planned: Vec<Value> = names.iter().map(|name| config(draft, name)).collect();
+    draft.applying = true;
+    let declared = |name: &SmolStr| run.program.providers.iter().find(|it| it.name == *name);
+    let is_opened = |name: &SmolStr| {
+        let references = declared(name).into_iter().flat_map(|it| it.config.references());
+        references.into_iter().any(|reference| reference.address.mode() == Mode::Ephemeral)
+    };
+    for (name, planned) in names.iter().zip(planned) {
+        if is_opened(name) || config(draft, name) != planned {
+            draft.configs.insert(name.clone(), None);
+            draft.nodes.iter_mut().filter(|it| it.provider == *name).for_each(|it| it.config = None);
+        }
+    }
+}
+
 impl Progress<'_> {
+    /// Does all that is planned.
+    async fn carry_out(&mut self, draft: &mut Draft<'_>) {
+        self.relocate(draft).await;
+        let tasks = main_tasks(draft);
+        draft.provisional = provisional(draft);
+        for (_, target) in draft.loose.clone() {
+            // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
+            if let Some(object) = draft.nodes[target].object() {
+                let inputs =
+                    object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
+                draft.attributes[target] = Some(Attributes::new(inputs, object.outputs.clone()));
+            }
+        }
+        self.run_tasks(draft, &tasks).await;
+        self.converge(draft).await;
+        self.hold_provisional_premises(draft);
+        let going = self.going(draft);
+        let clean_up = clean_up_tasks(draft, |at| going[at] && !self.stopping());
+        self.run_tasks(draft, &clean_up).await;
+    }
+
+    /// Takes in that something went wrong beside all tasks.
+    fn fail(&mut self, draft: &Draft<'_>, address: &Address, failure: Failure) {
+        let Some(at) = draft.index.get(address) else { return };
+        self.failed = true;
+        let operation = Operation::Read;
+        self.run.emit(Some(address), EventKind::Failed { operation, failure: failure.clone() });
+        self.outcomes[*at] = Some(Outcome::Failed(failure));
+    }
     /// Makes moves durable before anything else happens (MOVE-1). All of them take part in one commit: between two, a
     /// record would depend on an address that no record has.
     async fn relocate(&mut self, draft: &Draft<'_>) {
@@ -340,6 +379,7 @@ impl Progress<'_> {
     fn tell_quiet_end(&self, draft: &Draft, task: Task, finished: &Finished) {
         let node = &draft.nodes[task.node()];
         let kind = match (task, node.decision.action, finished.action) {
+            _ if node.is_ephemeral() => return,
             (Task::Apply(_), Action::Read, _) => EventKind::Completed(Operation::Read),
             (Task::Apply(_), planned, Action::NoOp) if planned != Action::NoOp => EventKind::Unchanged,
             _ => return,
@@ -417,6 +457,8 @@ impl Progress<'_> {
         let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
         for (at, node) in draft.nodes.iter().enumerate() {
             match self.outcomes[at].take() {
+                // Of what is opened for a run, only what went wrong is worth a word.
+                outcome if node.is_ephemeral() && !matches!(outcome, Some(Outcome::Failed(_))) => {}
                 Some(outcome) => outcomes.push((node.address.clone(), outcome)),
                 None if node.decision.action != Action::NoOp => {
                     outcomes.push((node.address.clone(), Outcome::NotStarted));

@@ -53,6 +53,8 @@ pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
     let selected = |at: usize| draft.selection.contains(at) || planted!(RetireLeftOut);
     for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| selected(*at)) {
         match node.decision.action {
+            // Opened if something needs it, which is known below.
+            _ if node.is_ephemeral() => {}
             Action::Delete | Action::Forget if late[at] => {}
             Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
             _ if node.is_declared() && has_work(draft, at) => {
@@ -66,6 +68,7 @@ pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
             _ => {}
         }
     }
+    builder.open_what_is_needed(draft, &late);
     builder.must(draft);
     builder.connect_stubs(draft);
     builder.wish(draft);
@@ -133,7 +136,7 @@ fn has_work(draft: &Draft, at: usize) -> bool {
         return true;
     }
     match &node.kind {
-        NodeKind::Data { .. } => false,
+        NodeKind::Data { .. } | NodeKind::Ephemeral { .. } => false,
         NodeKind::Resource { .. } => {
             let Some((record, _)) = &node.record else { return true };
             let unfinished = record.current.as_ref().is_none_or(|current| current.status != Status::Ready);
@@ -177,6 +180,20 @@ impl Builder {
         Some(self.tasks.len() as u32 - 1)
     }
 
+    /// Opens the ephemeral resources that something which runs depends on, now or in the clean-up.
+    fn open_what_is_needed(&mut self, draft: &Draft, late: &[bool]) {
+        for &at in draft.order.iter().rev().filter(|at| draft.nodes[**at].is_ephemeral()) {
+            let runs = |user: usize| {
+                let node = &draft.nodes[user];
+                let cleaned_up = node.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
+                self.apply[user].is_some() || self.delete[user].is_some() || late[user] || cleaned_up
+            };
+            if draft.graph.dependents(at).any(runs) {
+                self.apply[at] = self.add(Task::Apply(at));
+            }
+        }
+    }
+
     /// The orders that must hold. They have no cycle: programs have none, records have none, and creates follow deletes.
     fn must(&mut self, draft: &Draft) {
         for at in 0..draft.nodes.len() {
@@ -199,6 +216,8 @@ impl Builder {
     /// The orders that are kept unless they contradict those that must hold, or one that matters more.
     fn wish(&mut self, draft: &Draft) {
         let (mut gone_first, mut moved_off_first, mut upstream_first) = (Vec::new(), Vec::new(), Vec::new());
+        // What the provider's configuration needs is open before anything is deleted by it.
+        let mut opened_first = Vec::new();
         for at in 0..draft.nodes.len() {
             let may_delete = draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
             if let (Some(apply), None, true) = (self.apply[at], self.delete[at], may_delete) {
@@ -207,6 +226,8 @@ impl Builder {
                 gone_first.extend(going.map(|other| (apply, other)));
             }
             let Some(delete) = self.delete[at] else { continue };
+            let opened = draft.graph.dependencies(at).filter(|other| draft.nodes[*other].is_ephemeral());
+            opened_first.extend(opened.filter_map(|it| self.apply[it]).map(|other| (delete, other)));
             let replaced = matches!(self.tasks[delete as usize], Task::DeleteOld(_));
             for consumer in recorded_dependents(draft, at) {
                 let still_uses = draft.graph.dependencies(consumer).any(|other| other == at);
@@ -224,7 +245,7 @@ impl Builder {
         // Only what is deleted before it is made again can contradict: without that, deletes come after applies.
         let contradictable = self.tasks.iter().any(|task| matches!(task, Task::DeleteOld(_)))
             || draft.nodes.iter().any(|node| node.decision.order == Some(ReplaceOrder::DeleteFirst));
-        let wishes = [gone_first, moved_off_first, upstream_first].concat();
+        let wishes = [opened_first, gone_first, moved_off_first, upstream_first].concat();
         if !contradictable {
             self.edges.extend(wishes);
             return;

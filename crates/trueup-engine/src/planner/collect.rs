@@ -1,4 +1,5 @@
-//! The first pass: a node for each resource that is declared or recorded, and for each data source.
+//! The first pass: a node for each resource that is declared or recorded, for each data source and each ephemeral
+//! resource.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Value};
-use trueup_program::{DataDeclaration, ResourceDeclaration};
+use trueup_program::{DataDeclaration, Expression, Program, ResourceDeclaration};
 use trueup_state::{Record, Scope, Snapshot, Version};
 
 use super::node::{Decision, Node, NodeKind, Sight};
@@ -45,7 +46,9 @@ pub(super) async fn collect<'p>(
         applying: false,
         provisional: BTreeSet::new(),
     };
-    let expected = sources.program.resources.len().max(records.len()) + sources.program.data.len();
+    let expected = sources.program.resources.len().max(records.len())
+        + sources.program.data.len()
+        + sources.program.ephemeral.len();
     draft.nodes.reserve_exact(expected);
     draft.index.reserve_exact(expected);
     draft.attributes.reserve_exact(expected);
@@ -58,6 +61,9 @@ pub(super) async fn collect<'p>(
         for declared in &sources.program.data {
             draft.add_data(sources, declared, &mut diagnostics).await;
         }
+    }
+    for declared in wanted_ephemerals(sources) {
+        draft.add_ephemeral(sources, declared, &mut diagnostics).await;
     }
     records.sort_unstable_keys();
     for (address, record) in records {
@@ -106,6 +112,23 @@ impl<'p> Draft<'p> {
         }
     }
 
+    async fn add_ephemeral(
+        &mut self,
+        sources: &Sources<'p>,
+        declared: &'p DataDeclaration,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let type_name = declared.address.type_name();
+        let provider = sources.provider_name(declared.provider.clone(), type_name);
+        match sources.registry.ephemeral_of(&provider, type_name).await {
+            Ok(handler) => {
+                let kind = NodeKind::Ephemeral { declared, handler };
+                self.add(&declared.address, kind, provider, None, diagnostics);
+            }
+            Err(diagnostic) => diagnostics.push(diagnostic.about(declared.address.to_string())),
+        }
+    }
+
     fn add(
         &mut self,
         address: &Address,
@@ -139,6 +162,27 @@ impl<'p> Draft<'p> {
         });
         self.attributes.push(None);
     }
+}
+
+/// The ephemeral resources that a run may open: to delete everything, those that configurations of providers need.
+fn wanted_ephemerals<'p>(sources: &Sources<'p>) -> Vec<&'p DataDeclaration> {
+    let Program { ephemeral, providers, .. } = sources.program;
+    if !sources.destroy {
+        return ephemeral.iter().collect();
+    }
+    let mut wanted: BTreeSet<&Address> = BTreeSet::new();
+    let mut needed: Vec<&Expression> = providers.iter().map(|provider| &provider.config).collect();
+    while let Some(expression) = needed.pop() {
+        for reference in expression.references() {
+            let declared = ephemeral.iter().find(|declared| declared.address == reference.address);
+            if let Some(declared) = declared.filter(|it| wanted.insert(&it.address)) {
+                needed.push(&declared.inputs);
+                let own = providers.iter().filter(|it| Some(&it.name) == declared.provider.as_ref());
+                needed.extend(own.map(|provider| &provider.config));
+            }
+        }
+    }
+    ephemeral.iter().filter(|declared| wanted.contains(&declared.address)).collect()
 }
 
 /// What the pass did, for a trace.

@@ -1,6 +1,6 @@
 //! Writing the plan down.
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::DriftPolicy;
 
 use super::node::Sight;
@@ -20,9 +20,11 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
     nodes.sort_unstable();
     let left_out = nodes.iter().filter(|(_, at)| !draft.selection.contains(*at));
     let left_out: Vec<Address> = left_out.map(|(address, _)| (*address).clone()).collect();
-    // Data sources that were read already are no part of what would be done.
-    let is_told = |address: &Address, at: usize| {
-        address.mode() == trueup_core::Mode::Resource || draft.nodes[at].decision.action == Action::Read
+    // Data sources that were read already are no part of what would be done, and what is opened for a run never is.
+    let is_told = |address: &Address, at: usize| match address.mode() {
+        Mode::Resource => true,
+        Mode::Data => draft.nodes[at].decision.action == Action::Read,
+        Mode::Ephemeral => false,
     };
     nodes.retain(|(address, at)| draft.selection.contains(*at) && is_told(address, *at));
     let actions = nodes.iter().map(|(_, at)| action(draft, *at)).collect();
@@ -107,7 +109,7 @@ fn action(draft: &Draft, at: usize) -> PlannedAction {
         drift: decision.drift.clone(),
         replace_paths: decision.replace_paths.clone(),
         replace_order: decision.order,
-        inputs: node.desired.as_ref().map(|desired| desired.effective.clone()).unwrap_or_default(),
+        inputs: node.desired.as_ref().map(|it| it.effective.without_ephemeral()).unwrap_or_default(),
         outputs: decision.outputs.clone(),
         prior_inputs: recorded.map(|inputs| inputs.effective.clone()).unwrap_or_default(),
         prior_outputs: object.map(|object| object.outputs.clone()).unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! Dependencies between nodes, and the order that follows from them.
 
-use trueup_core::{Address, Diagnostic, Diagnostics};
+use trueup_core::{Address, Diagnostic, Diagnostics, Mode};
 
 use super::node::{Node, NodeKind};
 use super::trace::lines;
@@ -120,18 +120,23 @@ fn binding_dependencies(node: &Node) -> Vec<Address> {
 
 /// What a node's inputs refer to, what it is said to depend on, and what its provider's configuration refers to.
 fn input_dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
+    let config = sources.program.providers.iter().find(|provider| provider.name == node.provider);
+    let configured = config.into_iter().flat_map(|provider| provider.config.references());
     let (inputs, explicit, after) = match &node.kind {
         NodeKind::Resource { declared: Some(declared), .. } => {
             (&declared.inputs, &declared.depends_on, &declared.postconditions)
         }
-        NodeKind::Data { declared, .. } => (&declared.inputs, &declared.depends_on, &declared.postconditions),
+        NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => {
+            (&declared.inputs, &declared.depends_on, &declared.postconditions)
+        }
         NodeKind::Resource { declared: None, .. } => {
             let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
-            return recorded.cloned().collect();
+            // What is open for one run cannot be recorded.
+            let opened = configured.map(|reference| &reference.address);
+            let opened = opened.filter(|address| address.mode() == Mode::Ephemeral);
+            return recorded.chain(opened).cloned().collect();
         }
     };
-    let config = sources.program.providers.iter().find(|provider| provider.name == node.provider);
-    let configured = config.into_iter().flat_map(|provider| provider.config.references());
     // What is stated of a node itself is no dependency.
     let stated = after.iter().flat_map(|stated| stated.references()).filter(|it| it.address != node.address);
     let referred = inputs.references().into_iter().chain(configured).chain(stated);

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use trueup_core::schema::Block;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Path, Value};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
@@ -93,15 +94,21 @@ pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
         NodeKind::Resource { declared: Some(declared), .. } => {
             (&declared.inputs, declared.bindings.as_slice())
         }
-        NodeKind::Data { declared, .. } => (&declared.inputs, [].as_slice()),
+        NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => {
+            (&declared.inputs, [].as_slice())
+        }
         NodeKind::Resource { declared: None, .. } => return Diagnostics::new(),
     };
     let block = match &node.kind {
         NodeKind::Resource { handler, .. } => &handler.schema().inputs,
         NodeKind::Data { handler, .. } => handler.inputs(),
+        NodeKind::Ephemeral { handler, .. } => handler.schema(),
     };
     let evaluated = inputs.evaluate(&scope);
     let mut diagnostics = evaluated.diagnostics;
+    if !node.is_ephemeral() {
+        diagnostics.extend(block.refuse_ephemeral(&evaluated.value, &node.address.to_string()));
+    }
     let mut bindings = Vec::new();
     for binding in bound {
         let payload = binding.payload.evaluate(&scope);
@@ -151,6 +158,9 @@ async fn decide_one(
     let Some(desired) = &node.desired else { return Ok(Decision::default()) };
     let decided = match &node.kind {
         NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
+        NodeKind::Ephemeral { handler, .. } => {
+            decide_ephemeral(sources, draft, at, &**handler, desired).await
+        }
         NodeKind::Resource { handler, .. } => {
             let case = Case { sources, draft, at, handler: &**handler, desired };
             case.decide().await
@@ -171,12 +181,9 @@ async fn decide_data(
     inputs: &InputValues,
 ) -> Result<Decision, Failure> {
     let node = &draft.nodes[at];
-    let upstream_changes =
-        draft.graph.dependencies(at).any(|other| draft.nodes[other].decision.action != Action::NoOp);
     let context = sources.context(&draft.scope, &node.address, None);
-    let known = inputs.effective.is_wholly_known();
     match &node.config {
-        Some(config) if known && !upstream_changes => {
+        Some(config) if is_settled(draft, at, inputs) => {
             let request = DataRequest { config, inputs, context: &context };
             let read = async {
                 let outputs = sources.retrying(&context, || handler.read(request)).await?;
@@ -185,16 +192,40 @@ async fn decide_data(
             let told = sources.observed(Asked::Data, &node.address, &[&inputs.effective], read).await?;
             Ok(Decision { outputs: told.outputs, ..Decision::default() })
         }
-        _ => {
-            let outputs = Value::unknown(handler.outputs().implied_type());
-            Ok(Decision {
-                action: Action::Read,
-                outputs,
-                reasons: vec![Reason::OutputUnknown],
-                ..Decision::default()
-            })
-        }
+        _ => Ok(read_later(handler.outputs())),
     }
+}
+
+/// An ephemeral resource is opened now if it can be. What it gives is no part of what a plan is saved with.
+async fn decide_ephemeral(
+    sources: &Sources<'_>,
+    draft: &Draft<'_>,
+    at: usize,
+    handler: &dyn trueup_provider::EphemeralHandler,
+    inputs: &InputValues,
+) -> Result<Decision, Failure> {
+    let address = &draft.nodes[at].address;
+    let context = sources.context(&draft.scope, address, None);
+    match &draft.nodes[at].config {
+        Some(config) if is_settled(draft, at, inputs) => {
+            let request = DataRequest { config, inputs, context: &context };
+            let opened = sources.retrying(&context, || handler.open(request)).await?;
+            Ok(Decision { outputs: sources.ephemerals.hold(address, opened), ..Decision::default() })
+        }
+        _ => Ok(read_later(handler.schema())),
+    }
+}
+
+/// Whether all that a node reads by is known, and nothing that it depends on will change.
+fn is_settled(draft: &Draft<'_>, at: usize, inputs: &InputValues) -> bool {
+    let mut upstream = draft.graph.dependencies(at);
+    inputs.effective.is_wholly_known()
+        && upstream.all(|other| draft.nodes[other].decision.action == Action::NoOp)
+}
+
+fn read_later(outputs: &Block) -> Decision {
+    let outputs = Value::unknown(outputs.implied_type());
+    Decision { action: Action::Read, outputs, reasons: vec![Reason::OutputUnknown], ..Decision::default() }
 }
 
 /// One resource to decide on.

@@ -47,6 +47,7 @@ use trueup_provider::{
 };
 use trueup_state::{Record, RecordId, Scope, Snapshot};
 
+use crate::ephemeral::Ephemerals;
 use crate::graph::Graph;
 use crate::looking::Looking;
 use crate::options::PlanOptions;
@@ -81,6 +82,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) about: Option<&'a About>,
     /// What providers warn of.
     pub(crate) warned: Warned,
+    /// What is open while the plan is made.
+    pub(crate) ephemerals: Ephemerals,
 }
 
 /// A plan in the making, of a program.
@@ -123,7 +126,9 @@ impl<'p> Draft<'p> {
     pub(crate) fn postconditions(&self, at: usize) -> Diagnostics {
         let stated = match &self.nodes[at].kind {
             NodeKind::Resource { declared, .. } => declared.map_or(&[][..], |it| &it.postconditions),
-            NodeKind::Data { declared, .. } => &declared.postconditions,
+            NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => {
+                &declared.postconditions
+            }
         };
         let mut wrong = Diagnostics::new();
         for stated in stated {
@@ -144,6 +149,26 @@ impl<'p> Draft<'p> {
 
 /// Makes the plan, or says all that is in its way. The trace, if one is asked for, tells what each pass did.
 pub(crate) async fn plan<'p>(
+    sources: &Sources<'p>,
+    snapshot: Snapshot,
+    trace: &mut Trace,
+) -> Result<Planned<'p>, Diagnostics> {
+    let planned = sources.ephemerals.kept_during(pass_by_pass(sources, snapshot, trace)).await;
+    let mut wrong = Diagnostics::new();
+    for (address, failure) in sources.ephemerals.close_all().await {
+        wrong.push(failed(&address, "close", &failure));
+    }
+    match planned {
+        Ok(planned) if wrong.is_empty() => Ok(planned),
+        Ok(_) => Err(wrong),
+        Err(mut told) => {
+            told.extend(wrong);
+            Err(told)
+        }
+    }
+}
+
+async fn pass_by_pass<'p>(
     sources: &Sources<'p>,
     mut snapshot: Snapshot,
     trace: &mut Trace,

@@ -1,4 +1,4 @@
-//! What the planner knows of each resource and data source, filled in pass by pass.
+//! What the planner knows of each resource, data source and ephemeral resource, filled in pass by pass.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -9,12 +9,14 @@ use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Address, Change, Path, Step, Value};
 use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
-use trueup_provider::{Binding, Configured, DataHandler, InputValues, ResourceHandler, State};
+use trueup_provider::{
+    Binding, Configured, DataHandler, EphemeralHandler, InputValues, ResourceHandler, State,
+};
 use trueup_state::{Record, Version};
 
 use crate::plan::{Action, Reason, ReplaceOrder};
 
-/// One resource or data source.
+/// One resource, data source or ephemeral resource.
 pub(crate) struct Node<'p> {
     pub(crate) address: Address,
     pub(crate) kind: NodeKind<'p>,
@@ -40,6 +42,8 @@ pub(crate) enum NodeKind<'p> {
     Resource { declared: Option<&'p ResourceDeclaration>, handler: Arc<dyn ResourceHandler> },
     /// A data source.
     Data { declared: &'p DataDeclaration, handler: Arc<dyn DataHandler> },
+    /// Something that is opened for a run.
+    Ephemeral { declared: &'p DataDeclaration, handler: Arc<dyn EphemeralHandler> },
 }
 
 /// What was seen of a recorded object.
@@ -111,7 +115,7 @@ impl<'p> Node<'p> {
     pub(crate) fn handler(&self) -> Option<&Arc<dyn ResourceHandler>> {
         match &self.kind {
             NodeKind::Resource { handler, .. } => Some(handler),
-            NodeKind::Data { .. } => None,
+            NodeKind::Data { .. } | NodeKind::Ephemeral { .. } => None,
         }
     }
 
@@ -124,7 +128,7 @@ impl<'p> Node<'p> {
     pub(crate) fn declared(&self) -> Option<&'p ResourceDeclaration> {
         match &self.kind {
             NodeKind::Resource { declared, .. } => *declared,
-            NodeKind::Data { .. } => None,
+            NodeKind::Data { .. } | NodeKind::Ephemeral { .. } => None,
         }
     }
 
@@ -132,7 +136,7 @@ impl<'p> Node<'p> {
     pub(crate) fn origin(&self) -> Option<trueup_core::Origin> {
         let place = match &self.kind {
             NodeKind::Resource { declared, .. } => declared.and_then(|declared| declared.place),
-            NodeKind::Data { declared, .. } => declared.place,
+            NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => declared.place,
         };
         match place {
             Some(trueup_program::Place::Source(origin)) => Some(origin),
@@ -140,11 +144,16 @@ impl<'p> Node<'p> {
         }
     }
 
+    /// Whether it is opened for a run.
+    pub(crate) fn is_ephemeral(&self) -> bool {
+        matches!(self.kind, NodeKind::Ephemeral { .. })
+    }
+
     /// Whether the program declares it.
     pub(crate) fn is_declared(&self) -> bool {
         match &self.kind {
             NodeKind::Resource { declared, .. } => declared.is_some(),
-            NodeKind::Data { .. } => true,
+            NodeKind::Data { .. } | NodeKind::Ephemeral { .. } => true,
         }
     }
 
@@ -176,6 +185,7 @@ impl<'p> Node<'p> {
         match &self.kind {
             NodeKind::Resource { handler, .. } => resource_blocks(&**handler),
             NodeKind::Data { handler, .. } => data_blocks(&**handler),
+            NodeKind::Ephemeral { handler, .. } => [handler.schema(), handler.schema()],
         }
     }
 }
@@ -240,7 +250,8 @@ pub(crate) struct NodeScope<'a> {
 impl Scope for NodeScope<'_> {
     fn resolve(&self, reference: &Reference) -> Option<Value> {
         let at = *self.index.get(&reference.address)?;
-        attribute(self.nodes[at].blocks(), self.attributes[at].as_ref(), &reference.path)
+        let found = attribute(self.nodes[at].blocks(), self.attributes[at].as_ref(), &reference.path);
+        found.map(|value| value.with_marks(reference.address.mode().marks()))
     }
 
     fn is_final(&self) -> bool {

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use trueup_core::schema::Block;
 use trueup_core::{Address, Value};
 use trueup_program::{Reference, Scope};
-use trueup_provider::{DataHandler, ResourceHandler};
+use trueup_provider::{DataHandler, EphemeralHandler, ResourceHandler};
 
 use super::Draft;
 use super::node::{Attributes, NodeKind, attribute, data_blocks, resource_blocks};
@@ -19,6 +19,7 @@ pub struct Preview {
 enum Type {
     Resource(Arc<dyn ResourceHandler>),
     Data(Arc<dyn DataHandler>),
+    Ephemeral(Arc<dyn EphemeralHandler>),
 }
 
 impl Type {
@@ -26,6 +27,7 @@ impl Type {
         match self {
             Type::Resource(handler) => resource_blocks(&**handler),
             Type::Data(handler) => data_blocks(&**handler),
+            Type::Ephemeral(handler) => [handler.schema(), handler.schema()],
         }
     }
 }
@@ -36,6 +38,7 @@ impl From<Draft<'_>> for Preview {
             let of_type = match node.kind {
                 NodeKind::Resource { handler, .. } => Type::Resource(handler),
                 NodeKind::Data { handler, .. } => Type::Data(handler),
+                NodeKind::Ephemeral { handler, .. } => Type::Ephemeral(handler),
             };
             (node.address, (of_type, attributes))
         });
@@ -46,6 +49,7 @@ impl From<Draft<'_>> for Preview {
 impl Scope for Preview {
     fn resolve(&self, reference: &Reference) -> Option<Value> {
         let (of_type, attributes) = self.nodes.get(&reference.address)?;
-        attribute(of_type.blocks(), attributes.as_ref(), &reference.path)
+        let found = attribute(of_type.blocks(), attributes.as_ref(), &reference.path);
+        found.map(|value| value.with_marks(reference.address.mode().marks()))
     }
 }

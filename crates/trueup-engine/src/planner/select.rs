@@ -40,8 +40,8 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
     let targets = named(draft, &options.targets, &mut diagnostics);
     spread(&mut wanted, targets, true, |at| match draft.nodes[at].is_declared() {
         true => draft.graph.dependencies(at).collect(),
-        // What is no longer declared goes by itself: its upstream may well be wanted.
-        false => Vec::new(),
+        // What is no longer declared goes by itself: its upstream may well be wanted. What its provider needs is opened.
+        false => draft.graph.dependencies(at).filter(|other| draft.nodes[*other].is_ephemeral()).collect(),
     });
     let excluded = named(draft, &options.excludes, &mut diagnostics);
     spread(&mut wanted, excluded, false, |at| draft.graph.dependents(at).collect());

@@ -23,6 +23,7 @@ pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
         let outputs = match &node.kind {
             NodeKind::Resource { handler, .. } => handler.schema().outputs.implied_type(),
             NodeKind::Data { handler, .. } => handler.outputs().implied_type(),
+            NodeKind::Ephemeral { handler, .. } => handler.schema().implied_type(),
         };
         let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
         draft.attributes[at] = Some(Attributes::new(inputs, Value::unknown(outputs)));
@@ -45,6 +46,7 @@ async fn judged(node: &Node<'_>) -> Diagnostics {
     let judged = match &node.kind {
         NodeKind::Resource { handler, .. } => handler.validate(request).await,
         NodeKind::Data { handler, .. } => handler.validate(request).await,
+        NodeKind::Ephemeral { handler, .. } => handler.validate(request).await,
     };
     let subject = node.address.to_string();
     told.extend(judged.into_iter().map(|it| located(it, &inputs.written).about(subject.clone())));

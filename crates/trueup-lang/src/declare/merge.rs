@@ -38,7 +38,7 @@ pub(super) fn add_blocks(primary: &mut Vec<Block>, additions: Vec<Block>, diagno
     for addition in additions {
         let known = primary[..declared].iter_mut().find(|block| same_name(block, &addition));
         match known {
-            Some(block) if block.name.text == "resource" || block.name.text == "data" => {
+            Some(block) if matches!(block.name.text.as_str(), "resource" | "data" | "ephemeral") => {
                 for item in &addition.body.items {
                     if !matches!(item.name().text.as_str(), "lifecycle" | "bind") {
                         let summary = format!("{} is declared elsewhere already", subject(&addition));
@@ -101,7 +101,7 @@ fn merge(block: &mut Block, mut over: Block, diagnostics: &mut Diagnostics) {
 /// JSON does not tell blocks from attributes, and they are merged in different ways: those that each resource may have
 /// are told apart here. What only its provider knows is not, so the body stays what it was.
 fn shape_resource(block: &mut Block, diagnostics: &mut Diagnostics) {
-    if block.body.json && matches!(block.name.text.as_str(), "resource" | "data") {
+    if block.body.json && matches!(block.name.text.as_str(), "resource" | "data" | "ephemeral") {
         let body = block.body.clone().shaped(BodyShape { blocks: NESTED }, diagnostics);
         block.body = Body { json: true, ..body };
     }

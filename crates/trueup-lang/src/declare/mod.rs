@@ -62,7 +62,7 @@ pub struct Module {
 /// What names a resource within its module.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ResourceKey {
-    /// Whether it is managed or only read.
+    /// Whether it is managed, only read or opened for a run.
     pub mode: Mode,
     /// Its type.
     pub type_name: SmolStr,
@@ -108,6 +108,7 @@ const TOP: BodyShape<'static> = BodyShape {
         BlockShape { name: "locals", labels: 0 },
         BlockShape { name: "resource", labels: 2 },
         BlockShape { name: "data", labels: 2 },
+        BlockShape { name: "ephemeral", labels: 2 },
         BlockShape { name: "module", labels: 1 },
         BlockShape { name: "output", labels: 1 },
         BlockShape { name: "provider", labels: 1 },
@@ -163,6 +164,7 @@ impl Module {
             "locals" => self.declare_locals(block, diagnostics),
             "resource" => self.declare_resource(block, Mode::Resource, diagnostics),
             "data" => self.declare_resource(block, Mode::Data, diagnostics),
+            "ephemeral" => self.declare_resource(block, Mode::Ephemeral, diagnostics),
             "module" => self.declare_call(block, diagnostics),
             "output" => self.declare_output(block, diagnostics),
             "provider" => self.declare_provider(block, diagnostics),
@@ -172,10 +174,6 @@ impl Module {
             "removed" => self.declare_removed(block, diagnostics),
             "import" => self.declare_import(block, diagnostics),
             "check" => self.declare_check(block, diagnostics),
-            "ephemeral" => {
-                let summary = "`ephemeral` resources are not supported";
-                diagnostics.push(at(block.header, summary).hint("use a data source, or a variable"));
-            }
             other => {
                 let known = TOP.blocks.iter().map(|shape| shape.name);
                 let diagnostic = at(block.name.origin, format!("unknown block `{other}`"));

@@ -19,6 +19,8 @@ pub struct Output {
     pub description: Option<String>,
     /// Whether it is never shown.
     pub sensitive: bool,
+    /// Whether it is of one run alone.
+    pub ephemeral: bool,
     /// What must be done before it counts.
     pub depends_on: Vec<StaticTraversal>,
     /// What must hold before it is given.
@@ -40,15 +42,10 @@ impl Module {
         let sensitive = words.flag("sensitive", diagnostics).unwrap_or(false);
         let depends_on = traversals(words.expression("depends_on"), "depends_on", diagnostics);
         let preconditions = Condition::decode_all(words.blocks("precondition"), diagnostics);
-        if let Some(ephemeral) = words.attribute("ephemeral")
-            && super::blocks::literal_bool(&ephemeral.value) != Some(false)
-        {
-            let hint = "use `sensitive = true`";
-            diagnostics.push(super::blocks::unsupported(ephemeral.origin, "`ephemeral`", hint));
-        }
+        let ephemeral = words.flag("ephemeral", diagnostics).unwrap_or(false);
         words.finish(diagnostics);
         if let Some(value) = value {
-            let output = Output { name, value, description, sensitive, depends_on, preconditions };
+            let output = Output { name, value, description, sensitive, ephemeral, depends_on, preconditions };
             self.outputs.insert(text, output);
         }
     }

@@ -21,6 +21,8 @@ pub struct Variable {
     pub description: Option<String>,
     /// Whether it is never shown.
     pub sensitive: bool,
+    /// Whether it is of one run alone.
+    pub ephemeral: bool,
     /// Whether null is a value; if not, null stands for the default.
     pub nullable: bool,
     /// What must hold of it.
@@ -58,15 +60,10 @@ impl Module {
             default: words.expression("default"),
             description: words.text("description", diagnostics).map(String::from),
             sensitive: words.flag("sensitive", diagnostics).unwrap_or(false),
+            ephemeral: words.flag("ephemeral", diagnostics).unwrap_or(false),
             nullable: words.flag("nullable", diagnostics).unwrap_or(true),
             validations: Condition::decode_all(words.blocks("validation"), diagnostics),
         };
-        if let Some(ephemeral) = words.attribute("ephemeral")
-            && super::blocks::literal_bool(&ephemeral.value) != Some(false)
-        {
-            let hint = "use `sensitive = true`: the value is never shown, and sealed where it is kept";
-            diagnostics.push(super::blocks::unsupported(ephemeral.origin, "`ephemeral`", hint));
-        }
         words.finish(diagnostics);
         self.variables.insert(text, variable);
     }

@@ -1,6 +1,6 @@
 //! What is taken of values: names, attributes, indexes and splats.
 
-use trueup_core::{Diagnostic, Entries, Kind, Number, Origin, Type, Value, convert, nearest};
+use trueup_core::{Diagnostic, Entries, Kind, Marks, Number, Origin, Type, Value, convert, nearest};
 
 use super::{Evaluator, Reference};
 use crate::syntax::{Access, AccessKind, Splat, StaticStep, Traversal};
@@ -29,9 +29,11 @@ impl Evaluator<'_> {
             Err(diagnostic) => return self.tell(root.origin, diagnostic),
         };
         let used = resolved.steps_used.min(known.len());
-        let by_secret =
-            steps[..used].iter().any(|(step, _)| matches!(step, Step::Index(key) if key.is_secret()));
-        let value = resolved.value.into_secret_if(by_secret);
+        let of_keys = steps[..used].iter().fold(Marks::NONE, |marks, (step, _)| match step {
+            Step::Index(key) => marks | key.marks(),
+            Step::Attribute(_) => marks,
+        });
+        let value = resolved.value.with_marks(of_keys);
         steps[used..].iter().fold(value, |value, (step, origin)| self.taken(&value, step, *origin))
     }
 
@@ -54,7 +56,7 @@ impl Evaluator<'_> {
             Step::Attribute(name) => self.attribute(source, name, origin),
             Step::Index(key) => self.index(source, key, origin),
         }
-        .into_secret_if(source.is_secret())
+        .with_marks(source.marks())
     }
 
     fn attribute(&mut self, source: &Value, name: &str, origin: Origin) -> Value {
@@ -146,7 +148,7 @@ impl Evaluator<'_> {
             Kind::Unknown(ty) => self.unknown_index(ty, key, origin),
             kind => self.mistake(origin, format!("this is {}, which has no elements", kind.name())),
         };
-        result.into_secret_if(key.is_secret())
+        result.with_marks(key.marks())
     }
 
     fn unknown_index(&mut self, ty: &Type, key: &Value, origin: Origin) -> Value {
@@ -223,7 +225,7 @@ impl Evaluator<'_> {
     /// What is not a list counts as a list of one; null as a list of none.
     pub(super) fn splat(&mut self, splat: &Splat) -> Value {
         let source = self.value(&splat.source);
-        let secret = source.is_secret();
+        let marks = source.marks();
         let items: Vec<Value> = match source.kind() {
             Kind::List(items) | Kind::Set(items) => items.to_vec(),
             Kind::Null => Vec::new(),
@@ -231,14 +233,14 @@ impl Evaluator<'_> {
             Kind::Unknown(ty) => {
                 if let Type::List(element) | Type::Set(element) = ty {
                     let each = self.splat_item(Value::unknown((**element).clone()), splat);
-                    return Value::unknown(Type::list(Type::of(&each))).into_secret_if(secret);
+                    return Value::unknown(Type::list(Type::of(&each))).with_marks(marks);
                 }
-                return Value::unknown(Type::Any).into_secret_if(secret);
+                return Value::unknown(Type::Any).with_marks(marks);
             }
             _ => vec![source.clone()],
         };
         let items: Vec<Value> = items.into_iter().map(|item| self.splat_item(item, splat)).collect();
-        Value::list(items).into_secret_if(secret)
+        Value::list(items).with_marks(marks)
     }
 
     fn splat_item(&mut self, item: Value, splat: &Splat) -> Value {

@@ -1,6 +1,6 @@
 //! Function calls: arguments, expansion, the functions that decide for themselves what to evaluate, and all others.
 
-use trueup_core::{Diagnostic, Diagnostics, Kind, Origin, Type, Value, nearest};
+use trueup_core::{Diagnostic, Diagnostics, Kind, Marks, Origin, Type, Value, nearest};
 
 use super::Evaluator;
 use crate::functions::{self, Argument, Problem};
@@ -43,15 +43,15 @@ impl Evaluator<'_> {
         if !self.environment.has_function(name) {
             return self.unknown_function(name, name_origin);
         }
-        let secret = arguments.iter().any(|argument| argument.value.contains_secret());
+        let marks = arguments.iter().fold(Marks::NONE, |marks, argument| marks | argument.value.all_marks());
         if !arguments.iter().all(|argument| argument.value.is_wholly_known()) {
-            return Value::unknown(Type::Any).into_secret_if(secret);
+            return Value::unknown(Type::Any).with_marks(marks);
         }
         let values: Vec<Value> =
             arguments.iter().map(|argument| functions::revealed(&argument.value)).collect();
         match self.environment.call(name, &values) {
-            Ok(value) => value.into_secret_if(secret),
-            Err(_) if secret => self.mistake(
+            Ok(value) => value.with_marks(marks),
+            Err(_) if marks != Marks::NONE => self.mistake(
                 origin,
                 format!("`{name}` has no result; the reason is not shown, because an argument is secret"),
             ),
@@ -72,9 +72,9 @@ impl Evaluator<'_> {
         {
             match last.value.kind() {
                 Kind::List(items) | Kind::Set(items) if items.len() <= ARGUMENTS_MAX => {
-                    let secret = last.value.is_secret();
+                    let marks = last.value.marks();
                     let origin = last.origin;
-                    let expanded = items.iter().map(|item| item.clone().into_secret_if(secret));
+                    let expanded = items.iter().map(|item| item.clone().with_marks(marks));
                     arguments.extend(expanded.map(|value| Argument { value, origin }));
                 }
                 Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => return None,
@@ -117,7 +117,7 @@ impl Evaluator<'_> {
                 return value;
             } else {
                 // Once it is known it may turn out to be wrong after all, and then another one counts.
-                return Value::unknown(Type::Any).into_secret_if(value.contains_secret());
+                return Value::unknown(Type::Any).with_marks(value.all_marks());
             }
         }
         if call.arguments.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Kind, Origin, Type, Value, convert};
+use trueup_core::{Diagnostic, Kind, Marks, Origin, Type, Value, convert};
 
 use super::{ELEMENTS_MAX, Evaluator};
 use crate::syntax::{Expr, ExprKind, For, ForResult, Name, ObjectItem, ObjectKey};
@@ -12,21 +12,21 @@ use crate::syntax::{Expr, ExprKind, For, ForResult, Name, ObjectItem, ObjectKey}
 enum Key {
     Known {
         text: SmolStr,
-        secret: bool,
+        marks: Marks,
     },
     /// Not known, or told to be no key.
     Open {
-        secret: bool,
+        marks: Marks,
     },
 }
 
 impl Evaluator<'_> {
     pub(super) fn object(&mut self, items: &[ObjectItem]) -> Value {
         let mut entries = Vec::with_capacity(items.len());
-        let (mut open, mut secret) = (false, false);
+        let (mut open, mut marks) = (false, Marks::NONE);
         for item in items {
             let key = match &item.key {
-                ObjectKey::Name(name) => Key::Known { text: name.text.clone(), secret: false },
+                ObjectKey::Name(name) => Key::Known { text: name.text.clone(), marks: Marks::NONE },
                 ObjectKey::Expr(key) if matches!(key.kind, ExprKind::Traversal(_)) => {
                     let wrong =
                         Diagnostic::error("this key is neither a name nor an expression in parentheses")
@@ -34,31 +34,31 @@ impl Evaluator<'_> {
                                 "write (…) around a key that is computed, and quotes around one that is text",
                             );
                     self.tell(key.origin, wrong);
-                    Key::Open { secret: false }
+                    Key::Open { marks: Marks::NONE }
                 }
                 ObjectKey::Expr(key) => self.key(key),
             };
             let value = self.value(&item.value);
             match key {
-                Key::Known { text, secret: key_secret } => {
-                    secret |= key_secret;
+                Key::Known { text, marks: of_key } => {
+                    marks |= of_key;
                     entries.push((text, value));
                 }
-                Key::Open { secret: key_secret } => {
+                Key::Open { marks: of_key } => {
                     open = true;
-                    secret |= key_secret || value.is_secret();
+                    marks |= of_key | value.marks();
                 }
             }
         }
         let object = if open { Value::unknown(Type::Any) } else { Value::object(entries) };
-        object.into_secret_if(secret)
+        object.with_marks(marks)
     }
 
     pub(super) fn for_expression(&mut self, it: &For) -> Value {
         let source = self.value(&it.collection);
-        let secret = source.is_secret();
+        let marks = source.marks();
         let Some(elements) = self.elements(&source, it.collection.origin) else {
-            return Value::unknown(Type::Any).into_secret_if(secret);
+            return Value::unknown(Type::Any).with_marks(marks);
         };
         let mut made = match &it.result {
             ForResult::Tuple(value) => Made::Tuple { value, items: Vec::new() },
@@ -69,7 +69,7 @@ impl Evaluator<'_> {
                 Made::Groups { key, value, groups: BTreeMap::new() }
             }
         };
-        let (mut open, mut secret) = (false, secret);
+        let (mut open, mut marks) = (false, marks);
         if let (Some(filter), true) = (&it.filter, elements.is_empty()) {
             // A filter that can be no bool is a mistake even where there is nothing to filter.
             let unknown = || Value::unknown(Type::Any);
@@ -82,23 +82,23 @@ impl Evaluator<'_> {
             let taken = match &it.filter {
                 Some(filter) => {
                     let taken = self.condition(filter, "the condition after `if`");
-                    secret |= taken.is_secret();
+                    marks |= taken.marks();
                     taken.as_bool()
                 }
                 None => Some(true),
             };
             match taken {
-                Some(true) => self.make_one(&mut made, &mut open, &mut secret),
+                Some(true) => self.make_one(&mut made, &mut open, &mut marks),
                 Some(false) => {}
                 None => open = true,
             }
             self.scope.truncate(depth);
         }
         let result = if open { Value::unknown(Type::Any) } else { made.finish() };
-        result.into_secret_if(secret)
+        result.with_marks(marks)
     }
 
-    fn make_one(&mut self, made: &mut Made<'_>, open: &mut bool, secret: &mut bool) {
+    fn make_one(&mut self, made: &mut Made<'_>, open: &mut bool, marks: &mut Marks) {
         let (key_expression, value_expression) = match made {
             Made::Tuple { value, items } => {
                 items.push(self.value(value));
@@ -109,19 +109,19 @@ impl Evaluator<'_> {
         let key = self.key(key_expression);
         let value = self.value(value_expression);
         let key = match key {
-            Key::Known { text, secret: key_secret } => {
-                *secret |= key_secret;
+            Key::Known { text, marks: of_key } => {
+                *marks |= of_key;
                 text
             }
-            Key::Open { secret: key_secret } => {
-                *secret |= key_secret;
+            Key::Open { marks: of_key } => {
+                *marks |= of_key;
                 *open = true;
                 return;
             }
         };
         match made {
             Made::Object { entries, .. } => {
-                let shown = if *secret { "(secret)".into() } else { key.clone() };
+                let shown = if *marks != Marks::NONE { "(secret)".into() } else { key.clone() };
                 if entries.insert(key, value).is_some() {
                     self.tell(
                         key_expression.origin,
@@ -139,18 +139,18 @@ impl Evaluator<'_> {
     /// The key of an entry, as text.
     fn key(&mut self, expression: &Expr) -> Key {
         let value = self.value(expression);
-        let secret = value.is_secret();
+        let marks = value.marks();
         match convert(&value, &Type::String).as_ref().map(Value::kind) {
-            Ok(Kind::String(text)) => Key::Known { text: text.clone(), secret },
-            Ok(Kind::Unknown(_)) => Key::Open { secret },
+            Ok(Kind::String(text)) => Key::Known { text: text.clone(), marks },
+            Ok(Kind::Unknown(_)) => Key::Open { marks },
             Ok(_) => {
                 self.mistake(expression.origin, "this key is null; it must be a text");
-                Key::Open { secret }
+                Key::Open { marks }
             }
             Err(_) => {
                 let summary = format!("this key is {}; it must be a text", value.kind_name());
                 self.mistake(expression.origin, summary);
-                Key::Open { secret }
+                Key::Open { marks }
             }
         }
     }

@@ -10,7 +10,7 @@ impl Evaluator<'_> {
     /// The branch not taken is looked at for its type alone; what is wrong in it is nobody's business.
     pub(super) fn conditional(&mut self, conditional: &Conditional, origin: Origin) -> Value {
         let condition = self.condition(&conditional.condition, "the condition");
-        let secret = condition.is_secret();
+        let marks = condition.marks();
         let (then, told_then) = self.attempt(&conditional.then);
         let (otherwise, told_otherwise) = self.attempt(&conditional.otherwise);
         let decided = condition.as_bool();
@@ -27,12 +27,12 @@ impl Evaluator<'_> {
             Some(true) => &then,
             Some(false) => &otherwise,
             None => {
-                let secret = secret || then.is_secret() || otherwise.is_secret();
-                return Value::unknown(ty).into_secret_if(secret);
+                let marks = marks | then.marks() | otherwise.marks();
+                return Value::unknown(ty).with_marks(marks);
             }
         };
         match convert(chosen, &ty) {
-            Ok(converted) => converted.into_secret_if(secret),
+            Ok(converted) => converted.with_marks(marks),
             Err(_) => self.mismatch(&then, &otherwise, origin),
         }
     }

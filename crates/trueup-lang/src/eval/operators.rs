@@ -18,7 +18,7 @@ impl Evaluator<'_> {
             Kind::Bool(truth) => Value::from(!truth),
             _ => Value::unknown(wanted_by(operator)),
         };
-        computed.into_secret_if(value.is_secret())
+        computed.with_marks(value.marks())
     }
 
     /// Chains lean to the left and may be long, so their left sides are walked in a loop.
@@ -42,13 +42,13 @@ impl Evaluator<'_> {
             BinaryOperator::Or => self.logical(left, binary, true),
             BinaryOperator::Equal | BinaryOperator::NotEqual => {
                 let right = self.value(&binary.right);
-                let secret = left.contains_secret() || right.contains_secret();
+                let marks = left.all_marks() | right.all_marks();
                 let wanted = binary.operator == BinaryOperator::Equal;
                 let result = match equal(left, &right) {
                     Some(equal) => Value::from(equal == wanted),
                     None => Value::unknown(Type::Bool),
                 };
-                result.into_secret_if(secret)
+                result.with_marks(marks)
             }
             BinaryOperator::Less
             | BinaryOperator::LessOrEqual
@@ -72,17 +72,17 @@ impl Evaluator<'_> {
             if told.is_empty() && !right.is_null() {
                 self.operand(&right, &Type::Bool, symbol, binary.right.origin);
             }
-            return Value::from(deciding).into_secret_if(left.is_secret());
+            return Value::from(deciding).with_marks(left.marks());
         }
         let right = self.value(&binary.right);
         let right_converted = self.operand(&right, &Type::Bool, symbol, binary.right.origin);
-        let secret = left.is_secret() || right.is_secret();
+        let marks = left.marks() | right.marks();
         let result = match (converted, right_converted.as_ref().and_then(Value::as_bool)) {
             (Some(_), Some(right)) if right == deciding => Value::from(deciding),
             (Some(left), Some(right)) if left.as_bool().is_some() => Value::from(right),
             _ => Value::unknown(Type::Bool),
         };
-        result.into_secret_if(secret)
+        result.with_marks(marks)
     }
 
     fn numeric(&mut self, left: &Value, binary: &Binary) -> Value {
@@ -102,7 +102,7 @@ impl Evaluator<'_> {
             },
             _ => Value::unknown(result_type(binary.operator)),
         };
-        result.into_secret_if(left.is_secret() || right.is_secret())
+        result.with_marks(left.marks() | right.marks())
     }
 
     fn computed(&mut self, left: &Number, right: &Number, binary: &Binary) -> Value {

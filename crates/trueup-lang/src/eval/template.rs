@@ -1,7 +1,7 @@
 //! Templates: the texts of their parts, one after another.
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Kind, Origin, Type, Value, convert};
+use trueup_core::{Diagnostic, Kind, Marks, Origin, Type, Value, convert};
 
 use super::Evaluator;
 use crate::syntax::TemplatePart;
@@ -14,7 +14,7 @@ const TEXT_BYTES_MAX: usize = 128 * 1024 * 1024;
 struct Text {
     text: String,
     unknown: bool,
-    secret: bool,
+    marks: Marks,
 }
 
 impl Evaluator<'_> {
@@ -26,7 +26,7 @@ impl Evaluator<'_> {
         let mut text = Text::default();
         self.template_parts(parts, &mut text);
         let result = if text.unknown { Value::unknown(Type::String) } else { Value::string(text.text) };
-        result.into_secret_if(text.secret)
+        result.with_marks(text.marks)
     }
 
     fn template_parts(&mut self, parts: &[TemplatePart], text: &mut Text) {
@@ -39,7 +39,7 @@ impl Evaluator<'_> {
                 }
                 TemplatePart::If { condition, then, otherwise } => {
                     let condition = self.condition(condition, "the condition");
-                    text.secret |= condition.is_secret();
+                    text.marks |= condition.marks();
                     match condition.as_bool() {
                         Some(true) => self.template_parts(then, text),
                         Some(false) => self.template_parts(otherwise, text),
@@ -48,7 +48,7 @@ impl Evaluator<'_> {
                 }
                 TemplatePart::For { key, value, collection, body } => {
                     let source = self.value(collection);
-                    text.secret |= source.is_secret();
+                    text.marks |= source.marks();
                     let Some(elements) = self.elements(&source, collection.origin) else {
                         text.unknown = true;
                         continue;
@@ -64,7 +64,7 @@ impl Evaluator<'_> {
     }
 
     fn push(&mut self, value: &Value, origin: Origin, text: &mut Text) {
-        text.secret |= value.contains_secret();
+        text.marks |= value.all_marks();
         match convert(value, &Type::String).as_ref().map(Value::kind) {
             Ok(Kind::String(part)) if text.text.len() + part.len() > TEXT_BYTES_MAX => {
                 if !text.unknown {

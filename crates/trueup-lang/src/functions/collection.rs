@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
-use trueup_core::{Kind, Type, Value, convert};
+use trueup_core::{Kind, Marks, Type, Value, convert};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::compare::{Found, find};
@@ -70,7 +70,7 @@ fn coalesce(call: &Call<'_>) -> Outcome {
     };
     for value in call.arguments {
         if value.is_unknown() {
-            return Ok(Value::unknown(ty).into_secret_if(value.is_secret()));
+            return Ok(Value::unknown(ty).with_marks(value.marks()));
         }
         if value.is_null() || (ty == Type::String && value.as_str() == Some("")) {
             continue;
@@ -91,7 +91,7 @@ fn coalescelist(call: &Call<'_>) -> Outcome {
         }
     }
     match call.arguments.iter().find(|value| value.is_unknown() || value.children().next().is_some()) {
-        Some(value) if value.is_unknown() => Ok(Value::unknown(Type::Any).into_secret_if(value.is_secret())),
+        Some(value) if value.is_unknown() => Ok(Value::unknown(Type::Any).with_marks(value.marks())),
         Some(value) => Ok(value.clone()),
         None => Err(Problem::new("all lists are empty")),
     }
@@ -149,7 +149,7 @@ fn keys(call: &Call<'_>) -> Outcome {
         Kind::Unknown(Type::Any | Type::Map(_)) => Value::unknown(Type::list(Type::String)),
         kind => return Err(Problem::at(0, format!("needs a map or object, found {}", kind.name()))),
     };
-    Ok(keys.into_secret_if(value.is_secret()))
+    Ok(keys.with_marks(value.marks()))
 }
 
 fn values(call: &Call<'_>) -> Outcome {
@@ -162,7 +162,7 @@ fn values(call: &Call<'_>) -> Outcome {
         Kind::Unknown(Type::Any | Type::Object(_)) => Value::unknown(Type::Any),
         kind => return Err(Problem::at(0, format!("needs a map or object, found {}", kind.name()))),
     };
-    Ok(values.into_secret_if(value.is_secret()))
+    Ok(values.with_marks(value.marks()))
 }
 
 fn length(call: &Call<'_>) -> Outcome {
@@ -187,7 +187,7 @@ fn length(call: &Call<'_>) -> Outcome {
             return Err(Problem::at(0, format!("needs a text, list, set, map or object, found {found}")));
         }
     };
-    Ok(length.into_secret_if(value.is_secret()))
+    Ok(length.with_marks(value.marks()))
 }
 
 fn lookup(call: &Call<'_>) -> Outcome {
@@ -195,22 +195,22 @@ fn lookup(call: &Call<'_>) -> Outcome {
         return Err(Problem::new("expected a map, a key and perhaps a default"));
     }
     let (map, key) = (&call.arguments[0], &call.arguments[1]);
-    let secret = map.is_secret() || key.is_secret();
+    let marks = map.marks() | key.marks();
     let default = call.arguments.get(2);
     let (entries, is_map) = match map.kind() {
         Kind::Map(entries) => (entries, true),
         Kind::Object(entries) => (entries, false),
         Kind::Unknown(Type::Any | Type::Map(_) | Type::Object(_)) => {
-            return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).into_secret_if(secret));
+            return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).with_marks(marks));
         }
         kind => return Err(Problem::at(0, format!("needs a map or object, found {}", kind.name()))),
     };
-    let Some(name) = key.as_str() else { return Ok(Value::unknown(Type::Any).into_secret_if(secret)) };
+    let Some(name) = key.as_str() else { return Ok(Value::unknown(Type::Any).with_marks(marks)) };
     if let Some(value) = entries.get(name) {
-        return Ok(value.clone().into_secret_if(secret));
+        return Ok(value.clone().with_marks(marks));
     }
     let Some(default) = default else {
-        let shown = if secret { "(secret)".to_owned() } else { format!("{name:?}") };
+        let shown = if marks != Marks::NONE { "(secret)".to_owned() } else { format!("{name:?}") };
         let problem =
             Problem::at(1, format!("there is no element with the key {shown}, and no default is given"));
         return Err(problem);
@@ -222,7 +222,7 @@ fn lookup(call: &Call<'_>) -> Outcome {
             .map_err(|_| Problem::at(2, format!("the default must be like the elements: {ty}")))?,
         _ => default.clone(),
     };
-    Ok(default.into_secret_if(secret))
+    Ok(default.with_marks(marks))
 }
 
 fn matchkeys(call: &Call<'_>) -> Outcome {
@@ -245,9 +245,9 @@ fn matchkeys(call: &Call<'_>) -> Outcome {
 
 fn merge(call: &Call<'_>) -> Outcome {
     let mut merged: BTreeMap<SmolStr, Value> = BTreeMap::new();
-    let (mut all_maps, mut secret, mut open) = (!call.arguments.is_empty(), false, false);
+    let (mut all_maps, mut marks, mut open) = (!call.arguments.is_empty(), Marks::NONE, false);
     for (at, value) in call.arguments.iter().enumerate() {
-        secret |= value.is_secret();
+        marks |= value.marks();
         match value.kind() {
             Kind::Null => {}
             Kind::Map(entries) => {
@@ -266,7 +266,7 @@ fn merge(call: &Call<'_>) -> Outcome {
         (false, true) => Value::map(merged),
         (false, false) => Value::object(merged),
     };
-    Ok(merged.into_secret_if(secret))
+    Ok(merged.with_marks(marks))
 }
 
 fn one(call: &Call<'_>) -> Outcome {
@@ -274,15 +274,13 @@ fn one(call: &Call<'_>) -> Outcome {
     let items = match value.kind() {
         Kind::List(items) | Kind::Set(items) => items,
         Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
-            return Ok(
-                Value::unknown(Returns::Element(0).ty(call.arguments)).into_secret_if(value.is_secret())
-            );
+            return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).with_marks(value.marks()));
         }
         kind => return Err(Problem::at(0, format!("needs a list or set, found {}", kind.name()))),
     };
     match &**items {
-        [] => Ok(Value::NULL.into_secret_if(value.is_secret())),
-        [only] => Ok(only.clone().into_secret_if(value.is_secret())),
+        [] => Ok(Value::NULL.with_marks(value.marks())),
+        [only] => Ok(only.clone().with_marks(value.marks())),
         more => {
             Err(Problem::at(0, format!("needs a list of at most one element, and this has {}", more.len())))
         }
@@ -307,8 +305,8 @@ fn transpose(call: &Call<'_>) -> Outcome {
 
 fn zipmap(call: &Call<'_>) -> Outcome {
     let (keys, values) = (&call.arguments[0], &call.arguments[1]);
-    let secret = keys.contains_secret() || values.is_secret();
-    let unknown = Ok(Value::unknown(Type::Any).into_secret_if(secret));
+    let marks = keys.all_marks() | values.marks();
+    let unknown = Ok(Value::unknown(Type::Any).with_marks(marks));
     let items = match values.kind() {
         Kind::List(items) => items,
         Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => return unknown,
@@ -325,7 +323,7 @@ fn zipmap(call: &Call<'_>) -> Outcome {
         let Some(name) = name.as_str() else { return Err(Problem::at(0, "the keys must not be null")) };
         entries.push((SmolStr::new(name), item.clone()));
     }
-    Ok(Value::object(entries).into_secret_if(secret))
+    Ok(Value::object(entries).with_marks(marks))
 }
 
 /// The value as a list of elements of one type, for functions that take lists of any one type.

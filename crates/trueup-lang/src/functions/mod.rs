@@ -33,7 +33,7 @@ mod yaml_write;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use trueup_core::{Kind, Origin, Value};
+use trueup_core::{Kind, Marks, Origin, Value};
 
 use crate::eval::{Environment, Surroundings};
 use crate::types::convert_unified;
@@ -127,6 +127,11 @@ impl Call<'_> {
         self.marked.iter().any(Value::contains_secret)
     }
 
+    /// The marks of all arguments.
+    pub(crate) fn marks(&self) -> Marks {
+        all_marks(self.marked)
+    }
+
     /// A bit of an argument for a message, unless that is secret.
     pub(crate) fn shown(&self, text: &str) -> String {
         if self.concealed() { "(secret)".to_owned() } else { format!("{text:?}") }
@@ -210,22 +215,25 @@ pub(crate) fn call(function: &Function, arguments: &[Argument], environment: &dy
         values.push(accept(function.parameter(at), at, &argument.value)?);
     }
     // Arguments can be large, so they are looked through only where the function does not do that itself.
-    let secret = !function.sees_secrets && values.iter().any(Value::contains_secret);
+    let marks = if function.sees_secrets { Marks::NONE } else { all_marks(&values) };
     if !function.sees_unknown && !values.iter().all(Value::is_wholly_known) {
-        let secret = values.iter().any(Value::contains_secret);
-        return Ok(Value::unknown(function.returns.ty(&values)).into_secret_if(secret));
+        return Ok(Value::unknown(function.returns.ty(&values)).with_marks(all_marks(&values)));
     }
     let plain: Vec<Value>;
-    let visible = if secret {
+    let visible = if marks != Marks::NONE {
         plain = values.iter().map(revealed).collect();
         &plain
     } else {
         &values
     };
     match (function.call)(&Call { arguments: visible, environment, marked: &values }) {
-        Ok(value) => Ok(value.into_secret_if(secret)),
+        Ok(value) => Ok(value.with_marks(marks)),
         Err(problem) => Err(problem.without_secrets(&values)),
     }
+}
+
+fn all_marks(values: &[Value]) -> Marks {
+    values.iter().fold(Marks::NONE, |marks, value| marks | value.all_marks())
 }
 
 fn accept(parameter: &Parameter, at: usize, value: &Value) -> Outcome {
@@ -247,7 +255,7 @@ fn accept(parameter: &Parameter, at: usize, value: &Value) -> Outcome {
     })
 }
 
-/// The value without any secret marks. The caller marks the result instead.
+/// The value without any marks. The caller marks the result instead.
 pub(crate) fn revealed(value: &Value) -> Value {
     if !value.contains_secret() {
         return value.clone();

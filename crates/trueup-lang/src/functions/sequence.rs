@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use trueup_core::{Kind, Number, Type, Value};
+use trueup_core::{Kind, Marks, Number, Type, Value};
 
 use super::{Call, Function, Outcome, Problem, Returns, Wanted, any, counted, function, param};
 
@@ -56,9 +56,9 @@ fn concat(call: &Call<'_>) -> Outcome {
         return Err(Problem::new("needs at least one list"));
     }
     let mut items = Vec::new();
-    let (mut secret, mut open) = (false, false);
+    let (mut marks, mut open) = (Marks::NONE, false);
     for (at, value) in call.arguments.iter().enumerate() {
-        secret |= value.is_secret();
+        marks |= value.marks();
         match value.kind() {
             Kind::List(own) => items.extend(own.iter().cloned()),
             Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => open = true,
@@ -72,7 +72,7 @@ fn concat(call: &Call<'_>) -> Outcome {
         }
     }
     let joined = if open { Value::unknown(Type::Any) } else { Value::list(items) };
-    Ok(joined.into_secret_if(secret))
+    Ok(joined.with_marks(marks))
 }
 
 fn distinct(call: &Call<'_>) -> Outcome {
@@ -83,7 +83,7 @@ fn distinct(call: &Call<'_>) -> Outcome {
 
 fn element(call: &Call<'_>) -> Outcome {
     let (list, index) = (&call.arguments[0], &call.arguments[1]);
-    let secret = list.is_secret() || index.is_secret();
+    let marks = list.marks() | index.marks();
     let number = index.as_number();
     if let Some(number) = number {
         if !number.is_integer() {
@@ -97,7 +97,7 @@ fn element(call: &Call<'_>) -> Outcome {
     let items = match list.kind() {
         Kind::List(items) => items,
         Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => {
-            return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).into_secret_if(secret));
+            return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).with_marks(marks));
         }
         kind => {
             let problem = Problem::at(0, format!("needs a list, found {}", kind.name()));
@@ -110,10 +110,10 @@ fn element(call: &Call<'_>) -> Outcome {
     if items.is_empty() {
         return Err(Problem::at(0, "an empty list has no elements"));
     }
-    let Some(number) = number else { return Ok(Value::unknown(Type::Any).into_secret_if(secret)) };
+    let Some(number) = number else { return Ok(Value::unknown(Type::Any).with_marks(marks)) };
     let Some(at) = number.as_u64() else { return Err(Problem::at(1, "the index is too large")) };
     let at = usize::try_from(at % items.len() as u64).unwrap_or(0);
-    Ok(items[at].clone().into_secret_if(secret))
+    Ok(items[at].clone().with_marks(marks))
 }
 
 fn flatten(call: &Call<'_>) -> Outcome {
@@ -121,27 +121,27 @@ fn flatten(call: &Call<'_>) -> Outcome {
     match value.kind() {
         Kind::List(_) | Kind::Set(_) => {}
         Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
-            return Ok(Value::unknown(Type::Any).into_secret_if(value.is_secret()));
+            return Ok(Value::unknown(Type::Any).with_marks(value.marks()));
         }
         kind => return Err(Problem::at(0, format!("needs a list, found {}", kind.name()))),
     }
-    let mut flat = Flat { items: Vec::new(), open: false, secret: false };
+    let mut flat = Flat { items: Vec::new(), open: false, marks: Marks::NONE };
     flat.gather(value);
     let result = if flat.open { Value::unknown(Type::Any) } else { Value::list(flat.items) };
-    Ok(result.into_secret_if(flat.secret))
+    Ok(result.with_marks(flat.marks))
 }
 
 struct Flat {
     items: Vec<Value>,
     open: bool,
-    secret: bool,
+    marks: Marks,
 }
 
 impl Flat {
     fn gather(&mut self, value: &Value) {
         match value.kind() {
             Kind::List(items) | Kind::Set(items) => {
-                self.secret |= value.is_secret();
+                self.marks |= value.marks();
                 items.iter().for_each(|item| self.gather(item));
             }
             // What it turns out to be decides how many elements there are.
@@ -203,24 +203,24 @@ fn reverse(call: &Call<'_>) -> Outcome {
             });
         }
     };
-    Ok(reversed.into_secret_if(value.is_secret()))
+    Ok(reversed.with_marks(value.marks()))
 }
 
 fn slice(call: &Call<'_>) -> Outcome {
     let list = &call.arguments[0];
-    let secret = call.arguments.iter().any(Value::is_secret);
+    let marks = call.arguments.iter().fold(Marks::NONE, |marks, it| marks | it.marks());
     let items = match list.kind() {
         Kind::List(items) => items,
         Kind::Unknown(Type::List(element)) => {
-            return Ok(Value::unknown(Type::List(element.clone())).into_secret_if(secret));
+            return Ok(Value::unknown(Type::List(element.clone())).with_marks(marks));
         }
         Kind::Unknown(Type::Any | Type::Tuple(_)) => {
-            return Ok(Value::unknown(Type::Any).into_secret_if(secret));
+            return Ok(Value::unknown(Type::Any).with_marks(marks));
         }
         kind => return Err(Problem::at(0, format!("needs a list, found {}", kind.name()))),
     };
     if call.arguments[1].is_unknown() || call.arguments[2].is_unknown() {
-        return Ok(Value::unknown(Type::Any).into_secret_if(secret));
+        return Ok(Value::unknown(Type::Any).with_marks(marks));
     }
     let (start, end) = (call.count(1)?, call.count(2)?);
     if end > items.len() {
@@ -232,7 +232,7 @@ fn slice(call: &Call<'_>) -> Outcome {
     if start > end {
         return Err(Problem::at(1, "the start is beyond the end"));
     }
-    Ok(Value::list(items[start..end].iter().cloned()).into_secret_if(secret))
+    Ok(Value::list(items[start..end].iter().cloned()).with_marks(marks))
 }
 
 fn sort(call: &Call<'_>) -> Outcome {

@@ -25,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn templatefile(call: &Call<'_>) -> Outcome {
     if call.arguments[0].is_unknown() {
-        return Ok(Value::unknown(Type::Any).into_secret_if(call.concealed()));
+        return Ok(Value::unknown(Type::Any).with_marks(call.marks()));
     }
     let text = read_text(call, 0)?;
     render(call, call.text(0), &text)
@@ -33,7 +33,7 @@ fn templatefile(call: &Call<'_>) -> Outcome {
 
 fn templatestring(call: &Call<'_>) -> Outcome {
     if call.arguments[0].is_unknown() {
-        return Ok(Value::unknown(Type::String).into_secret_if(call.concealed()));
+        return Ok(Value::unknown(Type::String).with_marks(call.marks()));
     }
     let rendered = render(call, "the template", call.text(0))?;
     convert(&rendered, &Type::String)
@@ -42,10 +42,10 @@ fn templatestring(call: &Call<'_>) -> Outcome {
 
 fn render(call: &Call<'_>, name: &str, text: &str) -> Outcome {
     let variables = &call.arguments[1];
-    let secret = call.arguments[0].is_secret() || variables.is_secret();
+    let marks = call.arguments[0].marks() | variables.marks();
     let Some(entries) = variables.as_entries() else {
         return match variables.is_unknown() {
-            true => Ok(Value::unknown(Type::Any).into_secret_if(secret)),
+            true => Ok(Value::unknown(Type::Any).with_marks(marks)),
             false => Err(Problem::at(1, format!("needs an object, found {}", variables.kind_name()))),
         };
     };
@@ -62,7 +62,7 @@ fn render(call: &Call<'_>, name: &str, text: &str) -> Outcome {
     if evaluated.diagnostics.has_errors() {
         return Err(problem(name, text, &evaluated.diagnostics));
     }
-    Ok(evaluated.value.into_secret_if(secret))
+    Ok(evaluated.value.with_marks(marks))
 }
 
 /// The template stands in no source that the caller's report knows, so its place is told in words.

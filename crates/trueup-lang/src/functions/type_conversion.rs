@@ -1,7 +1,7 @@
 //! Types and marks: tobool tolist tomap tonumber toset tostring, sensitive nonsensitive issensitive ephemeralasnull,
 //! type.
 
-use trueup_core::{Kind, Type, Value};
+use trueup_core::{Kind, Marks, Type, Value};
 
 use super::{Call, Function, Outcome, Problem, Returns, function, nullable};
 use crate::types::convert_unified;
@@ -29,15 +29,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     .with_unknown()
     .with_secrets(),
     function("nonsensitive", &[nullable("value")], Returns::Any, |call| {
-        Ok(call.arguments[0].clone().reveal())
+        let (value, marks) = (&call.arguments[0], call.arguments[0].marks());
+        Ok(value.clone().reveal().with_marks(marks.less(Marks::SECRET)))
     })
     .with_unknown()
     .with_secrets(),
     function("issensitive", &[nullable("value")], Returns::Bool, issensitive).with_unknown().with_secrets(),
-    // Values that must not be stored are not modelled; nothing has to be left out.
-    function("ephemeralasnull", &[nullable("value")], Returns::Any, |call| Ok(call.arguments[0].clone()))
-        .with_unknown()
-        .with_secrets(),
+    function("ephemeralasnull", &[nullable("value")], Returns::Any, |call| {
+        Ok(call.arguments[0].without_ephemeral())
+    })
+    .with_unknown()
+    .with_secrets(),
     function("type", &[nullable("value")], Returns::Text, |call| {
         Ok(Value::string(Type::of(&call.arguments[0]).to_string()))
     })
@@ -59,7 +61,7 @@ fn to(call: &Call<'_>, wanted: &Type) -> Outcome {
 
 fn issensitive(call: &Call<'_>) -> Outcome {
     let value = &call.arguments[0];
-    if value.is_secret() {
+    if value.marks().less(Marks::EPHEMERAL) != Marks::NONE {
         return Ok(Value::from(true));
     }
     // It may turn out to be secret only once it is there.

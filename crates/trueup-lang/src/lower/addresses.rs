@@ -1,7 +1,7 @@
 //! Addresses that programs write: in `moved`, `removed`, `import`, `replace_triggered_by` and `bind`.
 
 use smol_str::SmolStr;
-use trueup_core::{Address, AddressRange, Diagnostic, InstanceKey, ModulePath, Path, Step};
+use trueup_core::{Address, AddressRange, Diagnostic, InstanceKey, Mode, ModulePath, Path, Step};
 
 use crate::declare::at;
 use crate::syntax::{AccessKind, Expr, ExprKind, StaticStep, StaticTraversal};
@@ -92,13 +92,18 @@ fn read<'a>(
             _ => return Err(wrong()),
         }
     }
-    let data = root == "data";
-    if data {
+    let modes = [Mode::Data, Mode::Ephemeral];
+    let mode = modes.into_iter().find(|mode| mode.prefix().strip_suffix('.') == Some(&root));
+    if mode.is_some() {
         let [StaticStep::Attribute(type_name), rest @ ..] = steps else { return Err(wrong()) };
         (root, steps) = (type_name.clone(), rest);
     }
     let [StaticStep::Attribute(name), rest @ ..] = steps else { return Err(wrong()) };
-    let address = if data { Address::data(&root, name) } else { Address::resource(&root, name) };
+    let address = match mode.unwrap_or(Mode::Resource) {
+        Mode::Resource => Address::resource(&root, name),
+        Mode::Data => Address::data(&root, name),
+        Mode::Ephemeral => Address::ephemeral(&root, name),
+    };
     let (key, rest) = key(rest);
     let address = address.map_err(|_| wrong())?.with_key(key);
     let path = ModulePath::new(modules).map_err(|_| wrong())?;

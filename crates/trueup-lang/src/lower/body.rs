@@ -112,7 +112,7 @@ impl Gathered {
             },
         };
         let collection = frame.evaluate_with(&for_each.value, names);
-        let secret = collection.is_secret();
+        let marks = collection.marks();
         let elements: Vec<(Value, Value)> = match collection.kind() {
             Kind::Unknown(_) => {
                 self.unknown = true;
@@ -131,7 +131,7 @@ impl Gathered {
             }
         };
         for (key, value) in elements {
-            let each = Value::object([("key", key), ("value", value)]).into_secret_if(secret);
+            let each = Value::object([("key", key), ("value", value)]).with_marks(marks);
             let mut inner = names.to_vec();
             inner.push((iterator.clone(), each));
             let label = block.body.attribute("labels").and_then(|labels| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Origin, Severity, SourceMap};
+use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
 use trueup_program::{
     CheckDeclaration, ImportDeclaration, OutputDeclaration, ParallelismClass, Program, Scope,
 };
@@ -139,6 +139,11 @@ impl Builder<'_> {
         let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
         let evaluation = Evaluation::new(&world, &scope);
         self.lower_all_providers(&evaluation, &world.root, configs);
+        for lowered in std::mem::take(&mut self.resources) {
+            if let Declaration::Data(declared) = lowered.declaration {
+                self.program.ephemeral.push(*declared);
+            }
+        }
         self.program.sources = sources;
         self.built(Vec::new(), None, Diagnostics::new())
     }
@@ -162,6 +167,9 @@ impl Builder<'_> {
             bindings.extend(lowered.bindings);
             match lowered.declaration {
                 Declaration::Resource(declared) => self.program.resources.push(*declared),
+                Declaration::Data(declared) if declared.address.mode() == Mode::Ephemeral => {
+                    self.program.ephemeral.push(*declared);
+                }
                 Declaration::Data(declared) => self.program.data.push(*declared),
             }
         }
@@ -292,6 +300,11 @@ impl Builder<'_> {
         let module = &root.node.module;
         let here = Standing { instance: &root, position: &Position::One, for_each: None };
         for (index, (name, output)) in module.outputs.iter().enumerate() {
+            if output.ephemeral {
+                let summary = format!("the output `{name}` of the root module cannot be ephemeral");
+                let hint = "outputs of the root module are recorded; remove `ephemeral = true`";
+                self.tell(at(output.name.origin, summary).hint(hint));
+            }
             let mut used = Used::new();
             evaluation.used_by(here, &output.value, &mut used);
             for condition in &output.preconditions {
@@ -331,6 +344,7 @@ impl Builder<'_> {
                 let lowered = self.lowered(root, What::Import { index, position }, &used);
                 let evaluated = lowered.within(evaluation);
                 self.tell_all(evaluated.diagnostics);
+                self.refuse_ephemeral(&evaluated.value, import.id.origin, "the id of an import");
                 let id = lowered.into_expression(Some(&evaluated.value));
                 self.program.imports.push(ImportDeclaration { to, id });
             }

@@ -116,7 +116,9 @@ impl Lowered {
 
     /// An expression for the engine: a plain value if it refers to nothing and is known already.
     pub(super) fn into_expression(self, now: Option<&Value>) -> Expression {
-        let literal = now.filter(|value| self.references.is_empty() && value.is_wholly_known());
+        // What belongs to one run is another thing at apply, and no part of a program.
+        let fixed = |value: &&Value| value.is_wholly_known() && !value.all_marks().is_ephemeral();
+        let literal = now.filter(|value| self.references.is_empty() && fixed(value));
         match literal {
             Some(value) => {
                 let expression = Expression::from(value.clone());

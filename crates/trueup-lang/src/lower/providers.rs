@@ -50,7 +50,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The configurations of a module and of all that are in it, whatever else is wrong with them.
+    /// The configurations of a module and of all that are in it, and the ephemeral resources that they may refer to,
+    /// whatever else is wrong with them.
     pub(super) fn lower_all_providers(
         &mut self,
         evaluation: &Evaluation<'_>,
@@ -58,6 +59,10 @@ impl Builder<'_> {
         configs: &Configs,
     ) {
         self.lower_providers(evaluation, instance, configs);
+        let resources = instance.node.module.resources.keys().enumerate();
+        for (at, _) in resources.filter(|(_, key)| key.mode == Mode::Ephemeral) {
+            self.lower_resource(evaluation, instance, at);
+        }
         for call in 0..instance.node.module.calls.len() {
             let children = evaluation.children(instance, call);
             for child in children.iter().flat_map(|children| children.instances.iter()) {
@@ -179,6 +184,9 @@ pub(super) async fn find_schemas(
                     registry.resource_of(&provider, &key.type_name).await.map(TypeSchema::Resource)
                 }
                 Mode::Data => registry.data_source_of(&provider, &key.type_name).await.map(TypeSchema::Data),
+                Mode::Ephemeral => {
+                    registry.ephemeral_of(&provider, &key.type_name).await.map(TypeSchema::Ephemeral)
+                }
             };
             match schema {
                 Ok(schema) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Mode, Origin, Path};
+use trueup_core::{Address, Diagnostics, Mode, Origin, Path, Value};
 use trueup_program::{
     BindingDeclaration, DataDeclaration, DriftPolicy, Expression, Place, Reference, ResourceDeclaration,
     ResourceOptions, RetryPolicy,
@@ -106,7 +106,7 @@ impl Builder<'_> {
                 place,
                 ..ResourceDeclaration::new(address, inputs)
             })),
-            Mode::Data => Declaration::Data(Box::new(DataDeclaration {
+            Mode::Data | Mode::Ephemeral => Declaration::Data(Box::new(DataDeclaration {
                 address,
                 provider,
                 inputs,
@@ -137,7 +137,13 @@ impl Builder<'_> {
             let subject = instance.address(resource, position.key()).to_string();
             let checked = schema.inputs().check(&evaluated.value, &subject);
             wrong |= checked.diagnostics.has_errors();
-            let located = checked.diagnostics.into_iter().map(|it| it.located(declared.header));
+            let misused = match key.mode {
+                Mode::Resource | Mode::Data => schema.inputs().refuse_ephemeral(&evaluated.value, &subject),
+                Mode::Ephemeral => Diagnostics::new(),
+            };
+            wrong |= misused.has_errors();
+            let located =
+                checked.diagnostics.into_iter().chain(misused).map(|it| it.located(declared.header));
             self.diagnostics.extend(located);
         }
         // What is wrong is not carried further: it was told once.
@@ -250,6 +256,7 @@ impl Builder<'_> {
                 let lowered = self.lowered(instance, what, &used);
                 let evaluated = lowered.within(evaluation);
                 self.tell_all(evaluated.diagnostics);
+                self.refuse_ephemeral(&evaluated.value, bind.payload.origin, "what is bound");
                 let payload = lowered.into_expression(Some(&evaluated.value));
                 let key = match position.key().filter(|_| shared) {
                     None => bind.key.text.clone(),
@@ -260,6 +267,14 @@ impl Builder<'_> {
             }
         }
         found
+    }
+
+    /// Tells of a value that is recorded and must not be, because it is of one run alone.
+    pub(super) fn refuse_ephemeral(&mut self, value: &Value, origin: Origin, what: &str) {
+        if value.all_marks().is_ephemeral() {
+            let summary = format!("ephemeral value not allowed: {what} is recorded");
+            self.tell(at(origin, summary).hint("use a value that is the same in every run"));
+        }
     }
 
     pub(super) fn lowered(&self, instance: &Arc<Instance>, what: What, used: &Used) -> Lowered {

@@ -43,6 +43,7 @@ fn check_dependency(module: &Module, name: &StaticTraversal, diagnostics: &mut D
         ("local", [local, ..]) => (module.locals.contains_key(*local), 1),
         ("module", [call, ..]) => (module.calls.contains_key(*call), 1),
         ("data", [type_name, name, ..]) => (has(module, Mode::Data, type_name, name), 2),
+        ("ephemeral", [type_name, name, ..]) => (has(module, Mode::Ephemeral, type_name, name), 2),
         ("resource", [type_name, name, ..]) => (has(module, Mode::Resource, type_name, name), 2),
         (type_name, [name, ..]) => (has(module, Mode::Resource, type_name, name), 1),
         (_, []) => (false, 0),
@@ -73,10 +74,7 @@ fn has(module: &Module, mode: Mode, type_name: &str, name: &str) -> bool {
 }
 
 fn display(key: &ResourceKey) -> String {
-    match key.mode {
-        Mode::Resource => format!("{}.{}", key.type_name, key.name),
-        Mode::Data => format!("data.{}.{}", key.type_name, key.name),
-    }
+    format!("{}{}.{}", key.mode.prefix(), key.type_name, key.name)
 }
 
 /// What is ignored must be an attribute of the type.

@@ -59,7 +59,7 @@ impl Defaults {
                 return value.clone();
             }
         };
-        let filled = filled.into_secret_if(value.is_secret());
+        let filled = filled.with_marks(value.marks());
         match value.origin() {
             Some(origin) => filled.with_origin(origin),
             None => filled,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, InstanceKey, Mode, Path, Type, Value};
+use trueup_core::{Address, Diagnostic, InstanceKey, Marks, Mode, Path, Type, Value};
 use trueup_program::Reference as OutputReference;
 
 use super::functions::is_of_provider;
@@ -122,6 +122,13 @@ impl Frame<'_> {
                 _ => Err(Diagnostic::error("a data source is named by its type and name")
                     .hint("write `data.TYPE.NAME`")),
             },
+            "ephemeral" => match steps {
+                [StaticStep::Attribute(type_name), StaticStep::Attribute(name), rest @ ..] => {
+                    self.resource(Mode::Ephemeral, type_name, name, rest, 2)
+                }
+                _ => Err(Diagnostic::error("an ephemeral resource is named by its type and name")
+                    .hint("write `ephemeral.TYPE.NAME`")),
+            },
             "resource" => match steps {
                 [StaticStep::Attribute(type_name), StaticStep::Attribute(name), rest @ ..] => {
                     self.resource(Mode::Resource, type_name, name, rest, 2)
@@ -135,7 +142,13 @@ impl Frame<'_> {
                 [StaticStep::Attribute(name), ..] if name == "workspace" => {
                     Ok(used(Value::string(self.evaluation.world.stage.clone()), 1))
                 }
-                _ => Err(Diagnostic::error("there is only `terraform.workspace`")),
+                [StaticStep::Attribute(name), ..] if name == "applying" => {
+                    // It is one thing in a plan and another at apply, so nothing that it goes into may be kept.
+                    self.evaluation.touch();
+                    let applying = Value::from(self.evaluation.scope.is_final());
+                    Ok(used(applying.with_marks(Marks::EPHEMERAL), 1))
+                }
+                _ => Err(Diagnostic::error("there is `terraform.workspace` and `terraform.applying`")),
             },
             "stack" => match steps {
                 [StaticStep::Attribute(name), ..] if name == "name" => {
@@ -348,13 +361,13 @@ impl Frame<'_> {
     }
 
     fn unknown_resource(&self, key: &ResourceKey) -> Diagnostic {
-        let prefix = if key.mode == Mode::Data { "data." } else { "" };
+        let prefix = key.mode.prefix();
         let name = |key: &ResourceKey| format!("{prefix}{}.{}", key.type_name, key.name);
         let resources = self.instance.node.module.resources.keys().filter(|other| other.mode == key.mode);
         let known: Vec<String> = resources.map(name).collect();
         let here =
             if self.instance.path.is_root() { String::new() } else { format!(" in {}", self.instance.path) };
-        let looks_like_type = key.mode == Mode::Data || key.type_name.contains('_');
+        let looks_like_type = key.mode != Mode::Resource || key.type_name.contains('_');
         let wanted = name(key);
         if !looks_like_type && trueup_core::nearest(&wanted, known.iter().map(String::as_str)).is_none() {
             return self.unknown_root(&key.type_name);
@@ -364,7 +377,8 @@ impl Frame<'_> {
     }
 
     fn unknown_root(&self, root: &str) -> Diagnostic {
-        const ROOTS: [&str; 8] = ["var", "local", "module", "data", "each", "count", "path", "terraform"];
+        const ROOTS: [&str; 9] =
+            ["var", "local", "module", "data", "ephemeral", "each", "count", "path", "terraform"];
         let diagnostic = Diagnostic::error(format!("`{root}` means nothing here"));
         match trueup_core::nearest(root, ROOTS) {
             Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),

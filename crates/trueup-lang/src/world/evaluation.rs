@@ -10,7 +10,7 @@ use trueup_program::Scope;
 use super::{Frame, Instance, Known, World};
 use crate::declare::{Condition, at};
 use crate::syntax::Expr;
-use crate::variables::converted;
+use crate::variables::{converted, ephemeral_if};
 
 /// One evaluation. Short-lived: it is made for one set of known outputs.
 pub(crate) struct Evaluation<'a> {
@@ -213,7 +213,17 @@ impl<'a> Evaluation<'a> {
             let output = &instance.node.module.outputs[index];
             let frame = Frame::of_module(self, instance);
             self.conditions(&frame, &output.preconditions, "the precondition of an output");
-            frame.evaluate(&output.value).into_secret_if(output.sensitive)
+            let value = frame.evaluate(&output.value);
+            if !output.ephemeral && value.all_marks().is_ephemeral() {
+                let summary = "ephemeral value not allowed: this output is not said to be ephemeral";
+                let hint = match instance.path.is_root() {
+                    true => "outputs of the root module are recorded; use `ephemeralasnull` to leave it out",
+                    false => "add `ephemeral = true` to the output",
+                };
+                self.tell(at(output.value.origin, summary).hint(hint));
+                return Value::unknown(Type::Any);
+            }
+            value.into_secret_if(output.sensitive).with_marks(ephemeral_if(output.ephemeral))
         })
     }
 
@@ -257,6 +267,13 @@ impl<'a> Evaluation<'a> {
                 argument.map(|argument| Frame::of_call(self, &parent, instance).evaluate(&argument.value))
             }
         };
+        if !variable.ephemeral && given.as_ref().is_some_and(|it| it.all_marks().is_ephemeral()) {
+            let summary =
+                format!("ephemeral value not allowed: the variable `{name}` is not said to be ephemeral");
+            let hint = "add `ephemeral = true` to the variable";
+            self.tell(at(place.unwrap_or(variable.name.origin), summary).hint(hint));
+            return Value::unknown(variable.constraint.ty.clone());
+        }
         let value = match (given, &variable.default) {
             (Some(given), _) if variable.nullable || !given.is_null() => given,
             // Null is a value only where the variable says so.

@@ -119,6 +119,7 @@ impl Instance {
             let named = match key.mode {
                 Mode::Resource => Address::resource(&key.type_name, &key.name),
                 Mode::Data => Address::data(&key.type_name, &key.name),
+                Mode::Ephemeral => Address::ephemeral(&key.type_name, &key.name),
             };
             // Both parts were checked when they were declared, but for the types `module` and `data`.
             let named = named.or_else(|_| Address::resource("invalid_type", &key.name));

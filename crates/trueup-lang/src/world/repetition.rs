@@ -198,6 +198,7 @@ impl Evaluation<'_> {
 
 fn counted_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> {
     let wrong = |summary: &str| Box::new(at(expression.origin, summary));
+    refuse_ephemeral(expression, "count", value)?;
     if value.is_unknown() {
         return Ok(Keys::Pending);
     }
@@ -215,6 +216,7 @@ fn counted_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic
 
 fn each_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> {
     let wrong = |summary: String| Box::new(at(expression.origin, summary));
+    refuse_ephemeral(expression, "for_each", value)?;
     if value.is_secret() {
         let hint = "its keys would be shown in addresses; use `nonsensitive` if they are not secret";
         return Err(wrong("`for_each` must not be secret".to_owned()).hinted(hint));
@@ -246,6 +248,20 @@ fn each_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> 
             .hinted("write `toset(…)`")),
         _ => Err(wrong(format!("`for_each` takes a map or a set of texts, not {}", value.kind_name()))),
     }
+}
+
+/// How many there are is recorded.
+fn refuse_ephemeral(expression: &Expr, word: &str, value: &Value) -> Result<(), Box<Diagnostic>> {
+    // What stands under a key may be ephemeral, if the keys are not.
+    let keys = match value.kind() {
+        Kind::Set(items) => items.iter().fold(value.marks(), |marks, item| marks | item.marks()),
+        _ => value.marks(),
+    };
+    if !keys.is_ephemeral() {
+        return Ok(());
+    }
+    let summary = format!("ephemeral value not allowed: `{word}` decides what is recorded");
+    Err(Box::new(at(expression.origin, summary)).hinted("use a value that is the same in every run"))
 }
 
 trait Hinted {

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use trueup_core::schema::Block;
 use trueup_core::{Mode, Type, Value};
 use trueup_program::{Reference, Scope};
-use trueup_provider::{DataHandler, ResourceHandler};
+use trueup_provider::{DataHandler, EphemeralHandler, ResourceHandler};
 
 /// The types that a program uses.
 #[derive(Default)]
@@ -18,6 +18,7 @@ pub(crate) struct Types(pub(crate) BTreeMap<(Mode, SmolStr), TypeSchema>);
 pub(crate) enum TypeSchema {
     Resource(Arc<dyn ResourceHandler>),
     Data(Arc<dyn DataHandler>),
+    Ephemeral(Arc<dyn EphemeralHandler>),
 }
 
 impl TypeSchema {
@@ -26,6 +27,7 @@ impl TypeSchema {
         match self {
             TypeSchema::Resource(handler) => &handler.schema().inputs,
             TypeSchema::Data(handler) => handler.inputs(),
+            TypeSchema::Ephemeral(handler) => handler.schema(),
         }
     }
 
@@ -34,6 +36,7 @@ impl TypeSchema {
         match self {
             TypeSchema::Resource(handler) => &handler.schema().outputs,
             TypeSchema::Data(handler) => handler.outputs(),
+            TypeSchema::Ephemeral(handler) => handler.schema(),
         }
     }
 
@@ -74,17 +77,18 @@ impl Scope for StaticScope<'_> {
             return Some(value);
         }
         let address = &reference.address;
+        let marks = address.mode().marks();
         let Some(schema) = self.types.get(address.mode(), address.type_name()) else {
             // The type itself is unknown; that is told where it is declared.
-            return Some(Value::unknown(Type::Any));
+            return Some(Value::unknown(Type::Any).with_marks(marks));
         };
         match reference.path.first_key() {
-            Some(name) => schema.attribute(name).map(Value::unknown),
+            Some(name) => schema.attribute(name).map(|ty| Value::unknown(ty).with_marks(marks)),
             None => {
                 let names = schema.outputs().names().chain(schema.inputs().names());
                 let attributes: BTreeMap<&str, Type> =
                     names.filter_map(|name| Some((name, schema.attribute(name)?))).collect();
-                Some(Value::unknown(Type::object(attributes)))
+                Some(Value::unknown(Type::object(attributes)).with_marks(marks))
             }
         }
     }

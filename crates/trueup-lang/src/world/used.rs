@@ -113,9 +113,9 @@ impl Evaluation<'_> {
                 }
             }
             "count" | "path" | "terraform" | "stack" | "self" => {}
-            "data" => self.used_by_resource(
+            "data" | "ephemeral" => self.used_by_resource(
                 standing,
-                Mode::Data,
+                if traversal.root.text == "data" { Mode::Data } else { Mode::Ephemeral },
                 name(0),
                 name(1),
                 &traversal.steps,
@@ -325,6 +325,9 @@ impl Evaluation<'_> {
                 }
                 ("data", [StaticStep::Attribute(type_name), rest @ ..]) => {
                     (Mode::Data, (type_name.as_str(), rest))
+                }
+                ("ephemeral", [StaticStep::Attribute(type_name), rest @ ..]) => {
+                    (Mode::Ephemeral, (type_name.as_str(), rest))
                 }
                 ("resource", [StaticStep::Attribute(type_name), rest @ ..]) => {
                     (Mode::Resource, (type_name.as_str(), rest))

@@ -5,6 +5,7 @@ mod bench;
 mod bindings;
 mod conditions;
 mod differential;
+mod ephemeral;
 mod expansion;
 mod files;
 mod lifecycle;

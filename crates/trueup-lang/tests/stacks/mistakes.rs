@@ -149,7 +149,6 @@ fn words_that_are_not_supported_are_refused_at_their_place() {
             "resource \"terraform_data\" \"a\" {\n provisioner \"local-exec\" {\n command = \"x\"\n }\n}",
             "use a `std_exec`",
         ),
-        ("ephemeral \"x\" \"y\" {}", "not supported"),
         (
             "resource \"terraform_data\" \"a\" {\n lifecycle {\n prevent_destory = true\n }\n}",
             "did you mean `prevent_destroy`?",

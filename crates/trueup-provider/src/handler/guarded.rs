@@ -9,9 +9,9 @@ use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Path, SecretTexts, Value, convert};
 
 use super::{
-    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, ImportRequest,
-    Imported, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest,
-    ReadRequest, Recovery, ResourceHandler, Sighting, Traits, ValidateRequest,
+    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
+    ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened, PlanAnswer, PlanRequest,
+    PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting, Traits, ValidateRequest,
 };
 use crate::clock::BoxFuture;
 use crate::state::{InputValues, State};
@@ -21,6 +21,9 @@ pub(crate) struct Guarded(pub(crate) Arc<dyn ResourceHandler>);
 
 /// A data source that is not trusted to keep to its schema.
 pub(crate) struct GuardedData(pub(crate) Arc<dyn DataHandler>);
+
+/// An ephemeral resource that is not trusted to keep to its schema.
+pub(crate) struct GuardedEphemeral(pub(crate) Arc<dyn EphemeralHandler>);
 
 impl Guarded {
     /// The state as it was answered, if its outputs are what the schema promises.
@@ -204,6 +207,29 @@ impl DataHandler for GuardedData {
             let read = self.0.read(DataRequest { context: &context, ..request }).await;
             let outputs = read.map_err(|failure| failure.without_secrets_of(given))?;
             mismatch(self.outputs(), &outputs).map_or(Ok(outputs), Err)
+        })
+    }
+}
+
+impl EphemeralHandler for GuardedEphemeral {
+    fn schema(&self) -> &Block {
+        self.0.schema()
+    }
+
+    fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
+        Box::pin(async move {
+            let secrets = SecretTexts::of([&request.inputs.effective]);
+            secrets.concealed(self.0.validate(request).await)
+        })
+    }
+
+    fn open<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Opened, Failure>> {
+        Box::pin(async move {
+            let given = [&request.inputs.effective];
+            let context = request.context.concealing(given);
+            let opened = self.0.open(DataRequest { context: &context, ..request }).await;
+            let opened = opened.map_err(|failure| failure.without_secrets_of(given))?;
+            mismatch(self.schema(), &opened.outputs).map_or(Ok(opened), Err)
         })
     }
 }

@@ -9,12 +9,14 @@
 //! fails as *retryable* may be called again with the same request.
 
 mod answers;
+mod ephemeral;
 mod guarded;
 mod requests;
 mod traits;
 
 pub use answers::{ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, Verdict};
-pub(crate) use guarded::{Guarded, GuardedData};
+pub use ephemeral::{EphemeralHandler, HeldOpen, Opened};
+pub(crate) use guarded::{Guarded, GuardedData, GuardedEphemeral};
 pub use requests::{
     ApplyRequest, CheckRequest, DataRequest, DeleteRequest, ImportRequest, LookupRequest, MigrateRequest,
     PlanRequest, PrecreateRequest, ReadRequest, ValidateRequest,

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 pub(super) async fn newest(
     wanted: &Requirement,
     settings: &Settings,
-    client: &Client,
+    client: &Client<'_>,
 ) -> Result<Version, ProblemKind> {
     let Requirement { address, constraints, .. } = wanted;
     let mut versions: Vec<Version> = Vec::new();

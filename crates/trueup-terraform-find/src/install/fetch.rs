@@ -24,7 +24,7 @@ pub(super) struct Fetch<'a> {
     /// What the lock file says of this very version.
     pub(super) known: Option<&'a Locked>,
     pub(super) settings: &'a Settings,
-    pub(super) client: &'a Client,
+    pub(super) client: &'a Client<'a>,
     pub(super) watch: Watch<'a>,
 }
 

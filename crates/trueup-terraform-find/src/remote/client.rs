@@ -6,14 +6,17 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use reqwest::header::AUTHORIZATION;
+use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, StatusCode, Url, redirect};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use trueup_core::Secret;
+use trueup_provider::{Clock, RuntimeClock};
 
 use super::{Meter, RemoteError};
 use crate::hash;
+use crate::install::{Progress, Watch};
+use crate::problem::ProblemKind;
 use crate::settings::Settings;
 
 /// The largest answer that is no package, in bytes.
@@ -23,44 +26,50 @@ const REDIRECTS_MAX: usize = 10;
 const SILENCE: Duration = Duration::from_secs(60);
 const CONNECT: Duration = Duration::from_secs(15);
 
-/// Sends requests.
-pub(crate) struct Client {
+/// How often a request is sent, the first time included.
+const ATTEMPTS_MAX: u32 = 3;
+/// The longest wait between two, whatever a server asks for.
+const WAIT_MAX: Duration = Duration::from_secs(20);
+
+/// Sends requests, and those that fail in passing once more.
+pub(crate) struct Client<'a> {
     http: reqwest::Client,
     tokens: BTreeMap<String, Secret<String>>,
     /// Services of hosts that are not asked for them.
     pub(super) services: BTreeMap<String, BTreeMap<String, String>>,
+    clock: RuntimeClock,
+    backoff: Duration,
+    watch: Watch<'a>,
 }
 
-impl Client {
+impl<'a> Client<'a> {
     /// A client as the settings want it.
-    pub(crate) fn new(settings: &Settings) -> Result<Self, String> {
-        let trusted = match &settings.trusted {
-            Some(path) => {
-                let pem =
-                    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-                Certificate::from_pem_bundle(&pem)
-                    .map_err(|_| format!("{} holds no certificates in PEM", path.display()))?
-            }
-            None => Vec::new(),
-        };
-        let proxies = proxies(&settings.proxies)?;
-        let prepared = || {
-            let client = reqwest::Client::builder()
-                .user_agent(concat!("trueup/", env!("CARGO_PKG_VERSION")))
-                .connect_timeout(CONNECT)
-                .read_timeout(SILENCE)
-                .redirect(securely())
-                // The process's own environment is none of the client's business.
-                .no_proxy();
-            proxies.iter().cloned().fold(client, ClientBuilder::proxy)
-        };
-        // A machine without certificates of its own can still trust those that are named.
-        let http = prepared().tls_certs_merge(trusted.clone()).build();
-        let http = http.or_else(|_| prepared().tls_certs_only(trusted).build());
-        let http = http.map_err(|error| format!("cannot prepare requests: {error}"))?;
+    pub(crate) fn new(settings: &Settings, watch: Watch<'a>) -> Result<Self, ProblemKind> {
+        let http = prepared(settings);
+        let http = http.map_err(|what| ProblemKind::Server { what, offline: false })?;
         let configuration = &settings.configuration;
         let (tokens, services) = (configuration.tokens.clone(), configuration.services.clone());
-        Ok(Client { http, tokens, services })
+        Ok(Client { http, tokens, services, clock: RuntimeClock::new(), backoff: settings.backoff, watch })
+    }
+
+    /// The outcome of a request, which is sent again if it fails in passing.
+    async fn retrying<T>(&self, send: impl AsyncFn() -> Result<T, RemoteError>) -> Result<T, RemoteError> {
+        let mut backoff = self.backoff;
+        for _ in 1..ATTEMPTS_MAX {
+            let failed = match send().await {
+                Err(failed @ (RemoteError::Unreachable { .. } | RemoteError::Busy { .. })) => failed,
+                settled => return settled,
+            };
+            let asked = match &failed {
+                RemoteError::Busy { wait, .. } => *wait,
+                _ => None,
+            };
+            let wait = asked.unwrap_or(backoff).min(WAIT_MAX);
+            (self.watch)(Progress::Retrying { what: &failed.to_string(), wait });
+            self.clock.sleep(wait).await;
+            backoff *= 2;
+        }
+        send().await
     }
 
     /// An answer in JSON; `None` if there is nothing at that place.
@@ -80,6 +89,10 @@ impl Client {
         url: &Url,
         token_of: Option<&str>,
     ) -> Result<Option<Vec<u8>>, RemoteError> {
+        self.retrying(async || self.bytes_once(url, token_of).await).await
+    }
+
+    async fn bytes_once(&self, url: &Url, token_of: Option<&str>) -> Result<Option<Vec<u8>>, RemoteError> {
         let mut response = self.send(url, token_of).await?;
         if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
             return Ok(None);
@@ -102,6 +115,10 @@ impl Client {
         path: &Path,
         meter: Meter<'_>,
     ) -> Result<String, RemoteError> {
+        self.retrying(async || self.download_once(url, path, meter).await).await
+    }
+
+    async fn download_once(&self, url: &Url, path: &Path, meter: Meter<'_>) -> Result<String, RemoteError> {
         let disk = |error: std::io::Error| RemoteError::Disk {
             path: path.display().to_string(),
             cause: error.to_string(),
@@ -135,6 +152,34 @@ impl Client {
     }
 }
 
+/// A client of the network as the settings want it.
+fn prepared(settings: &Settings) -> Result<reqwest::Client, String> {
+    let trusted = match &settings.trusted {
+        Some(path) => {
+            let pem = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            Certificate::from_pem_bundle(&pem)
+                .map_err(|_| format!("{} holds no certificates in PEM", path.display()))?
+        }
+        None => Vec::new(),
+    };
+    let proxies = proxies(&settings.proxies)?;
+    let builder = || {
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("trueup/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            .read_timeout(SILENCE)
+            .redirect(securely())
+            // The process's own environment is none of the client's business.
+            .no_proxy();
+        proxies.iter().cloned().fold(client, ClientBuilder::proxy)
+    };
+    // A machine without certificates of its own can still trust those that are named.
+    let http = builder().tls_certs_merge(trusted.clone()).build();
+    let http = http.or_else(|_| builder().tls_certs_only(trusted).build());
+    let http = http.map_err(|error| format!("cannot prepare requests: {error}"))?;
+    Ok(http)
+}
+
 /// TLS, or a server on this machine.
 fn is_secure(url: &Url) -> bool {
     let local = match url.host_str() {
@@ -164,6 +209,12 @@ fn refuse_failure(url: &Url, response: &Response) -> Result<(), RemoteError> {
         status if status.is_success() => Ok(()),
         status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
             Err(answered(url, format!("{status}: it wants a token, or another one")))
+        }
+        status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+            let wait =
+                response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+            let (url, what) = (url.to_string(), status.to_string());
+            Err(RemoteError::Busy { url, what, wait: wait.map(Duration::from_secs) })
         }
         status => Err(answered(url, status.to_string())),
     }

@@ -31,7 +31,7 @@ struct Archive {
 }
 
 pub(super) async fn versions(
-    client: &Client,
+    client: &Client<'_>,
     mirror: &str,
     address: &ProviderAddress,
 ) -> Result<Vec<Version>, RemoteError> {
@@ -42,7 +42,7 @@ pub(super) async fn versions(
 }
 
 pub(super) async fn offer(
-    client: &Client,
+    client: &Client<'_>,
     mirror: &str,
     address: &ProviderAddress,
     version: &Version,

@@ -17,6 +17,7 @@ mod signature {
 }
 
 use std::path::Path;
+use std::time::Duration;
 
 use reqwest::Url;
 use semver::Version;
@@ -36,6 +37,9 @@ pub(crate) enum RemoteError {
     /// Something else was answered than what was asked for.
     #[error("{url} answers {what}")]
     Answer { url: String, what: String },
+    /// The server cannot answer now, and may later.
+    #[error("{url} answers {what}")]
+    Busy { url: String, what: String, wait: Option<Duration> },
     /// The server does not have it.
     #[error("{what}")]
     Absent { what: String },
@@ -66,13 +70,13 @@ pub(crate) type Meter<'a> = &'a (dyn Fn(u64, Option<u64>) + Sync);
 /// A way to install from elsewhere.
 #[derive(Clone, Copy)]
 pub(crate) enum Remote<'a> {
-    Registry(&'a Client),
-    Mirror(&'a Client, &'a str),
+    Registry(&'a Client<'a>),
+    Mirror(&'a Client<'a>, &'a str),
 }
 
 impl<'a> Remote<'a> {
     /// The way that a method stands for, if it leads to a server.
-    pub(crate) fn of(kind: &'a MethodKind, client: &'a Client) -> Option<Self> {
+    pub(crate) fn of(kind: &'a MethodKind, client: &'a Client<'a>) -> Option<Self> {
         match kind {
             MethodKind::FilesystemMirror(_) => None,
             MethodKind::NetworkMirror(url) => Some(Remote::Mirror(client, url)),

@@ -53,7 +53,7 @@ struct PublicKey {
 }
 
 pub(super) async fn versions(
-    client: &Client,
+    client: &Client<'_>,
     address: &ProviderAddress,
 ) -> Result<Vec<Version>, RemoteError> {
     let listed = listed(client, address).await?.unwrap_or_default();
@@ -61,7 +61,7 @@ pub(super) async fn versions(
 }
 
 pub(super) async fn offer(
-    client: &Client,
+    client: &Client<'_>,
     address: &ProviderAddress,
     version: &Version,
     platform: &Platform,
@@ -108,7 +108,7 @@ pub(super) async fn offer(
 
 /// What the registry has of a provider; `None` if it does not know it.
 async fn listed(
-    client: &Client,
+    client: &Client<'_>,
     address: &ProviderAddress,
 ) -> Result<Option<Vec<PublishedVersion>>, RemoteError> {
     let url = place(client, address, "versions").await?;
@@ -117,7 +117,7 @@ async fn listed(
 
 /// Why a version cannot be had.
 async fn not_for(
-    client: &Client,
+    client: &Client<'_>,
     address: &ProviderAddress,
     version: &Version,
     platform: &Platform,
@@ -136,14 +136,14 @@ async fn not_for(
 }
 
 /// Where the registry tells this of a provider.
-async fn place(client: &Client, address: &ProviderAddress, path: &str) -> Result<Url, RemoteError> {
+async fn place(client: &Client<'_>, address: &ProviderAddress, path: &str) -> Result<Url, RemoteError> {
     let base = discover(client, &address.host).await?;
     let path = format!("{}/{}/{path}", address.namespace, address.kind);
     base.join(&path).map_err(|error| answered(&base, format!("no URL: {error}")))
 }
 
 /// Where a host has its registry.
-async fn discover(client: &Client, host: &str) -> Result<Url, RemoteError> {
+async fn discover(client: &Client<'_>, host: &str) -> Result<Url, RemoteError> {
     let url = format!("https://{host}/.well-known/terraform.json");
     let unusable = |error| RemoteError::Absent { what: format!("`{host}` is no host: {error}") };
     let url = Url::parse(&url).map_err(unusable)?;

@@ -182,3 +182,93 @@ fn a_mirror_on_a_server_is_used() {
         assert_eq!(stack.lock(), ours);
     }
 }
+
+#[test]
+fn a_lock_file_is_written_for_other_platforms_too() {
+    let (server, mut stack) = served(&["1.0.0", "1.1.0"]);
+    stack.require("~> 1.0");
+    let here = trueup_terraform_find::Platform::current().to_string();
+    let locked = stack.lock_for(&[&here, "plan9_386"]).unwrap();
+    assert_eq!((locked.len(), locked[0].version.to_string().as_str(), locked[0].added), (1, "1.1.0", 4));
+    let ours = stack.lock();
+    assert_eq!(ours.matches("h1:").count(), 2, "{ours}");
+    assert_eq!(ours.matches("zh:").count(), 2, "{ours}");
+    assert!(!stack.cache().join(&server.host).exists(), "nothing is kept");
+    assert!(!fs::read_dir(stack.cache()).unwrap().any(|_| true), "nothing is left");
+    // Again, and with less: what is there stays.
+    assert_eq!(stack.lock_for(&["plan9_386"]).unwrap()[0].added, 0);
+    assert_eq!(stack.lock(), ours);
+    stack.install_with(LOCKED).unwrap();
+    let told = stack.lock_for(&["linux_mips"]).unwrap_err();
+    assert!(told[0].to_string().contains("is not published for linux_mips"), "{told:?}");
+
+    fs::remove_file(stack.lock_file()).unwrap();
+    let platforms = [format!("-platform={here}"), "-platform=plan9_386".to_owned()];
+    if stack.terraform(&server, &["providers", "lock", &platforms[0], &platforms[1]]).is_some() {
+        assert_eq!(stack.lock(), ours);
+    }
+}
+
+#[test]
+fn a_mirror_is_made_that_can_be_installed_from() {
+    let (server, mut stack) = served(&["1.0.0", "1.1.0"]);
+    stack.require("");
+    let here = trueup_terraform_find::Platform::current().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let platforms = [&*here, "plan9_386"];
+    let mirrored = stack.mirror_to(folder.path(), &platforms).unwrap();
+    assert_eq!(mirrored.len(), 2);
+    let below = folder.path().join(&server.host).join("acme/widgets");
+    let names = |below: &std::path::Path| {
+        let listed = fs::read_dir(below).unwrap().flatten();
+        let mut names: Vec<String> =
+            listed.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let json = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(below.join(name)).unwrap()).unwrap()
+    };
+    let expected = [
+        "1.1.0.json".to_owned(),
+        "index.json".to_owned(),
+        package("1.1.0", &here),
+        package("1.1.0", "plan9_386"),
+    ];
+    let mut sorted = expected.to_vec();
+    sorted.sort();
+    assert_eq!(names(&below), sorted);
+    assert_eq!(json("index.json"), serde_json::json!({ "versions": { "1.1.0": {} } }));
+    let ours = json("1.1.0.json");
+    assert_eq!(ours["archives"]["plan9_386"]["url"], package("1.1.0", "plan9_386"));
+
+    // Terraform makes the same, but for hosts with a port, whose folders it names otherwise.
+    let theirs = tempfile::tempdir().unwrap();
+    let mut arguments = vec!["providers".to_owned(), "mirror".to_owned()];
+    arguments.extend(platforms.map(|it| format!("-platform={it}")));
+    arguments.push(theirs.path().display().to_string());
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if stack.terraform(&server, &arguments).is_some() {
+        let found =
+            fs::read_dir(theirs.path()).unwrap().flatten().next().unwrap().path().join("acme/widgets");
+        assert_eq!(names(&found), names(&below));
+        let theirs: serde_json::Value =
+            serde_json::from_slice(&fs::read(found.join("1.1.0.json")).unwrap()).unwrap();
+        assert_eq!(theirs, ours);
+    }
+
+    // Another version joins those that are there, and what is locked counts.
+    stack.install().unwrap();
+    stack.mirror_to(folder.path(), &[&here]).unwrap();
+    fs::remove_file(stack.lock_file()).unwrap();
+    stack.require("< 1.1");
+    stack.mirror_to(folder.path(), &[&here]).unwrap();
+    assert_eq!(json("index.json"), serde_json::json!({ "versions": { "1.0.0": {}, "1.1.0": {} } }));
+    assert_eq!(json("1.1.0.json"), ours);
+    server.asked();
+    stack.forget_cache();
+    let mirror = stack.mirror();
+    fs::rename(folder.path(), &mirror).unwrap();
+    assert!(stack.install().unwrap().installed[0].fetched);
+    assert_eq!(server.asked(), Vec::<String>::new());
+}

@@ -85,27 +85,33 @@ pub(crate) fn publish(server: &Server, publisher: &Publisher, versions: &[&str])
         .collect();
     server.answer("/v1/providers/acme/widgets/versions", body(&json!({ "versions": listed })));
     for version in versions {
-        let archive = archive(version);
-        let digest = hex(&Sha256::digest(&archive));
-        let other = hex(&Sha256::digest(b"elsewhere"));
-        let sums =
-            format!("{digest}  {}\n{other}  {}\n", package(version, &here), package(version, elsewhere));
+        let archives = [
+            (&*here, archive(version), "package.zip"),
+            (elsewhere, archive(&format!("{version}-elsewhere")), "elsewhere.zip"),
+        ];
+        let digest = |archive: &[u8]| hex(&Sha256::digest(archive));
+        let sums: String = archives
+            .iter()
+            .map(|(platform, archive, _)| format!("{}  {}\n", digest(archive), package(version, platform)))
+            .collect();
         server.answer(path(version, "sums.sig"), Answer::Body(publisher.sign(sums.as_bytes())));
         server.answer(path(version, "sums"), Answer::Body(sums.into_bytes()));
-        server.answer(path(version, "package.zip"), Answer::Body(archive));
-        let (os, arch) = here.split_once('_').unwrap();
-        server.answer(
-            format!("/v1/providers/acme/widgets/{version}/download/{os}/{arch}"),
-            body(&json!({
-                "protocols": ["5.0"], "os": os, "arch": arch,
-                "filename": package(version, &here),
-                "download_url": path(version, "package.zip"),
-                "shasums_url": path(version, "sums"),
-                "shasums_signature_url": path(version, "sums.sig"),
-                "shasum": digest,
-                "signing_keys": { "gpg_public_keys": [{ "key_id": "ANY", "ascii_armor": publisher.armored() }] },
-            })),
-        );
+        for (platform, archive, name) in archives {
+            let (os, arch) = platform.split_once('_').unwrap();
+            server.answer(
+                format!("/v1/providers/acme/widgets/{version}/download/{os}/{arch}"),
+                body(&json!({
+                    "protocols": ["5.0"], "os": os, "arch": arch,
+                    "filename": package(version, platform),
+                    "download_url": path(version, name),
+                    "shasums_url": path(version, "sums"),
+                    "shasums_signature_url": path(version, "sums.sig"),
+                    "shasum": digest(&archive),
+                    "signing_keys": { "gpg_public_keys": [{ "key_id": "ANY", "ascii_armor": publisher.armored() }] },
+                })),
+            );
+            server.answer(path(version, name), Answer::Body(archive));
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) enum Answer {
     Truncated(Vec<u8>),
     /// Nothing at all: the connection is closed.
     Closed,
+    /// These, one after another, and then the last.
+    Each(Vec<Answer>),
 }
 
 /// A server that runs as long as this lives.
@@ -37,6 +39,18 @@ pub(crate) struct Server {
 struct Shared {
     answers: Mutex<BTreeMap<String, Answer>>,
     asked: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    /// What is answered at a path this time.
+    fn next(&self, path: &str) -> Answer {
+        match self.answers.lock().unwrap().get_mut(path) {
+            Some(Answer::Each(answers)) if answers.len() > 1 => answers.remove(0),
+            Some(Answer::Each(answers)) => answers[0].clone(),
+            Some(answer) => answer.clone(),
+            None => Answer::Status(404),
+        }
+    }
 }
 
 impl Server {
@@ -106,13 +120,13 @@ async fn answer_one(
         header.clear();
     }
     let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
-    let answer = shared.answers.lock().unwrap().get(&path).cloned().unwrap_or(Answer::Status(404));
+    let answer = shared.next(&path);
     shared.asked.lock().unwrap().push(path);
     let (status, body, sent) = match answer {
         Answer::Body(body) => (200, body.clone(), body),
         Answer::Status(status) => (status, Vec::new(), Vec::new()),
         Answer::Truncated(body) => (200, body.clone(), body[..body.len() / 2].to_vec()),
-        Answer::Closed => return Ok(()),
+        Answer::Closed | Answer::Each(_) => return Ok(()),
     };
     let head = format!(
         "HTTP/1.1 {status} told\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use trueup_terraform_find::{
-    Configuration, Found, InstallOptions, Installation, Platform, Problem, Progress, Requirement, Settings,
-    find, install,
+    Configuration, Found, InstallOptions, Installation, LockedFor, MethodKind, Mirrored, Platform, Problem,
+    Progress, Requirement, Settings, find, install, lock_for, mirror_to,
 };
 
 use crate::server::Server;
@@ -40,6 +40,7 @@ impl Stack {
             implied_mirrors: Vec::new(),
             trusted: Some(server.certificate.clone()),
             proxies: Default::default(),
+            backoff: std::time::Duration::from_millis(1),
             warnings: Vec::new(),
         };
         Stack {
@@ -108,9 +109,21 @@ impl Stack {
     }
 
     pub(crate) fn install_with(&self, options: InstallOptions) -> Result<Installation, Vec<Problem>> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let watch = |progress: Progress<'_>| self.told.lock().unwrap().push(format!("{progress:?}"));
-        runtime.block_on(install(&self.requirements, &self.settings, options, &watch))
+        blocking(install(&self.requirements, &self.settings, options, &watch))
+    }
+
+    /// Writes the checksums for these platforms to the lock file.
+    pub(crate) fn lock_for(&self, platforms: &[&str]) -> Result<Vec<LockedFor>, Vec<Problem>> {
+        let (platforms, watch) = (named(platforms), |_: Progress<'_>| {});
+        let locking = lock_for(&self.requirements, &self.settings, &platforms, MethodKind::Direct, &watch);
+        blocking(locking)
+    }
+
+    /// Makes a mirror for these platforms in a folder.
+    pub(crate) fn mirror_to(&self, folder: &Path, platforms: &[&str]) -> Result<Vec<Mirrored>, Vec<Problem>> {
+        let (platforms, watch) = (named(platforms), |_: Progress<'_>| {});
+        blocking(mirror_to(&self.requirements, &self.settings, &platforms, folder, &watch))
     }
 
     /// What an installation that fails tells: its problems and what to do about them.
@@ -148,4 +161,12 @@ impl Stack {
         assert!(output.status.success(), "{}{}", text(output.stdout), text(output.stderr));
         Some(text(output.stdout))
     }
+}
+
+fn named(platforms: &[&str]) -> Vec<Platform> {
+    platforms.iter().map(|name| Platform::named(name).unwrap()).collect()
+}
+
+fn blocking<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }

@@ -176,3 +176,37 @@ fn a_provider_that_is_not_here_is_told_with_where_it_was_looked_for() {
     assert!(told.detail.unwrap().contains(".terraform/providers"));
     assert_eq!(told.hints, ["install it with `trueup init`"]);
 }
+
+/// What fails in passing is asked for again, and that is said; what goes on failing is told after a while.
+#[test]
+fn a_server_that_fails_in_passing_is_asked_again() {
+    let server = Server::start();
+    publish(&server, &Publisher::new(), &["1.0.0"]);
+    let package = path("1.0.0", "package.zip");
+    let versions = "/v1/providers/acme/widgets/versions";
+    let fails = |path: &str, answers: Vec<Answer>| {
+        server.change(path, |body| Answer::Each([answers, vec![Answer::Body(body)]].concat()));
+    };
+    fails("/.well-known/terraform.json", vec![Answer::Closed, Answer::Status(502)]);
+    fails(versions, vec![Answer::Status(429)]);
+    let whole = crate::publish::archive("1.0.0");
+    fails(&package, vec![Answer::Truncated(whole), Answer::Status(503)]);
+    let mut stack = Stack::of_registry(&server);
+    stack.require("");
+    assert!(stack.install().unwrap().installed[0].fetched);
+    let told = stack.told.lock().unwrap().clone();
+    let retries: Vec<&String> = told.iter().filter(|it| it.starts_with("Retrying")).collect();
+    assert_eq!(retries.len(), 5, "{told:?}");
+    assert!(retries.iter().any(|it| it.contains("429")), "{told:?}");
+    assert_eq!(server.asked().iter().filter(|it| **it == package).count(), 3);
+
+    server.answer(versions, Answer::Status(500));
+    stack.settings.folder = stack.folder().join("another");
+    fs::create_dir_all(stack.folder()).unwrap();
+    assert!(stack.told(InstallOptions::default()).contains("answers 500"));
+    assert_eq!(server.asked().iter().filter(|it| **it == versions).count(), 3, "and no more");
+    // What is not there is not there.
+    server.answer(versions, Answer::Status(404));
+    stack.told(InstallOptions::default());
+    assert_eq!(server.asked().iter().filter(|it| **it == versions).count(), 1);
+}

@@ -1,8 +1,12 @@
 //! What the provider says of its types, as the engine sees it.
 
+use std::sync::Arc;
+
 use trueup_core::schema::{Nesting, Presence, Shape};
-use trueup_core::value;
-use trueup_provider::Provider;
+use trueup_core::{Address, value};
+use trueup_provider::{
+    CallContext, DataRequest, IdempotencyToken, InputValues, NameRules, Opened, Owner, Provider, RuntimeClock,
+};
 use trueup_terraform::Pool;
 
 use crate::bench::{Fixture, VERSIONS};
@@ -60,20 +64,48 @@ async fn functions_are_called() {
 async fn an_ephemeral_resource_is_opened_renewed_and_closed() {
     for version in VERSIONS {
         let folder = tempfile::tempdir().unwrap();
-        let provider = version.provider(None, Pool::new(2));
+        let pool = Pool::new(2);
+        let provider = version.provider(None, pool.clone());
         let config = value!({ folder: (folder.path().to_str().unwrap()) });
         let config = provider.configure(&config).await.unwrap();
         let name = format!("{}_ticket", version.name());
         assert_eq!(provider.ephemeral_types().await.unwrap(), [name.as_str()]);
-        let mut ticket =
-            provider.open_ephemeral(&config, &name, &value!({ purpose: "tests" })).await.unwrap();
-        let given = ticket.result.get("ticket").unwrap();
+        let handler = provider.ephemeral(&name).await.unwrap().unwrap();
+        let inputs = value!({ purpose: "tests" });
+        let inputs = InputValues { written: inputs.clone(), effective: inputs };
+        let context = context();
+        let request = DataRequest { config: &config, inputs: &inputs, context: &context };
+        let Opened { outputs, renew_at, mut held } = handler.open(request).await.unwrap();
+        let given = outputs.get("ticket").unwrap();
         assert!(given.is_secret());
         assert_eq!(given.clone().reveal(), value!("ticket for tests"));
-        assert!(ticket.renew_at.is_some());
-        ticket.renew().await.unwrap();
-        assert!(!folder.path().join("closed-tests").exists());
-        ticket.close().await.unwrap();
-        assert!(folder.path().join("closed-tests").exists());
+        assert!(renew_at.is_some());
+        held.renew().await.unwrap();
+        let log = || std::fs::read_to_string(folder.path().join("tickets.log")).unwrap();
+        assert_eq!(log(), "open tests\nrenew tests\n");
+        held.close().await.unwrap();
+        assert_eq!(log(), "open tests\nrenew tests\nclose tests\n");
+        // What nobody closes is closed when all come to their end.
+        drop(handler.open(request).await.unwrap());
+        pool.shut_down().await;
+        assert!(log().ends_with("open tests\nclose tests\n"), "{}", log());
+    }
+}
+
+/// What a call is told that is about no resource of a stack.
+fn context() -> CallContext {
+    let address = Address::ephemeral("fixture_ticket", "it").unwrap();
+    CallContext {
+        owner: Owner { stack: "shop".into(), stage: "dev".into(), origin: address.clone() },
+        address,
+        generation: 0,
+        slot: 0,
+        token: IdempotencyToken::from_bytes([0; 16]),
+        pending: None,
+        cancellation: tokio_util::sync::CancellationToken::new(),
+        clock: Arc::new(RuntimeClock::new()),
+        progress: Arc::new(|_| {}),
+        warnings: Arc::new(|_| {}),
+        name_rules: NameRules::default(),
     }
 }

@@ -35,6 +35,7 @@ impl Defaults {
             let defaults = match key.0 {
                 Mode::Resource => registry.resource(&key.1).await.map(|it| defaults(&it.schema().inputs)),
                 Mode::Data => registry.data_source(&key.1).await.map(|it| defaults(it.inputs())),
+                Mode::Ephemeral => continue,
             };
             found.insert(key, defaults.unwrap_or_default());
         }

@@ -1,12 +1,16 @@
-//! `providers`: which providers the stack needs, where they are required, and where they are.
+//! `providers`: which providers the stack needs, where they are required, and where they are; and what can be done to have
+//! them elsewhere.
+
+mod lock;
+mod mirror;
 
 use std::collections::BTreeMap;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
 use trueup_core::{Diagnostic, SourceMap};
 use trueup_provider::{ProviderAddress, Registry};
-use trueup_terraform_find::{Found, Problem, Requirement, Settings, VersionConstraints, find};
+use trueup_terraform_find::{Found, Platform, Problem, Requirement, Settings, VersionConstraints, find};
 
 use crate::arguments::JsonArgs;
 use crate::exit::Exit;
@@ -18,10 +22,58 @@ use crate::ui::{Line, Meaning, padded, width};
 
 /// Show the providers that the stack needs: who requires which versions, and where they are
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  trueup providers")]
+#[command(after_help = "Example:\n  trueup providers", args_conflicts_with_subcommands = true)]
 pub(crate) struct ProvidersArgs {
+    #[command(subcommand)]
+    command: Option<ProvidersCommand>,
     #[command(flatten)]
     json: JsonArgs,
+}
+
+/// What to do with the providers.
+#[derive(Subcommand, Debug)]
+enum ProvidersCommand {
+    Lock(lock::LockArgs),
+    Mirror(mirror::MirrorArgs),
+}
+
+/// For which machines.
+#[derive(Args, Debug)]
+struct PlatformArgs {
+    /// A platform, such as linux_amd64; several, if given several times. Without any, that of this machine
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
+    platforms: Vec<Platform>,
+}
+
+impl PlatformArgs {
+    fn named(&self) -> Vec<Platform> {
+        if self.platforms.is_empty() { vec![Platform::current()] } else { self.platforms.clone() }
+    }
+}
+
+fn platform(text: &str) -> Result<Platform, String> {
+    Platform::named(text)
+        .ok_or_else(|| "a platform is a system and a processor, as in linux_amd64".to_owned())
+}
+
+/// What the stack asks for, and where that is looked for.
+struct Asked {
+    loaded: Loaded,
+    required: Vec<Requirement>,
+    settings: Settings,
+}
+
+fn asked(session: &Session<'_>) -> CommandResult<Asked> {
+    let loaded = session.composition.front_end.load(&session.folder);
+    if loaded.diagnostics.has_errors() {
+        let Loaded { diagnostics, sources, .. } = loaded;
+        return Err(CommandError::Wrong { diagnostics, sources });
+    }
+    let registry = session.registry(&StateSettings::in_own_folder(), &loaded.providers);
+    let settings = settings(&session.folder, session.environment.variables());
+    let settings = settings.map_err(|problem| wrong(&[problem], &loaded))?;
+    let required = requirements(&loaded.providers, &registry);
+    Ok(Asked { loaded, required, settings })
 }
 
 /// A provider that the stack needs.
@@ -33,16 +85,18 @@ struct Needed {
     found: Result<Found, Problem>,
 }
 
-pub(super) fn run(session: &Session<'_>, args: &ProvidersArgs) -> CommandResult {
-    let loaded = session.composition.front_end.load(&session.folder);
-    if loaded.diagnostics.has_errors() {
-        let Loaded { diagnostics, sources, .. } = loaded;
-        return Err(CommandError::Wrong { diagnostics, sources });
+pub(super) async fn run(session: &Session<'_>, args: &ProvidersArgs) -> CommandResult {
+    match &args.command {
+        Some(ProvidersCommand::Lock(args)) => lock::run(session, args).await,
+        Some(ProvidersCommand::Mirror(args)) => mirror::run(session, args).await,
+        None => show(session, args),
     }
+}
+
+fn show(session: &Session<'_>, args: &ProvidersArgs) -> CommandResult {
+    let Asked { loaded, required, settings } = asked(session)?;
     let registry = session.registry(&StateSettings::in_own_folder(), &loaded.providers);
-    let settings = settings(&session.folder, session.environment.variables());
-    let settings = settings.map_err(|problem| wrong(&[problem], &loaded))?;
-    let needed = needed(&requirements(&loaded.providers, &registry), &settings);
+    let needed = needed(&required, &settings);
     let builtin = builtin(&loaded, &registry);
     match args.json.json {
         true => session.ui.data(&told_json(&needed, &builtin, &loaded.sources).to_string()),
