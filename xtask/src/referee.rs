@@ -25,9 +25,9 @@ const HEAD: &str = "\
 
 Terraform and trueup go through the same configurations with the same providers: our own, which has every form of schema, and
 `hashicorp/aws` on an emulator, a cloud for each program. A mark stands for an operation that both planned and carried out
-alike, with the same resulting attributes and outputs. This page is written by the tests (`cargo xtask referee`), which also
-fail where it says less or more than they see. [What differs](terraform-providers.md#where-both-tools-say-different-things)
-is listed.
+alike, with the same resulting attributes and outputs. This page is written by the tests (`cargo xtask referee`); the
+ordinary ones fail if it lacks what they see, or names a type that no test has.
+[What differs](terraform-providers.md#where-both-tools-say-different-things) is listed.
 ";
 
 /// What to compare beyond what is here: folders, each absolute.
@@ -94,7 +94,7 @@ fn note(seen: &mut Seen, record: &str) {
 fn page(seen: &Seen) -> String {
     let mut text = HEAD.to_owned();
     for (source, types) in seen {
-        text.push_str(&format!("\n## `{source}`\n\n{} types.\n\n", types.len()));
+        text.push_str(&format!("\n## `{source}`\n\nTypes: {}.\n\n", types.len()));
         text.push_str(&format!("| | {} |\n|{}\n", COLUMNS.join(" | "), " --- |".repeat(COLUMNS.len() + 1)));
         for (kind, operations) in types {
             let marks = COLUMNS.map(|column| if operations.contains(column) { " ✓ |" } else { " |" });
@@ -140,7 +140,7 @@ mod tests {
         let table = page.strip_prefix(HEAD).unwrap();
         assert_eq!(
             table,
-            "\n## `hashicorp/aws`\n\n2 types.\n\n| | plan | create | update | replace | import | data | destroy |\n\
+            "\n## `hashicorp/aws`\n\nTypes: 2.\n\n| | plan | create | update | replace | import | data | destroy |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- |\n| `aws_region` | | | | | | ✓ | |\n\
              | `aws_vpc` | ✓ | ✓ | | | | | ✓ |\n"
         );
