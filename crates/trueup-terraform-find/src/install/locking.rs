@@ -51,7 +51,7 @@ pub async fn lock_for(
                 lock.providers.insert(wanted.address, entry);
             }
             Err(kind) => {
-                problems.push(Problem { address: Some(wanted.address), origin: wanted.origin, kind })
+                problems.push(Problem { address: Some(wanted.address), origin: wanted.origin, kind });
             }
         }
     }

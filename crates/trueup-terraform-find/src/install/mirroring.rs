@@ -73,7 +73,7 @@ pub async fn mirror_to(
         match mirroring.mirror(platforms).await {
             Ok(packages) => mirrored.extend(packages),
             Err(kind) => {
-                problems.push(Problem { address: Some(wanted.address), origin: wanted.origin, kind })
+                problems.push(Problem { address: Some(wanted.address), origin: wanted.origin, kind });
             }
         }
     }
