@@ -3,11 +3,13 @@
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
 //! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start;
-//! [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer, [`mod@referee`] Terraform beside the program.
+//! [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer, [`mod@referee`] Terraform beside the program, and
+//! [`mod@bench`] measures how fast it is.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod bench;
 mod book;
 mod cargo;
 mod failure;
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["ci"] => runner::run_all(PHASES, &repository, OnFailure::Stop),
         ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
         ["reference"] => exit_code(reference::write(&repository)),
+        ["bench", arguments @ ..] => exit_code(bench::run(&repository, arguments)),
         ["sim", arguments @ ..] => exit_code(sim::run(&repository, arguments)),
         ["referee", arguments @ ..] => exit_code(referee::run(&repository, arguments)),
         ["fuzz", minutes] => fuzz(&repository, None, minutes),
@@ -103,6 +106,7 @@ fn help() -> String {
          cargo xtask referee [NAME]…     hold plans and results against Terraform's, on all configurations; others with
                                          --cases FOLDER, other providers with --providers FOLDER
        \
+         cargo xtask bench [OPTIONS]     measure the program beside its peers (`cargo xtask bench --help` says how)\n       \
          cargo xtask fuzz M [target]     fuzz what reads bytes from outside, M minutes a target\n       \
          cargo xtask help                print this\n\nPhases:\n",
     );

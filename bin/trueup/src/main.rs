@@ -16,6 +16,10 @@ use std::sync::Arc;
 
 use trueup_cli::{Composition, open_store};
 
+/// Plans are many small pieces, on two threads: a tenth of their time, with the system's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if let Some(ended) = plugin_guard::guarded().or_else(plugin_host::hosted) {
         return ended;

@@ -12,7 +12,7 @@ mod screen;
 mod steady;
 
 pub use folder::{Folder, Started, Told};
-pub use plugins::fixture_providers;
+pub use plugins::{fixture_providers, provider_folder};
 pub use screen::Screen;
 pub use steady::steady;
 

@@ -119,8 +119,14 @@ impl Inner {
         request: &ValidateProviderRequest,
     ) -> Result<ValidateProviderResponse, Status> {
         let config = decode(&self.provider, request.config.as_ref())?;
-        let wrong = config.get("prefix").and_then(Value::as_str).is_some_and(|it| it.contains('/'));
-        let wrong = wrong.then(|| trouble::error("Invalid prefix", "A prefix has no slashes.", &["prefix"]));
+        let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default();
+        let wrong = if text("prefix").contains('/') {
+            Some(trouble::error("Invalid prefix", "A prefix has no slashes.", &["prefix"]))
+        } else if text("trouble") == "judge-once" && self.objects().is_ok() {
+            Some(trouble::error("Asked again", "It was configured already.", &["trouble"]))
+        } else {
+            None
+        };
         Ok(ValidateProviderResponse { diagnostics: wrong.into_iter().collect() })
     }
 

@@ -32,4 +32,5 @@ pub use host::{Host, serve as serve_as_host};
 pub use pool::Pool;
 pub use process::{Launch, Plugin, StartError};
 pub use provider::{ProviderOptions, TerraformProvider};
+pub use resource::import_id_of;
 pub use schema::{Identities, IdentityAttribute, SchemaError, TypeSchema};

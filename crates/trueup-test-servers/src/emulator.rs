@@ -166,9 +166,24 @@ impl RunningEmulator {
     /// # Panics
     /// If it cannot be made.
     pub fn create_bucket(&self, name: &str) {
-        let answer = ask(self.start.port, &format!("PUT /{name}"));
+        let answer = ask(self.start.port, &format!("PUT /{name}"), "");
         let answer = answer.unwrap_or_else(|error| panic!("cannot make bucket {name}: {error}"));
         assert!(answer.contains(" 200 "), "cannot make bucket {name}: {answer}");
+    }
+
+    /// What a service answers to an action that takes no more than its name, such as one that lists: for the services that
+    /// are asked by queries, of a version each.
+    ///
+    /// # Panics
+    /// If it does not answer.
+    pub fn query(&self, service: &str, version: &str, action: &str) -> String {
+        let request = format!("GET /?Action={action}&Version={version}");
+        let scope = format!("test/20200101/us-east-1/{service}/aws4_request");
+        let header = format!(
+            "Authorization: AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=0\r\n"
+        );
+        let answer = ask(self.start.port, &request, &header);
+        answer.unwrap_or_else(|error| panic!("cannot ask {service} for {action}: {error}"))
     }
 
     /// Ends it at once, as a crash would.
@@ -231,7 +246,7 @@ impl Start {
             if let Ok(Some(status)) = child.try_wait() {
                 return Err(format!("the emulator ended with {status}"));
             }
-            if ask(self.port, "GET /").is_ok() {
+            if ask(self.port, "GET /", "").is_ok() {
                 return Ok(());
             }
             std::thread::sleep(PAUSE);
@@ -253,12 +268,12 @@ fn free_port() -> io::Result<u16> {
 }
 
 /// What a server answers to a request without body.
-fn ask(port: u16, request: &str) -> io::Result<String> {
+fn ask(port: u16, request: &str, headers: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     write!(
         stream,
-        "{request} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        "{request} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n"
     )?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;

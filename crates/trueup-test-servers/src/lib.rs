@@ -1,10 +1,12 @@
 //! Real servers for tests: found or installed, started on this machine, gone with the test.
 //!
 //! - [`emulator`]: an emulator of AWS, which can be killed and started again
+//! - [`gate`]: what stands before a server and holds an exchange in its middle
 //! - [`postgres`]: a PostgreSQL server of its own, which can be killed and started again
 //! - [`left_out`]: whether the test command said to do without a server
 
 pub mod emulator;
+pub mod gate;
 pub mod postgres;
 
 /// The variable in which the test command names the servers that this machine does not have and cannot install,

@@ -9,6 +9,10 @@ macro_rules! kept_in_state {
             type Output = $output;
             type Config = crate::surroundings::Surroundings;
 
+            fn traits() -> trueup_provider::Traits {
+                trueup_provider::Traits { in_records: true, ..trueup_provider::Traits::default() }
+            }
+
             fn recovery(&self) -> trueup_provider::Recovery {
                 trueup_provider::Recovery::Token
             }

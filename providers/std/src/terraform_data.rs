@@ -2,7 +2,7 @@
 
 use trueup_core::{Type, Value};
 use trueup_provider::{
-    Context, Crud, Inputs, ModifyPlan, Outputs, PlanHook, Planned, Prior, Recovery, Result,
+    Context, Crud, Inputs, ModifyPlan, Outputs, PlanHook, Planned, Prior, Recovery, Result, Traits,
 };
 
 use crate::random::uuid;
@@ -32,6 +32,10 @@ pub struct TerraformDataOutput {
 impl Crud for TerraformData {
     type Output = TerraformDataOutput;
     type Config = Randomness;
+
+    fn traits() -> Traits {
+        Traits { in_records: true, ..Traits::default() }
+    }
 
     /// There is nothing outside of which a second one could be made.
     fn recovery(&self) -> Recovery {

@@ -156,6 +156,11 @@ fn texts_are_laid_out() {
     folder.done("fmt");
     assert_eq!(folder.read("main.tf"), "output \"a\" {\n  value = 1 # why\n}\n");
     folder.done("fmt --check");
+    std::fs::write(folder.path().join("picture.png"), [0xff, 0xfe]).unwrap();
+    folder.done("fmt --check");
+    std::fs::write(folder.path().join("broken.tf"), [0xff, 0xfe]).unwrap();
+    let told = folder.run("fmt");
+    assert!(told.code == 1 && told.err.contains("broken.tf"), "{told:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 use trueup_cli_harness::{Folder, Told, fixture_providers};
 
@@ -17,6 +18,8 @@ const MARK: &str = "TRUEUP_PLUGIN_TEST";
 pub(crate) struct Bench {
     pub(crate) folder: Folder,
     version: u8,
+    /// Variables of all commands.
+    pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 /// The folder of our provider's binaries.
@@ -27,20 +30,32 @@ pub(crate) fn binaries() -> &'static Path {
 impl Bench {
     /// A folder where our provider of this version is overridden by its binary.
     pub(crate) fn new(version: u8) -> Self {
-        let bench = Bench { folder: Folder::of(env!("CARGO_BIN_EXE_trueup")), version };
+        let bench =
+            Bench { folder: Folder::of(env!("CARGO_BIN_EXE_trueup")), version, variables: Vec::new() };
         bench.overriding(binaries());
+        bench
+    }
+
+    /// A folder where a provider of others is overridden by its binary in a folder.
+    pub(crate) fn of_others(source: &str, folder: &Path) -> Self {
+        let bench = Bench::new(5);
+        bench.overriding_all(&[(source.to_owned(), folder)]);
         bench
     }
 
     /// Takes the provider from another folder.
     pub(crate) fn overriding(&self, folder: &Path) {
-        let both = VERSIONS.map(|version| {
-            format!("    \"example.com/trueup/fixture{version}\" = \"{}\"\n", folder.display())
-        });
-        let text = format!(
-            "provider_installation {{\n  dev_overrides {{\n{}  }}\n  direct {{}}\n}}\n",
-            both.concat()
+        self.overriding_all(
+            &VERSIONS.map(|version| (format!("example.com/trueup/fixture{version}"), folder)),
         );
+    }
+
+    fn overriding_all(&self, overridden: &[(String, &Path)]) {
+        let lines: String = overridden
+            .iter()
+            .map(|(source, folder)| format!("    \"{source}\" = \"{}\"\n", folder.display()))
+            .collect();
+        let text = format!("provider_installation {{\n  dev_overrides {{\n{lines}  }}\n  direct {{}}\n}}\n");
         self.folder.write("settings.tfrc", &text);
     }
 
@@ -69,6 +84,7 @@ impl Bench {
         command.env("TRUEUP_STAGE", "dev").env(MARK, self.folder.path());
         // What is killed in these tests never comes to an end by itself.
         command.env("TRUEUP_PLUGIN_GRACE", "0");
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -164,6 +180,16 @@ impl Bench {
             assert!(begun.elapsed() < Duration::from_secs(20), "still there: {:?}", self.processes());
             std::thread::yield_now();
         }
+    }
+
+    /// Kills whatever stays.
+    #[track_caller]
+    pub(crate) fn end_all(&self) {
+        for (pid, _) in self.pids() {
+            // It may be gone already, with the one that it belonged to.
+            let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+        }
+        self.left_alone();
     }
 
     /// The processes of this bench that run: their commands.

@@ -77,13 +77,26 @@ fn a_plugin_that_is_there_already_is_used_again() {
         bench.write("provider \"fixture\" {\n  folder = \"elsewhere\"\n}\n\nresource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n");
         run("plan", &STAYING);
         assert_eq!(bench.pids().len(), 4, "{:?}", bench.pids());
-        for (pid, _) in bench.pids() {
-            let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
-        }
-        bench.left_alone();
+        bench.end_all();
         // Dead ones are in nobody's way.
         bench.write_configured("resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n");
         bench.done("destroy --yes");
+    }
+}
+
+/// Large providers take seconds to judge their configuration: nobody waits for the same answer twice.
+#[test]
+fn a_plugin_that_is_configured_is_not_asked_again_what_it_thinks_of_it() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        bench.write(
+            "provider \"fixture\" {\n  folder = \"objects\"\n  trouble = \"judge-once\"\n}\n\nresource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n",
+        );
+        for _ in 0..2 {
+            let told = bench.command("plan").envs(STAYING).output().unwrap();
+            assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+        }
+        bench.end_all();
     }
 }
 

@@ -29,6 +29,40 @@ fn ignored_attributes_keep_what_the_object_has() {
     }
 }
 
+/// PLAN-21: the provider judges what the program says, not what the object has instead.
+#[test]
+fn an_ignored_attribute_of_the_object_need_not_be_one_that_could_be_written() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        thing(&bench, "  name = \"a\"\n  size = 1", "[name]");
+        bench.done("deploy --yes");
+        bench.tamper("thing/a", "name", "by/hand");
+        assert!(bench.actions().is_empty(), "{:?}", bench.actions());
+        thing(&bench, "  name = \"a\"\n  size = 2", "[name]");
+        assert_eq!(bench.action("fixture_thing.a"), "update");
+    }
+}
+
+/// PLAN-21: providers with the old type system plan something for what is ignored all the same.
+#[test]
+fn what_a_legacy_provider_plans_for_an_ignored_attribute_is_ignored() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        let legacy = |note: &str| {
+            let lifecycle = "  lifecycle {\n    ignore_changes = [note]\n  }\n";
+            bench.write_configured(&format!(
+                "resource \"fixture_legacy\" \"a\" {{\n  name = \"a\"\n  note = \"{note}\"\n{lifecycle}}}\n"
+            ));
+        };
+        legacy("first");
+        bench.done("deploy --yes");
+        bench.tamper("legacy/a", "note", "by hand");
+        legacy("second");
+        bench.done("deploy --yes");
+        assert_eq!(bench.object("legacy/a")["note"], "by hand");
+    }
+}
+
 #[test]
 fn a_key_of_a_map_is_ignored_by_itself() {
     for version in VERSIONS {

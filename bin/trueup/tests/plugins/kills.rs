@@ -20,7 +20,7 @@ fn in_the_middle(bench: &Bench) -> Child {
     run
 }
 
-fn kill(pid: i32) {
+pub(crate) fn kill(pid: i32) {
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 #![cfg(target_os = "linux")]
 
+mod aws_kills;
 mod bad_plugins;
 mod bench;
 mod coming_over;

@@ -1,16 +1,15 @@
 //! hashicorp/aws on the emulator, where its binary can be found.
 
+use std::path::{Path, PathBuf};
+
 use trueup_test_servers::emulator::Emulator;
 
 use crate::case::Case;
 use crate::match_up;
 use crate::providers::folder_of;
 
-/// The configurations of the ordinary run: each takes Terraform half a minute.
-const ORDINARY: &str = include_str!("aws/ordinary.case");
-
-/// More of them, for `cargo xtask referee`.
-const MORE: &str = include_str!("aws/more.case");
+/// Those of the ordinary run: each configuration takes Terraform half a minute.
+const ORDINARY: [&str; 1] = ["ordinary"];
 
 /// What every configuration begins with.
 const HEAD: &str = r#"terraform {
@@ -27,7 +26,6 @@ provider "aws" {
   access_key                  = "test"
   secret_key                  = "test"
   skip_credentials_validation = true
-  skip_requesting_account_id  = true
   skip_metadata_api_check     = true
   s3_use_path_style           = true
   default_tags {
@@ -36,49 +34,56 @@ provider "aws" {
     }
   }
   endpoints {
-    dynamodb       = var.endpoint
-    ec2            = var.endpoint
-    iam            = var.endpoint
-    lambda         = var.endpoint
-    logs           = var.endpoint
-    s3             = var.endpoint
-    secretsmanager = var.endpoint
-    sns            = var.endpoint
-    sqs            = var.endpoint
-    ssm            = var.endpoint
-    sts            = var.endpoint
-    kms            = var.endpoint
-    events         = var.endpoint
+    s3  = var.endpoint
+    sqs = var.endpoint
+    sts = var.endpoint
   }
 }
 "#;
 
-#[test]
-fn ordinary() {
-    check("ordinary", ORDINARY);
+/// One test for each case, so that they run at the same time.
+macro_rules! cases {
+    ($($name:ident)*) => {
+        /// The names of all cases.
+        pub(crate) const CASES: &[&str] = &[$(stringify!($name)),*];
+
+        $(
+            #[test]
+            fn $name() {
+                check(stringify!($name));
+            }
+        )*
+    };
 }
 
-#[test]
-fn more() {
-    match std::env::var_os("TRUEUP_REFEREE") {
-        Some(_) => check("more", MORE),
-        None => eprintln!("left out: `cargo xtask referee` runs it"),
-    }
+cases! { access buckets events functions more networks ordinary }
+
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/aws")
 }
 
 /// Runs a case on two emulators: each program has a cloud of its own.
 #[expect(clippy::print_stderr, reason = "what was left out is said, and nobody but people can be told")]
-fn check(name: &str, text: &str) {
+fn check(name: &str) {
+    if !ORDINARY.contains(&name) && std::env::var_os("TRUEUP_REFEREE").is_none() {
+        return eprintln!("left out: `cargo xtask referee` runs it");
+    }
     if folder_of("aws").is_none() {
         return eprintln!("left out: there is no terraform-provider-aws to be found");
     }
     let (Some(ours), Some(theirs)) = (Emulator::Ministack.start(), Emulator::Ministack.start()) else {
         return;
     };
-    let mut case = Case::parse(name, text);
+    let mut case = Case::read(&folder().join(format!("{name}.case")));
     for step in &mut case.steps {
-        step.files[0].1 = format!("{HEAD}{}", step.files[0].1);
+        let text = format!("{HEAD}{}", step.output_of_all());
+        step.files.push(("provider.tf".to_owned(), text));
     }
-    let environment = |endpoint: String| vec![("TF_VAR_endpoint".to_owned(), endpoint)];
-    match_up::run_apart(&case, None, &environment(ours.endpoint()), &environment(theirs.endpoint()));
+    let environment = |endpoint: String| {
+        ["AWS_ENDPOINT_URL", "TF_VAR_endpoint"].map(|name| (name.to_owned(), endpoint.clone())).to_vec()
+    };
+    let (ours, theirs) = (environment(ours.endpoint()), environment(theirs.endpoint()));
+    if let Some(seen) = match_up::run_apart(&case, None, &ours, &theirs) {
+        seen.tell(&case);
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use trueup_cli_harness::Folder;
 
 use crate::case::Step;
+use crate::drawn;
 
 /// What a program would do.
 #[derive(Debug, PartialEq, Default)]
@@ -114,8 +115,18 @@ impl Program {
         self.run(command).map(drop)
     }
 
-    /// The outputs, secret ones too.
+    /// The outputs, secret ones too. In a cloud, but for what it draws by lot.
     pub(crate) fn outputs(&self) -> Json {
+        let outputs = self.told_outputs();
+        if self.is_in_a_cloud() { drawn::hidden(&outputs, &self.environment) } else { outputs }
+    }
+
+    /// Whether it was told where a cloud is.
+    pub(crate) fn is_in_a_cloud(&self) -> bool {
+        !self.environment.is_empty()
+    }
+
+    fn told_outputs(&self) -> Json {
         match &self.terraform {
             None => {
                 let told: Json = serde_json::from_str(&self.run("output --json").unwrap()).unwrap();

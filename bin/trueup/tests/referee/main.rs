@@ -3,7 +3,8 @@
 //!
 //! A case is a file of `cases`: configurations that a folder has one after another. Each begins with `=== title`; further
 //! files of it with `--- path`; `!!! object attribute json` changes an object of our own provider by hand before it is
-//! planned. `fixture` stands for our own provider, with which a case runs in both versions of the protocol.
+//! planned. Files that a configuration does not mention are as they were, but for `main.tf`. `fixture` stands for our own
+//! provider, with which a case runs in both versions of the protocol. The cases of `aws` have a cloud for each program.
 //!
 //! Without `terraform` on the path nothing is compared, and the test says so. More cases and providers come from folders
 //! that `TRUEUP_REFEREE_CASES` and `TRUEUP_REFEREE_PROVIDERS` name; `cargo xtask referee` sets them.
@@ -12,60 +13,68 @@
 
 mod aws;
 mod case;
+mod coverage;
+mod drawn;
 mod folder;
 mod match_up;
 mod providers;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use case::Case;
+use coverage::Seen;
 
 /// One test for each case, so that they run at the same time.
 macro_rules! cases {
-    ($($name:ident)*) => {$(
-        #[test]
-        fn $name() {
-            let case = Case::read(&own_cases().join(concat!(stringify!($name), ".case")));
-            case.versions().into_iter().for_each(|version| match_up::run(&case, Some(version)));
-        }
-    )*};
+    ($($name:ident)*) => {
+        /// The names of all cases with our own provider.
+        const CASES: &[&str] = &[$(stringify!($name)),*];
+
+        $(
+            #[test]
+            fn $name() {
+                let case = Case::read(&own_cases().join(concat!(stringify!($name), ".case")));
+                let seen = case.versions().into_iter().map(|version| match_up::run(&case, Some(version)));
+                if let Some(seen) = seen.collect::<Option<Vec<_>>>() {
+                    seen.into_iter().fold(Seen::default(), Seen::and).tell(&case);
+                }
+            }
+        )*
+    };
 }
 
 cases! { ephemeral legacy lifecycles modules moves nests opens references things trees }
 
-fn own_cases() -> std::path::PathBuf {
+fn own_cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/cases")
+}
+
+/// The files of cases in a folder.
+fn cases_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}")).flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|it| it == "case"));
+    paths.sort();
+    paths
 }
 
 #[test]
 fn every_case_is_run() {
-    let files = std::fs::read_dir(own_cases()).unwrap().flatten();
-    let mut names: Vec<String> = files.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    let known = [
-        "ephemeral",
-        "legacy",
-        "lifecycles",
-        "modules",
-        "moves",
-        "nests",
-        "opens",
-        "references",
-        "things",
-        "trees",
-    ];
-    assert_eq!(names, known.map(|name| format!("{name}.case")));
+    for (folder, names) in [(own_cases(), CASES), (aws::folder(), aws::CASES)] {
+        let files = cases_in(&folder);
+        let found: Vec<_> = files.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
+        assert_eq!(found, names);
+    }
 }
 
 /// Cases of others, with providers of others.
 #[test]
+#[expect(clippy::print_stderr, reason = "the book is not about them: people are told what was seen")]
 fn given_cases() {
     for folder in std::env::var_os("TRUEUP_REFEREE_CASES").iter().flat_map(std::env::split_paths) {
-        for entry in
-            std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}")).flatten()
-        {
-            if entry.path().extension().is_some_and(|it| it == "case") {
-                match_up::run(&Case::read(&entry.path()), None);
+        for path in cases_in(&folder) {
+            if let Some(seen) = match_up::run(&Case::read(&path), None) {
+                eprint!("as Terraform does it, in {}:\n{seen}", path.display());
             }
         }
     }

@@ -98,6 +98,7 @@ fn the_first_control_c_finishes_what_is_under_way() {
     let folder = folder(GATED);
     let mut screen = Screen::run(&folder, "deploy --stage t --yes");
     screen.wait_for("waiting at the gate");
+    screen.wait_for("1/3  1 running");
     screen.press(CONTROL_C);
     screen.wait_for("Finishing 1 operation: test_gate.g (");
     screen.wait_for("Again to stop waiting.");
@@ -134,6 +135,7 @@ fn other_signals_are_like_control_c() {
         let folder = folder(GATED);
         let mut screen = Screen::run(&folder, "deploy --stage t --yes");
         screen.wait_for("waiting at the gate");
+        screen.wait_for("1/3  1 running");
         screen.signal(signal);
         screen.wait_for("Finishing 1 operation");
         hold(&folder, "open");

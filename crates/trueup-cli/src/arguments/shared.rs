@@ -73,7 +73,7 @@ pub(crate) struct PlanArgs {
     /// Do not look for changes made outside
     #[arg(long)]
     pub no_drift: bool,
-    /// How many operations run at a time
+    /// How many operations run at a time; what exists in records alone does not count, unless it is 1
     #[arg(long, value_name = "COUNT", value_parser = count)]
     pub parallelism: Option<usize>,
     /// Hold the plan against the policies of this file or folder too

@@ -35,8 +35,12 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
     for path in files(session, args)? {
         let shown = path.strip_prefix(&session.folder).unwrap_or(&path).to_owned();
         let name = shown.display().to_string();
-        // What is not text, or not of this language, is none of our business.
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        // What is not of this language is none of our business, and need not be text.
+        if session.composition.front_end.format(&name, "").is_none() {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|error| CommandError::file("read", &path, &error))?;
         let Some(formatted) = session.composition.front_end.format(&name, &text) else { continue };
         let formatted = formatted.map_err(|faulty| placed(faulty, &name))?;
         if formatted == text {

@@ -126,7 +126,7 @@ pub(super) fn covered<'s>(
         };
         return Err(CommandError::new(format!("nothing is recorded of {range}"), hint));
     }
-    found.sort_by(|left, right| natural::compare_addresses(&left.address, &right.address));
+    natural::sort_by_address(&mut found, |it| &it.address);
     Ok(found)
 }
 
@@ -137,6 +137,6 @@ pub(super) fn dependents<'s>(snapshot: &'s Snapshot, address: &Address) -> Vec<&
         .filter(|record| record.meta.dependencies.contains(address))
         .map(|record| &record.address)
         .collect();
-    found.sort_by(|left, right| natural::compare_addresses(left, right));
+    natural::sort_by_address(&mut found, |it| it);
     found
 }

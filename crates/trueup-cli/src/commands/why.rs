@@ -81,7 +81,7 @@ fn dependents<'p>(plan: &'p Plan, address: &Address) -> Vec<&'p PlannedAction> {
 
 fn sorted<'p>(actions: impl Iterator<Item = &'p PlannedAction>) -> Vec<&'p PlannedAction> {
     let mut actions: Vec<&PlannedAction> = actions.collect();
-    actions.sort_by(|left, right| natural::compare_addresses(&left.address, &right.address));
+    natural::sort_by_address(&mut actions, |it| &it.address);
     actions
 }
 

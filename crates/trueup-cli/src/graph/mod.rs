@@ -12,7 +12,7 @@ use trueup_program::Program;
 pub(crate) use svg::svg;
 pub(crate) use text::{dot, json, mermaid};
 
-use crate::render::natural::compare_addresses;
+use crate::render::natural::sort_by_address;
 
 /// Resources and what they depend on.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ impl DependencyGraph {
             own.extend(&declared.depends_on);
         }
         let mut nodes: Vec<Address> = needs.keys().map(|address| (*address).clone()).collect();
-        nodes.sort_by(compare_addresses);
+        sort_by_address(&mut nodes, |node| node);
         let places: BTreeMap<&Address, usize> =
             nodes.iter().enumerate().map(|(at, node)| (node, at)).collect();
         let mut edges: Vec<(usize, usize)> = needs

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use trueup_engine::Operation;
 
+use super::folding::{Folded, Shown};
 use super::tracker::{Counts, Happened, News, Note, Running, Tracker};
 use crate::render::{clock, duration};
 use crate::ui::{Line, Look, Mark, Meaning, cut, width};
@@ -95,8 +96,24 @@ fn bar(counts: Counts, look: Look) -> String {
         .render(look)
 }
 
-/// A line that scrolls above, in a terminal.
-pub(crate) fn scrolling(news: &News, addresses: usize, look: Look) -> Option<String> {
+/// The lines that scroll above, in a terminal.
+pub(crate) fn above(shown: &[Shown], tracker: &Tracker, look: Look) -> Vec<String> {
+    let addresses = address_columns(tracker, look);
+    let line = |shown: &Shown| match shown {
+        Shown::One(news) => scrolling(news, addresses, look),
+        Shown::Folded(folded) => Some(folded_line(folded, look)),
+    };
+    shown.iter().filter_map(line).collect()
+}
+
+/// `✓ 1204 more created · 3 more unchanged`
+fn folded_line(folded: &Folded, look: Look) -> String {
+    let facts: Vec<String> = folded.iter().map(|(word, count)| format!("{count} more {word}")).collect();
+    let line = Line::new().meaning(Meaning::Quiet, look.mark(Mark::Done)).text(" ");
+    line.meaning(Meaning::Quiet, look.facts(&facts)).render(look)
+}
+
+fn scrolling(news: &News, addresses: usize, look: Look) -> Option<String> {
     let (mark, meaning, what, rest) = match &news.what {
         Happened::Done(word, took) => {
             let meaning = if *word == "deleted" { Meaning::Delete } else { Meaning::Create };
@@ -130,7 +147,7 @@ pub(crate) fn scrolling(news: &News, addresses: usize, look: Look) -> Option<Str
     Some(line.render(look))
 }
 
-fn waiting(holder: &str) -> String {
+pub(crate) fn waiting(holder: &str) -> String {
     format!("Waiting: {holder}. Ctrl-C to give up, or --no-wait.")
 }
 

@@ -4,6 +4,7 @@
 //! bottom lines at a steady rate, however many events there are; elsewhere each thing that happens is a line in a log,
 //! and what takes long is mentioned from time to time; with `--json` the events themselves are the output.
 
+mod folding;
 mod lines;
 mod planning;
 mod tracker;
@@ -16,11 +17,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use trueup_core::Address;
-use trueup_engine::{Event, EventSink, Plan};
+use trueup_engine::{Event, EventSink, Plan, Subscriber};
 use trueup_provider::Clock;
 
+use folding::Folding;
 pub(crate) use planning::planning;
-use tracker::{Happened, Running, Tracker};
+use tracker::{Happened, News, Running, Tracker};
 pub(crate) use waiting::Waiting;
 
 use crate::ui::Ui;
@@ -59,8 +61,9 @@ struct Shared {
 
 struct State {
     tracker: Tracker,
-    /// Lines that wait for the next drawing.
-    above: Vec<String>,
+    /// What waits for the next drawing, or until all that happened is told.
+    news: Vec<News>,
+    folding: Folding,
 }
 
 impl Progress {
@@ -73,10 +76,9 @@ impl Progress {
         attempts_max: BTreeMap<Address, u32>,
     ) -> Self {
         let tracker = Tracker::new(attempts_usual, attempts_max);
-        let state = Mutex::new(State { tracker, above: Vec::new() });
+        let state = Mutex::new(State { tracker, news: Vec::new(), folding: Folding::default() });
         let shared = Arc::new(Shared { ui: ui.clone(), mode, clock: clock.clone(), state });
-        let receiving = shared.clone();
-        let sink = EventSink::new().with(move |event: &Event| receiving.receive(event));
+        let sink = EventSink::new().with(Receiver(shared.clone()));
         Progress { shared, sink, stop: None, thread: None }
     }
 
@@ -141,7 +143,22 @@ impl Watcher {
             let elapsed = now.duration_since(running.since).unwrap_or_default().as_secs();
             format!("{} ({elapsed} s)", running.address)
         };
-        self.0.state().tracker.running().iter().map(told).collect()
+        self.0.state().tracker.running().into_iter().map(told).collect()
+    }
+}
+
+/// Hears of events.
+struct Receiver(Arc<Shared>);
+
+impl Subscriber for Receiver {
+    fn receive(&mut self, event: &Event) {
+        self.0.receive(event);
+    }
+
+    fn caught_up(&mut self) {
+        if self.0.mode == Mode::Plain {
+            self.0.flush();
+        }
     }
 }
 
@@ -157,17 +174,11 @@ impl Shared {
         match (self.mode, news) {
             (Mode::Json, _) => self.ui.data(&event.to_json()),
             (_, None) => {}
-            (Mode::Plain, Some(news)) => self.ui.note(&lines::logged(&news)),
-            (Mode::Live, Some(news)) => {
-                let look = self.ui.err();
-                let addresses = lines::address_columns(&state.tracker, look);
-                let line = lines::scrolling(&news, addresses, look);
-                // Before the run has begun nothing is drawn, so it would wait for long.
-                match (line, matches!(news.what, Happened::Waiting(_))) {
-                    (Some(line), true) => self.ui.note(&line),
-                    (line, _) => state.above.extend(line),
-                }
+            // Before the run has begun nothing is drawn, so it would wait for long.
+            (Mode::Live, Some(News { what: Happened::Waiting(holder), .. })) => {
+                self.ui.note(&lines::waiting(&holder));
             }
+            (Mode::Plain | Mode::Live, Some(news)) => state.news.push(news),
         }
     }
 
@@ -179,23 +190,35 @@ impl Shared {
         let now = self.clock.now();
         match self.mode {
             Mode::Live => {
-                let above = std::mem::take(&mut state.above);
-                let rows = crate::ui::rows();
-                let bottom = lines::bottom(&state.tracker, now, self.ui.err(), rows);
+                let look = self.ui.err();
+                let news = std::mem::take(&mut state.news);
+                let above = lines::above(&state.folding.take(news, now), &state.tracker, look);
+                let bottom = lines::bottom(&state.tracker, now, look, crate::ui::rows());
                 self.ui.redraw(&above, &bottom);
             }
             Mode::Plain => {
                 let long =
                     |running: &&Running| now.duration_since(running.since).unwrap_or_default() >= STILL;
-                let lines = state.tracker.running().iter().filter(long);
+                let lines = state.tracker.running().into_iter().filter(long);
                 lines.for_each(|running| self.ui.note(&lines::still(running, now)));
             }
             Mode::Json => {}
         }
     }
 
+    /// Tells all that has not been told.
     fn flush(&self) {
-        let above = std::mem::take(&mut self.state().above);
+        let mut state = self.state();
+        let news = std::mem::take(&mut state.news);
+        let above: Vec<String> = match self.mode {
+            Mode::Plain => news.iter().map(lines::logged).collect(),
+            Mode::Live => {
+                let mut shown = state.folding.take(news, self.clock.now());
+                shown.extend(state.folding.rest());
+                lines::above(&shown, &state.tracker, self.ui.err())
+            }
+            Mode::Json => Vec::new(),
+        };
         if !above.is_empty() {
             self.ui.redraw(&above, &[]);
         }

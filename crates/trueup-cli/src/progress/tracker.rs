@@ -13,8 +13,12 @@ use crate::ui::width;
 pub(crate) struct Tracker {
     /// What is planned for each resource that something happens to, and whether that is over.
     planned: BTreeMap<Address, (Action, bool)>,
-    /// What is under way, in the order it began.
-    running: Vec<Running>,
+    /// How many of them are over.
+    over: usize,
+    /// How wide the longest of their addresses is: each line that is drawn asks for it.
+    address_width: usize,
+    /// What is under way.
+    running: BTreeMap<Address, Running>,
     /// How many attempts each resource gets; others get the usual number.
     attempts_max: BTreeMap<Address, u32>,
     attempts_usual: u32,
@@ -111,11 +115,14 @@ impl Tracker {
         let told = |action: &Action| !matches!(action, Action::NoOp | Action::Forget);
         let planned = plan.actions.iter().filter(|it| told(&it.action));
         self.planned = planned.map(|it| (it.address.clone(), (it.action, false))).collect();
+        self.over = 0;
+        let widths = self.planned.keys().map(|address| width(&address.to_string()));
+        self.address_width = widths.max().unwrap_or(0);
     }
 
     /// How wide the longest address is of all that something happens to.
     pub(crate) fn address_width(&self) -> usize {
-        self.planned.keys().map(|address| width(&address.to_string())).max().unwrap_or(0)
+        self.address_width
     }
 
     /// Whether the run has begun.
@@ -123,16 +130,18 @@ impl Tracker {
         self.started
     }
 
-    /// What is under way.
-    pub(crate) fn running(&self) -> &[Running] {
-        &self.running
+    /// What is under way, in the order it began.
+    pub(crate) fn running(&self) -> Vec<&Running> {
+        let mut running: Vec<&Running> = self.running.values().collect();
+        running.sort_by_key(|running| running.since);
+        running
     }
 
     /// How far the run has come.
     pub(crate) fn counts(&self) -> Counts {
         Counts {
             total: self.planned.len(),
-            over: self.planned.values().filter(|(_, over)| *over).count(),
+            over: self.over,
             running: self.running.len(),
             failed: self.failed,
             skipped: self.skipped,
@@ -157,14 +166,10 @@ impl Tracker {
                 )))
             }
             (EventKind::Started(operation), Some(address)) => {
-                self.running.retain(|running| running.address != *address);
-                self.running.push(Running {
-                    address: address.clone(),
-                    operation: *operation,
-                    since: event.at,
-                    note: None,
-                    attempts: 0,
-                });
+                let (address, operation) = (address.clone(), *operation);
+                let running =
+                    Running { address: address.clone(), operation, since: event.at, note: None, attempts: 0 };
+                self.running.insert(address, running);
                 None
             }
             (EventKind::Completed(operation), Some(address)) => {
@@ -207,21 +212,22 @@ impl Tracker {
     }
 
     fn annotate(&mut self, address: &Address, note: Note, attempts: u32) {
-        if let Some(running) = self.running.iter_mut().find(|running| running.address == *address) {
+        if let Some(running) = self.running.get_mut(address) {
             running.note = Some(note);
             running.attempts = running.attempts.max(attempts);
         }
     }
 
     fn end(&mut self, address: &Address, at: SystemTime) -> Option<(Duration, u32)> {
-        let position = self.running.iter().position(|running| running.address == *address)?;
-        let running = self.running.remove(position);
+        let running = self.running.remove(address)?;
         Some((at.duration_since(running.since).unwrap_or_default(), running.attempts))
     }
 
     fn over(&mut self, address: &Address) {
-        if let Some((_, over)) = self.planned.get_mut(address) {
-            *over = true;
+        if let Some((_, over)) = self.planned.get_mut(address)
+            && !std::mem::replace(over, true)
+        {
+            self.over += 1;
         }
     }
 

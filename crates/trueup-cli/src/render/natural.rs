@@ -27,10 +27,34 @@ pub(crate) fn compare(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// Compares addresses: by module, then by name.
-pub(crate) fn compare_addresses(left: &Address, right: &Address) -> Ordering {
-    let by_module = compare(&left.module().to_string(), &right.module().to_string());
-    by_module.then_with(|| compare(&left.to_string(), &right.to_string()))
+/// Sorts what has an address: by module, then by name.
+pub(crate) fn sort_by_address<T>(items: &mut [T], address: impl Fn(&T) -> &Address) {
+    items.sort_by_cached_key(|item| Key::of(address(item)));
+}
+
+/// An address as it is compared, written once rather than for each comparison.
+#[derive(PartialEq, Eq)]
+struct Key {
+    module: String,
+    name: String,
+}
+
+impl Key {
+    fn of(address: &Address) -> Key {
+        Key { module: address.module().to_string(), name: address.to_string() }
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Key) -> Ordering {
+        compare(&self.module, &other.module).then_with(|| compare(&self.name, &other.name))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 fn next_part(text: &str) -> (&str, &str) {
@@ -66,7 +90,7 @@ mod tests {
             ["module.b.x_y.a", "x_y.z[10]", "x_y.z[9]", "module.a[10].x_y.a", "module.a[2].x_y.a"]
                 .map(|text| text.parse().unwrap())
                 .into();
-        addresses.sort_by(compare_addresses);
+        sort_by_address(&mut addresses, |it| it);
         let told: Vec<String> = addresses.iter().map(ToString::to_string).collect();
         assert_eq!(
             told,

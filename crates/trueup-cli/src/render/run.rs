@@ -9,7 +9,7 @@ use trueup_engine::{Action, Outcome, RunReport};
 use trueup_program::Program;
 
 use super::diagnostics::render_diagnostics;
-use super::natural::{compare, compare_addresses};
+use super::natural::{compare, sort_by_address};
 use super::time::duration;
 use super::value::lines;
 use crate::failure::{calling, placed};
@@ -109,7 +109,7 @@ fn failures(report: &RunReport) -> Diagnostics {
             Outcome::Done(_) | Outcome::Skipped(_) | Outcome::NotStarted => None,
         })
         .collect();
-    failed.sort_by(|left, right| compare_addresses(left.0, right.0));
+    sort_by_address(&mut failed, |it| it.0);
     for (address, failure) in failed {
         if !failure.diagnostics.is_empty() {
             diagnostics.extend(failure.diagnostics.iter().cloned().map(|it| match it.subject {
@@ -155,7 +155,7 @@ fn skipped(report: &RunReport, look: Look) -> Vec<String> {
             Outcome::Done(_) | Outcome::Failed(_) | Outcome::NotStarted => None,
         })
         .collect();
-    skipped.sort_by(|left, right| compare_addresses(left.0, right.0));
+    sort_by_address(&mut skipped, |it| it.0);
     let more = skipped.len().saturating_sub(SKIPPED_LISTED_MAX);
     skipped.truncate(SKIPPED_LISTED_MAX);
     let mark = look.mark(Mark::Skipped);

@@ -59,7 +59,8 @@ impl Terminal {
 
     /// How something looks now: a terminal may have been resized.
     pub(super) fn current(self, look: Look) -> Look {
-        match size().filter(|_| self.measured) {
+        let measured = if self.measured { size() } else { None };
+        match measured {
             Some((columns, _)) => Look { columns: columns.max(COLUMNS_MIN), ..look },
             None => look,
         }

@@ -1,6 +1,7 @@
 //! What a value must satisfy beyond its type (CRUD-11).
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
 
@@ -36,18 +37,35 @@ pub enum Constraint {
 }
 
 /// A regular expression that texts must match somewhere; anchor it to match the whole.
+///
+/// It is compiled when the first text is checked: most commands check texts of few types, and compiling the patterns
+/// of all would be a quarter of the start-up.
 #[derive(Clone)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    expression: &'static str,
+    compiled: Arc<OnceLock<Regex>>,
+}
 
 impl Pattern {
-    /// Compiles the expression.
-    pub fn new(expression: &str) -> Result<Self, regex::Error> {
-        Regex::new(expression).map(Pattern)
+    fn new(expression: &'static str) -> Self {
+        let pattern = Pattern { expression, compiled: Arc::default() };
+        if cfg!(debug_assertions) {
+            // Authors learn of a mistake when their provider is made, not when someone uses the field.
+            pattern.compiled();
+        }
+        pattern
+    }
+
+    fn compiled(&self) -> &Regex {
+        self.compiled.get_or_init(|| match Regex::new(self.expression) {
+            Ok(compiled) => compiled,
+            Err(error) => panic!("a schema holds an invalid pattern: {error}"),
+        })
     }
 
     /// The expression.
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        self.expression
     }
 }
 
@@ -70,11 +88,9 @@ impl Constraint {
     ///
     /// # Panics
     /// If the expression is not valid: it is part of a schema, so that is a mistake in the provider's code.
-    pub fn pattern(expression: &str) -> Self {
-        match Pattern::new(expression) {
-            Ok(pattern) => Constraint::Pattern(pattern),
-            Err(error) => panic!("a schema holds an invalid pattern: {error}"),
-        }
+    /// Optimised builds find it when the first text is checked.
+    pub fn pattern(expression: &'static str) -> Self {
+        Constraint::Pattern(Pattern::new(expression))
     }
 
     /// Whether a value satisfies the condition. Null and unknown values do: the first is for presence to judge, the
@@ -84,7 +100,7 @@ impl Constraint {
             (Constraint::NotNull, kind) => !matches!(kind, Kind::Null),
             (_, Kind::Null | Kind::Unknown(_)) => true,
             (Constraint::OneOf(allowed), _) => allowed.iter().any(|allowed| allowed.same(value)),
-            (Constraint::Pattern(pattern), Kind::String(text)) => pattern.0.is_match(text),
+            (Constraint::Pattern(pattern), Kind::String(text)) => pattern.compiled().is_match(text),
             (Constraint::Integer, Kind::Number(number)) => number.is_integer(),
             (Constraint::Range { min, max }, Kind::Number(number)) => {
                 within(number, min.as_ref(), max.as_ref())

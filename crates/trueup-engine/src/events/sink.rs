@@ -2,8 +2,9 @@
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::Event;
 
@@ -11,6 +12,9 @@ use super::Event;
 pub trait Subscriber: Send {
     /// Hears of one event.
     fn receive(&mut self, event: &Event);
+
+    /// Has heard of all events so far: what was gathered can be passed on.
+    fn caught_up(&mut self) {}
 }
 
 impl<F: FnMut(&Event) + Send> Subscriber for F {
@@ -27,8 +31,69 @@ pub struct EventSink {
 
 /// A subscriber on a thread of its own, so that a slow one holds nobody up.
 struct Queue {
-    events: Option<mpsc::Sender<Arc<Event>>>,
+    mailbox: Arc<Mailbox>,
     thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.mailbox.close();
+    }
+}
+
+/// How long a subscriber lets events gather. To wake it for each would cost the run more than the events.
+const GATHERING: Duration = Duration::from_millis(10);
+
+/// What a subscriber has not heard of yet.
+#[derive(Default)]
+struct Mailbox {
+    mail: Mutex<Mail>,
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct Mail {
+    events: Vec<Arc<Event>>,
+    /// The subscriber wants to be woken by the next event.
+    is_awaited: bool,
+    /// Nothing comes any more.
+    is_last: bool,
+}
+
+impl Mailbox {
+    fn post(&self, event: Arc<Event>) {
+        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        if mail.is_last {
+            return;
+        }
+        mail.events.push(event);
+        if mail.is_awaited {
+            self.news.notify_one();
+        }
+    }
+
+    /// All that came since the last time; nothing if nothing comes any more.
+    fn collect(&self) -> Vec<Arc<Event>> {
+        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        while mail.events.is_empty() && !mail.is_last {
+            mail.is_awaited = true;
+            mail = self.news.wait(mail).unwrap_or_else(PoisonError::into_inner);
+        }
+        mail.is_awaited = false;
+        std::mem::take(&mut mail.events)
+    }
+
+    /// Waits a moment for more, or until nothing more comes.
+    fn gather(&self) {
+        let mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.news.wait_timeout_while(mail, GATHERING, |mail| !mail.is_last);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn close(&self) {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner).is_last = true;
+        self.news.notify_one();
+    }
 }
 
 impl EventSink {
@@ -40,18 +105,27 @@ impl EventSink {
     /// Adds a subscriber. It hears of events on a thread of its own; if it panics, it hears of no more.
     #[must_use]
     pub fn with(self, mut subscriber: impl Subscriber + 'static) -> Self {
-        let (sender, receiver) = mpsc::channel::<Arc<Event>>();
+        let mailbox = Arc::new(Mailbox::default());
+        let own = mailbox.clone();
+        let mut hear = move |events: &[Arc<Event>]| {
+            events.iter().for_each(|event| subscriber.receive(event));
+            subscriber.caught_up();
+        };
         let listen = move || {
-            while let Ok(event) = receiver.recv() {
-                let heard = catch_unwind(AssertUnwindSafe(|| subscriber.receive(&event)));
-                if heard.is_err() {
+            loop {
+                let events = own.collect();
+                if events.is_empty() {
                     return;
                 }
+                if catch_unwind(AssertUnwindSafe(|| hear(&events))).is_err() {
+                    return own.close();
+                }
+                own.gather();
             }
         };
         let thread = std::thread::Builder::new().name("trueup-events".to_owned()).spawn(listen).ok();
         if let Ok(mut subscribers) = self.subscribers.lock() {
-            subscribers.push(Queue { events: Some(sender), thread });
+            subscribers.push(Queue { mailbox, thread });
         }
         self
     }
@@ -59,17 +133,14 @@ impl EventSink {
     pub(crate) fn emit(&self, event: Event) {
         let Ok(subscribers) = self.subscribers.lock() else { return };
         let event = Arc::new(event);
-        for queue in subscribers.iter() {
-            // One that has gone hears nothing more.
-            let _ = queue.events.as_ref().map(|events| events.send(event.clone()));
-        }
+        subscribers.iter().for_each(|queue| queue.mailbox.post(event.clone()));
     }
 
     /// Waits until every subscriber has heard of all events so far, and lets them go.
     pub fn close(self) {
         let Ok(mut subscribers) = self.subscribers.lock() else { return };
         for mut queue in subscribers.drain(..) {
-            drop(queue.events.take());
+            queue.mailbox.close();
             let _ = queue.thread.take().map(JoinHandle::join);
         }
     }

@@ -458,7 +458,8 @@ impl Applying<'_> {
         answered: State,
     ) -> Result<Value, Trouble> {
         let mut settled = object.clone();
-        if self.resource.handler.traits().read_back {
+        let traits = self.resource.handler.traits();
+        if traits.read_back && !traits.in_records {
             self.held.step(self.run, Step::Answered { number, object: answered }).await?;
             if let Some(seen) = self.read_back(&object).await {
                 settled = State { inputs: object.inputs.clone(), ..seen };

@@ -1,7 +1,7 @@
 //! Durable steps, many at a time: steps that are ready together share one commit.
 //!
-//! Whoever comes first commits for all who came in the meantime, then hands over to the next. No task runs beside the
-//! run itself, so dropping the run drops everything.
+//! Whoever comes first commits for all who came in the meantime, then hands over to the next. While the store writes for
+//! some, others get ready. No task runs beside the run itself, so dropping the run drops everything.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex};
 use crate::mutations::planted;
 use tokio::sync::oneshot;
 use trueup_state::{Batch, FencingToken, HistoryLine, Scope, Store, StoreError, Version, Write};
+
+/// How many share a commit at most: whoever comes later is the next one's, so that the store is not waited for by all.
+const SHARING_MAX: usize = 128;
 
 pub(crate) struct Journal {
     store: Arc<dyn Store>,
@@ -83,10 +86,15 @@ impl Journal {
     }
 
     async fn lead(&self, own: Vec<Write>) -> Result<Version, StoreError> {
-        // Let everyone who is ready join before the commit begins.
-        yield_once().await;
-        let (followers, history) = match self.queue.lock() {
-            Ok(mut queue) => (std::mem::take(&mut queue.waiting), std::mem::take(&mut queue.history)),
+        if self.queue.lock().is_ok_and(|queue| queue.waiting.len() < SHARING_MAX) {
+            // Let everyone who is ready join before the commit begins.
+            yield_once().await;
+        }
+        let (followers, history): (Vec<_>, _) = match self.queue.lock() {
+            Ok(mut queue) => {
+                let joining = queue.waiting.len().min(SHARING_MAX);
+                (queue.waiting.drain(..joining).collect(), std::mem::take(&mut queue.history))
+            }
             Err(_) => return Err(self.poisoned()),
         };
         let mut batch = Batch { writes: own, history, outputs: None };
@@ -99,11 +107,12 @@ impl Journal {
         if planted!(ForgeFencingToken) && outcome == Err(StoreError::Superseded) {
             outcome = self.store.commit(&self.scope, FencingToken(self.token.0 + 1), &batch).await;
         }
+        // First the next commit, so that it is under way while those who waited for this one go on.
+        self.hand_over();
         for turn in turns {
             // A writer that has gone needs no answer.
             let _ = turn.send(Turn::Done(outcome.clone()));
         }
-        self.hand_over();
         outcome
     }
 

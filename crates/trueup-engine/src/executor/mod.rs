@@ -8,10 +8,10 @@
 mod apply;
 mod call;
 mod delete;
-mod gate;
 mod journal;
 mod limits;
 mod prepare;
+mod queue;
 mod report;
 mod schedule;
 mod step;

@@ -3,7 +3,7 @@
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use trueup_core::{Address, Diagnostics, Failure, FailureClass, Mode, Value};
 use trueup_provider::{Binding, CheckRequest, IdempotencyToken};
 use trueup_state::{Generation, Record, Step, StoreError};
 
-use super::gate::Gates;
+use super::queue::Queue;
 use super::report::{Outcome, RunReport};
 use super::step::Held;
 use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
@@ -249,20 +249,14 @@ impl Progress<'_> {
         let mut waiting: Vec<usize> =
             (0..tasks.tasks.len()).map(|it| tasks.graph.dependencies(it).count()).collect();
         let mut blocked: Vec<Option<Address>> = vec![None; tasks.tasks.len()];
-        let rank = |task: usize| (remaining[task], std::cmp::Reverse(task));
-        let mut ready: BinaryHeap<_> =
-            (0..tasks.tasks.len()).filter(|it| waiting[*it] == 0).map(rank).collect();
         let mut running = FuturesUnordered::new();
-        let mut gates = Gates::new(&self.run.limits, self.run.program);
-        let limit = self.run.options.plan.parallelism.max(1);
+        let nodes = tasks.tasks.iter().map(|task| &draft.nodes[task.node()]);
+        let parallelism = self.run.options.plan.parallelism;
+        let mut queue = Queue::new(&self.run.limits, self.run.program, parallelism, nodes.zip(remaining));
+        (0..tasks.tasks.len()).filter(|task| waiting[*task] == 0).for_each(|task| queue.push(task));
         loop {
-            while running.len() < limit && !self.stopping() {
-                let Some(next) = ready.pop() else { break };
-                let node = &draft.nodes[tasks.tasks[next.1.0].node()];
-                let Some((_, std::cmp::Reverse(task))) = gates.enter(&node.address, class_of(node), next)
-                else {
-                    continue;
-                };
+            while !self.stopping() {
+                let Some(task) = queue.start() else { break };
                 let at = tasks.tasks[task].node();
                 let refused =
                     self.refused.as_ref().filter(|_| matches!(tasks.tasks[task], Task::DeleteOld(_)));
@@ -285,11 +279,10 @@ impl Progress<'_> {
                 }
             };
             let Some((task, outcome)) = finished else { break };
-            let node = &draft.nodes[tasks.tasks[task].node()];
             if outcome.is_ok() {
-                self.run.limits.succeeded(&node.address);
+                self.run.limits.succeeded(&draft.nodes[tasks.tasks[task].node()].address);
             }
-            ready.extend(gates.leave(&node.address, class_of(node)));
+            queue.ended(task);
             let cause = self.finish(draft, tasks.tasks[task], outcome);
             // Whoever waited may start now, or is skipped, and whoever waits for that one.
             let mut settled = vec![(task, cause)];
@@ -303,7 +296,7 @@ impl Progress<'_> {
                         continue;
                     }
                     match blocked[dependent].clone() {
-                        None => ready.push(rank(dependent)),
+                        None => queue.push(dependent),
                         Some(cause) => {
                             self.skip(draft, tasks.tasks[dependent], &cause);
                             settled.push((dependent, Some(cause)));
@@ -518,11 +511,6 @@ fn migrations(was: &Record, is: &Record) -> Vec<Step> {
     let changed = was.generations().zip(is.generations()).filter(|(was, is)| was.object != is.object);
     let step = |is: &Generation| is.object.clone().map(|object| Step::Migrated { number: is.number, object });
     changed.filter_map(|(_, is)| step(is)).collect()
-}
-
-/// The class of resources that a node belongs to.
-fn class_of<'p>(node: &crate::planner::node::Node<'p>) -> Option<&'p SmolStr> {
-    node.declared().and_then(|declared| declared.options.parallelism_class.as_ref())
 }
 
 /// What a task does. Inputs are evaluated now, when all they refer to is known.

@@ -119,6 +119,11 @@ impl<'p> Node<'p> {
         }
     }
 
+    /// Whether its object is nothing but its record.
+    pub(crate) fn is_in_records(&self) -> bool {
+        self.handler().is_some_and(|handler| handler.traits().in_records)
+    }
+
     /// The declaration, if it is a resource that has one.
     pub(crate) fn declared(&self) -> Option<&'p ResourceDeclaration> {
         match &self.kind {

@@ -38,7 +38,11 @@ pub(super) async fn look(
     if sources.destroy || !sources.options.drift {
         return Ok(());
     }
-    let reads = nodes.into_iter().filter(|at| wants_reading(draft, *at)).collect::<Vec<_>>();
+    let wanted = nodes.into_iter().filter(|at| wants_reading(draft, *at));
+    let (recorded, reads): (Vec<_>, Vec<_>) = wanted.partition(|at| draft.nodes[*at].is_in_records());
+    for at in recorded {
+        draft.nodes[at].sight = Sight::AsRecorded;
+    }
     sources.looking.want(reads.len());
     let seen: &Draft = draft;
     let reads = futures_util::stream::iter(reads).map(|at| async move {

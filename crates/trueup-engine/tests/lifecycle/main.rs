@@ -16,6 +16,7 @@ mod event;
 mod failing;
 mod foreign;
 mod hand;
+mod in_records;
 mod migrate;
 mod mixed_orders;
 mod moves;

@@ -34,6 +34,9 @@ pub struct Traits {
     pub delete_first: bool,
     /// Whether objects are read back after they were created or updated (APPLY-8).
     pub read_back: bool,
+    /// Whether an object is nothing but what is recorded of it, such as a random value. There is nothing to look at then,
+    /// and nobody to spare: such objects are never read, and do not count where operations at a time are limited.
+    pub in_records: bool,
     /// How long a new object may stay invisible to a lookup.
     pub consistency_window: Duration,
     /// What names objects may have.
@@ -46,6 +49,7 @@ impl Default for Traits {
             failed_create: FailedCreate::Resume,
             delete_first: false,
             read_back: true,
+            in_records: false,
             consistency_window: Duration::ZERO,
             name_rules: NameRules::default(),
         }

@@ -1,5 +1,6 @@
 //! Passing on what a run asks of the plugin.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +23,8 @@ use super::kept::{Begun, KeptAnswers, Ticket};
 use super::spool::Spool;
 use super::{GONE_HEADER, TICKET_HEADER, VERSION_HEADER, WORDS_PATH};
 use crate::client::{Client, Version};
-use crate::protocol::DiagnosticsResponse;
 use crate::protocol::diagnostic::Severity;
+use crate::protocol::{Diagnostic, DiagnosticsResponse, ValidateProviderResponse};
 
 type Body = UnsyncBoxBody<Bytes, Status>;
 
@@ -42,8 +43,15 @@ pub(super) struct Proxy {
     pub(super) stopped: AtomicBool,
     /// Whoever used it went away in good order: nobody will ask what came of a change.
     pub(super) left: AtomicBool,
-    /// What it was configured with, and what it answered.
-    configured: Mutex<Option<(Bytes, Answer)>>,
+    /// The configuration that it judged, what it was configured with, and what it answered.
+    configuration: Mutex<BTreeMap<Setting, (Bytes, Answer)>>,
+}
+
+/// What is asked once of a plugin. Large ones take seconds for the first: they look at all they have.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Setting {
+    Validate,
+    Configure,
 }
 
 impl Proxy {
@@ -56,7 +64,7 @@ impl Proxy {
             changes: TaskTracker::new(),
             stopped: AtomicBool::new(false),
             left: AtomicBool::new(false),
-            configured: Mutex::default(),
+            configuration: Mutex::default(),
         }
     }
 
@@ -73,7 +81,8 @@ impl Proxy {
                 self.left.store(true, Ordering::Relaxed);
                 Ok(empty())
             }
-            "Configure" | "ConfigureProvider" => self.configure(request).await,
+            "PrepareProviderConfig" | "ValidateProviderConfig" => self.set(Setting::Validate, request).await,
+            "Configure" | "ConfigureProvider" => self.set(Setting::Configure, request).await,
             _ if request.headers().contains_key(TICKET_HEADER) => self.change(request).await,
             _ => {
                 if matches!(method, "Stop" | "StopProvider") {
@@ -100,21 +109,21 @@ impl Proxy {
     }
 
     /// A plugin is configured once. Whoever asks for the same again gets the same answer.
-    async fn configure(&self, request: Request<Incoming>) -> Result<Response<Body>, Status> {
+    async fn set(&self, setting: Setting, request: Request<Incoming>) -> Result<Response<Body>, Status> {
         let (parts, body) = request.into_parts();
         let asked = body.collect().await.map_err(|error| gone(&error))?.to_bytes();
-        let mut configured = self.configured.lock().await;
-        if let Some((before, answer)) = &*configured
+        let mut configuration = self.configuration.lock().await;
+        if let Some((before, answer)) = configuration.get(&setting)
             && *before == asked
         {
             return Ok(answered(answer.clone()));
         }
         let answer = self.whole(Request::from_parts(parts, full(asked.clone()))).await?;
-        if !went_well(&answer) {
+        if !setting.went_well(&answer) {
             // Whoever tries again may have put right what was wrong: that takes another process.
             self.stopped.store(true, Ordering::Relaxed);
         }
-        *configured = Some((asked, answer.clone()));
+        configuration.insert(setting, (asked, answer.clone()));
         Ok(answered(answer))
     }
 
@@ -170,12 +179,16 @@ async fn keep(begun: Begun, (_, message, trailers): &Answer) {
     }
 }
 
-/// Whether a configuration was taken without complaint. The message stands behind five bytes that say how long it is.
-fn went_well((_, message, trailers): &Answer) -> bool {
-    let told = message.get(5..).and_then(|message| DiagnosticsResponse::decode(message).ok());
-    let complains =
-        |told: DiagnosticsResponse| told.diagnostics.iter().any(|it| it.severity() == Severity::Error);
-    trailers.get("grpc-status").is_some_and(|status| status == "0") && !told.is_none_or(complains)
+impl Setting {
+    /// Whether a configuration was taken without complaint. The message stands behind five bytes that say how long it is.
+    fn went_well(self, (_, message, trailers): &Answer) -> bool {
+        let told = message.get(5..).and_then(|message| match self {
+            Setting::Validate => ValidateProviderResponse::decode(message).ok().map(|told| told.diagnostics),
+            Setting::Configure => DiagnosticsResponse::decode(message).ok().map(|told| told.diagnostics),
+        });
+        let fine = |told: Vec<Diagnostic>| told.iter().all(|it| it.severity() != Severity::Error);
+        trailers.get("grpc-status").is_some_and(|status| status == "0") && told.is_some_and(fine)
+    }
 }
 
 fn answered((response, message, trailers): Answer) -> Response<Body> {

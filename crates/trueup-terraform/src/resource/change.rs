@@ -27,6 +27,8 @@ impl TerraformResource {
                 let private = seen.map(|state| state.private.clone()).unwrap_or_default();
                 let identity = self.encode_identity(seen.and_then(|state| state.identity.as_ref()));
                 let fresh = self.plan_change(&instance, &prior, &config, private, identity).await?;
+                let written = self.schema.complete(&request.desired.written);
+                let fresh = fresh.keeping_ignored(&written, &config, &prior);
                 (fresh.state, fresh.handover)
             }
         };

@@ -5,8 +5,11 @@
 //! ([`plan`]). What is changed goes through [`change`].
 
 mod change;
+mod import_ids;
 mod plan;
 mod recorded;
+
+pub use import_ids::import_id_of;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +60,7 @@ impl TerraformResource {
                 failed_create: FailedCreate::Replace,
                 delete_first: true,
                 read_back: false,
+                in_records: false,
                 consistency_window: Duration::ZERO,
                 name_rules: NameRules::default(),
             },
@@ -169,7 +173,7 @@ impl ResourceHandler for TerraformResource {
     /// A create whose outcome is unknown is resolved by its answer, if a host kept it, else by import, where all that it
     /// takes stands in the inputs.
     fn recovery(&self, inputs: &Value) -> Recovery {
-        match self.identity_of(inputs) {
+        match self.import_key(inputs) {
             Some(_) => Recovery::Lookup,
             // Its answer may have been kept.
             None if self.shared.options.launch.host.is_some() => Recovery::Lookup,
@@ -188,7 +192,8 @@ impl ResourceHandler for TerraformResource {
         changes
     }
 
-    /// As Terraform does: what is ignored has the value that the object has.
+    /// As Terraform does: what is ignored has the value that the object has. What was written stays what it was, for the
+    /// provider to judge: an object may have what could never be written.
     fn keep_ignored(
         &self,
         desired: &InputValues,
@@ -202,7 +207,7 @@ impl ResourceHandler for TerraformResource {
             true => block.without(held, |attribute| attribute.presence == Presence::Computed),
             false => with_ignored(&self.schema.complete(inputs), held, ignored),
         };
-        InputValues { written: kept(&desired.written), effective: kept(&desired.effective) }
+        InputValues { written: desired.written.clone(), effective: kept(&desired.effective) }
     }
 
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {

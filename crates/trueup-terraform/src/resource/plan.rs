@@ -2,7 +2,7 @@
 
 use trueup_core::schema::Block;
 use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Path, Step, Type, Value, diff};
-use trueup_provider::{PlanAnswer, PlanRequest, PrivateBytes, Verdict};
+use trueup_provider::{PlanAnswer, PlanRequest, PrivateBytes, Verdict, with_ignored};
 
 use super::{TerraformResource, refused};
 use crate::answers::{mistake, path, refuse_deferred, violated, warnings};
@@ -14,6 +14,8 @@ use crate::protocol;
 /// A state that the provider plans.
 pub(super) struct Planned {
     pub(super) state: Value,
+    /// Whether the provider has the old type system.
+    is_legacy: bool,
     /// The changes that only a new object can bring.
     replacing: Vec<Path>,
     pub(super) handover: Handover,
@@ -67,10 +69,12 @@ impl TerraformResource {
         };
         let Some(configured) = request.config else { return Ok(self.guess(&prior, &config, drift)) };
         let instance = self.shared.configured(configured)?;
-        let mut told = refused(self.judge(&instance, &config).await?)?;
+        let written = self.schema.complete(&request.desired.written);
+        let mut told = refused(self.judge(&instance, &written).await?)?;
         let private = request.observed.map_or(request.private.0.as_slice(), |seen| &seen.private);
         let identity = self.encode_identity(seen.and_then(|state| state.identity.as_ref()));
         let planned = self.plan_change(&instance, &prior, &config, private.to_vec(), identity).await?;
+        let planned = planned.keeping_ignored(&written, &config, &prior);
         told.extend(planned.warnings.clone());
         let answer = |verdict, planned: &Planned, changes: Vec<Change>, replace_paths| PlanAnswer {
             verdict,
@@ -141,6 +145,7 @@ impl TerraformResource {
         let identity = answer.planned_identity.and_then(|identity| identity.data);
         Ok(Planned {
             state,
+            is_legacy: answer.legacy_type_system,
             replacing: answer.requires_replace.iter().map(path).collect(),
             handover: Handover {
                 creates: prior.is_null(),
@@ -180,6 +185,21 @@ impl TerraformResource {
 }
 
 impl Planned {
+    /// The same, but with what the object has wherever the program's changes are ignored: providers with the old type system
+    /// plan something there all the same.
+    pub(super) fn keeping_ignored(mut self, written: &Value, config: &Value, prior: &Value) -> Self {
+        if self.is_legacy && !prior.is_null() {
+            let mut ignored: Vec<Path> =
+                diff(written, config).into_iter().map(|change| change.path).collect();
+            // What is not known yet differs from itself, and is not what the object has.
+            let at = |value: &Value, path: &Path| value.at(path).unwrap_or_default();
+            ignored
+                .retain(|path| at(config, path).is_wholly_known() && at(config, path).same(&at(prior, path)));
+            self.state = with_ignored(&self.state, prior, &ignored);
+        }
+        self
+    }
+
     /// The positions that force a replacement: those the provider names, where something changes or must never be kept.
     fn replacing_changes(&self, block: &Block, prior: &Value) -> Vec<Path> {
         let write_only = block.paths_where(|attribute| attribute.write_only);

@@ -7,13 +7,19 @@ use trueup_provider::{
     Sighting, State,
 };
 
-use super::TerraformResource;
+use super::{TerraformResource, import_id_of};
 use crate::answers::{mistake, refuse_deferred, unsendable, warnings};
 use crate::client::Client;
 use crate::host::{KeptAnswers, Outcome, Ticket};
 use crate::instance::{CAPABILITIES, Effect};
 use crate::planning::settled;
 use crate::protocol;
+
+/// What an object is imported by.
+pub(super) enum ImportKey {
+    Identity(Value),
+    Id(String),
+}
 
 impl TerraformResource {
     /// Brings a record to the current schema. Providers are asked even if the version is the same: they put right what
@@ -118,8 +124,15 @@ impl TerraformResource {
         Value::object(known.map(|(name, item)| (name.clone(), item.clone())).collect::<Vec<_>>())
     }
 
+    /// What an object with these inputs is imported by, if they tell it.
+    pub(super) fn import_key(&self, inputs: &Value) -> Option<ImportKey> {
+        let by_identity = self.identity_of(inputs).map(ImportKey::Identity);
+        let address = &self.shared.options.address;
+        by_identity.or_else(|| import_id_of(address, &self.type_name, inputs).map(ImportKey::Id))
+    }
+
     /// The identity that an object with these inputs has, if they tell all that an import needs.
-    pub(super) fn identity_of(&self, inputs: &Value) -> Option<Value> {
+    fn identity_of(&self, inputs: &Value) -> Option<Value> {
         let attributes = &self.identities.as_ref()?.attributes;
         let known = attributes.iter().filter_map(|attribute| {
             let value = inputs.get(&attribute.name).filter(|value| value.is_wholly_known())?;
@@ -142,12 +155,14 @@ impl TerraformResource {
         {
             return Ok(Some(answered));
         }
-        let Some(identity) = self.identity_of(&request.desired.effective).filter(|_| request.interrupted)
-        else {
+        let Some(key) = self.import_key(&request.desired.effective).filter(|_| request.interrupted) else {
             return Ok(None);
         };
-        let identity = self.encode_identity(Some(&identity));
-        let found = self.import_objects(request.config, "", identity, request.context).await;
+        let (id, identity) = match &key {
+            ImportKey::Identity(identity) => ("", self.encode_identity(Some(identity))),
+            ImportKey::Id(id) => (id.as_str(), None),
+        };
+        let found = self.import_objects(request.config, id, identity, request.context).await;
         let found = match found {
             Err(failure) if failure.class == FailureClass::NotFound => Vec::new(),
             found => found?,

@@ -47,7 +47,7 @@ pub(super) async fn list(session: &Session<'_>, args: &ListArgs) -> CommandResul
     let covered = |record: &&Record| args.address.as_ref().is_none_or(|range| range.covers(&record.address));
     let mut records: Vec<&Record> =
         snapshot.records.iter().map(|(record, _)| &**record).filter(covered).collect();
-    records.sort_by(|left, right| natural::compare_addresses(&left.address, &right.address));
+    natural::sort_by_address(&mut records, |it| &it.address);
     if args.json.json {
         let listed: Vec<_> = records
             .iter()

@@ -7,7 +7,7 @@ use trueup_core::{Address, Diagnostic};
 use trueup_engine::{Plan, PlannedAction};
 
 use super::fields::{fields, output_fields};
-use super::{PlanView, Shown, compare_addresses, is_unchanged, reason, sign};
+use super::{PlanView, Shown, is_unchanged, reason, sign, sort_by_address};
 use crate::ui::Look;
 
 /// The largest text, in bytes; code hosts take 65,536 characters.
@@ -22,9 +22,8 @@ pub(crate) fn plan_markdown(plan: &Plan) -> String {
     let view = PlanView { look, shown: Shown::Changes };
     let mut text =
         format!("### `{}` · stage `{}`\n\n**{}**\n", plan.scope.stack, plan.scope.stage, plan.summary());
-    let (mut unchanged, mut changed): (Vec<_>, Vec<_>) = plan.actions.iter().partition(|it| is_unchanged(it));
-    changed.sort_by(|left, right| compare_addresses(&left.address, &right.address));
-    unchanged.sort_by(|left, right| compare_addresses(&left.address, &right.address));
+    let (unchanged, mut changed): (Vec<_>, Vec<_>) = plan.actions.iter().partition(|it| is_unchanged(it));
+    sort_by_address(&mut changed, |it| &it.address);
     let mut blocks: Vec<String> = plan.warnings.iter().map(warning).collect();
     blocks.extend(plan.moves.iter().map(|moved| {
         format!("\n- {} is now {}\n", code(&moved.from.to_string()), code(&moved.to.to_string()))

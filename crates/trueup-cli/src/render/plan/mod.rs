@@ -15,7 +15,7 @@ mod tests;
 use trueup_core::Address;
 use trueup_engine::{Action, Plan, PlannedAction};
 
-use super::natural::compare_addresses;
+use super::natural::sort_by_address;
 use crate::ui::{Line, Look, Mark, Meaning, hanging, width, wrapped};
 
 pub(crate) use defaults::Defaults;
@@ -63,7 +63,7 @@ pub(crate) fn render_plan(plan: &Plan, view: PlanView) -> String {
     }
     if !plan.left_out.is_empty() {
         let mut left_out: Vec<&Address> = plan.left_out.iter().collect();
-        left_out.sort_by(|left, right| compare_addresses(left, right));
+        sort_by_address(&mut left_out, |it| it);
         lines.push(hanging(&format!("Left out of this run: {}", listed(&left_out, view)), None, view.look));
     }
     lines.push(hanging(&plan.summary(), Some(Meaning::Strong), view.look));
@@ -78,8 +78,10 @@ pub(crate) fn render_actions(plan: &Plan, view: PlanView) -> String {
         lines.push(format!("  {arrow} {} is now {}", moved.from, moved.to));
     }
     let (mut unchanged, mut changed): (Vec<_>, Vec<_>) = plan.actions.iter().partition(|it| is_unchanged(it));
-    changed.sort_by(|left, right| compare_addresses(&left.address, &right.address));
-    unchanged.sort_by(|left, right| compare_addresses(&left.address, &right.address));
+    sort_by_address(&mut changed, |it| &it.address);
+    if are_listed(&unchanged, view) {
+        sort_by_address(&mut unchanged, |it| &it.address);
+    }
     let column = address_column(&changed, &unchanged, view);
     let mut module = String::new();
     for action in changed {
@@ -103,9 +105,13 @@ fn is_unchanged(action: &PlannedAction) -> bool {
     action.action == Action::NoOp && action.deposed.is_empty() && action.drift.is_empty()
 }
 
+/// Whether the unchanged ones are told by name, or only how many they are.
+fn are_listed(unchanged: &[&PlannedAction], view: PlanView) -> bool {
+    unchanged.len() <= UNCHANGED_LISTED_MAX || view.shown == Shown::Full
+}
+
 fn address_column(changed: &[&PlannedAction], unchanged: &[&PlannedAction], view: PlanView) -> usize {
-    let named =
-        unchanged.iter().filter(|_| unchanged.len() <= UNCHANGED_LISTED_MAX || view.shown == Shown::Full);
+    let named: &[_] = if are_listed(unchanged, view) { unchanged } else { &[] };
     let widths = changed.iter().chain(named).map(|action| width(&short(&action.address)));
     widths.filter(|width| *width <= ADDRESS_COLUMNS_MAX).max().unwrap_or(0)
 }
@@ -162,7 +168,7 @@ fn resource(plan: &Plan, action: &PlannedAction, column: usize, view: PlanView) 
 fn folded(unchanged: &[&PlannedAction], column: usize, view: PlanView) -> Vec<String> {
     let look = view.look;
     let bullet = look.mark(Mark::NoOp);
-    if unchanged.len() > UNCHANGED_LISTED_MAX && view.shown != Shown::Full {
+    if !are_listed(unchanged, view) {
         return vec![look.paint(Meaning::Quiet, &format!("  {bullet} {} unchanged", unchanged.len()))];
     }
     let sign_columns = sign_columns(look);
