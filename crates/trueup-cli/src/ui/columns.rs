@@ -6,7 +6,12 @@ use super::look::{Look, Mark, Meaning};
 
 /// How many columns a text takes.
 pub(crate) fn width(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
+    // Most texts are such, and tables of characters take ten times as long.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        text.len()
+    } else {
+        UnicodeWidthStr::width(text)
+    }
 }
 
 /// The text, filled up with spaces to a width.
