@@ -212,7 +212,7 @@ fn a_lock_file_is_written_from_a_mirror_and_failures_are_told_to_machines() {
     bench.write_configured("resource \"fixture_thing\" \"a\" {\n  nam = \"a\"\n}\n");
     for command in ["plan --json", "deploy --json --yes", "graph --json"] {
         let told = bench.run(command);
-        let last = told.out.lines().last().map(json).unwrap_or_else(|| panic!("{command}: {}", told.err));
+        let last = told.out.lines().last().map_or_else(|| panic!("{command}: {}", told.err), json);
         assert_eq!((told.code, &last["kind"]), (1, &"error".into()), "{command}: {last}");
     }
 }

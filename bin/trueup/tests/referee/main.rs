@@ -69,7 +69,6 @@ fn every_case_is_run() {
 
 /// Cases of others, with providers of others.
 #[test]
-#[expect(clippy::print_stderr, reason = "the book is not about them: people are told what was seen")]
 fn given_cases() {
     for folder in std::env::var_os("TRUEUP_REFEREE_CASES").iter().flat_map(std::env::split_paths) {
         for path in cases_in(&folder) {
