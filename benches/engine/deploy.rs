@@ -6,9 +6,10 @@ use trueup_engine::{Cancellation, Deployed, EngineError};
 use trueup_provider::{Clock, RuntimeClock};
 use trueup_store_sqlite::SqliteStore;
 
+use crate::figures::{median, milliseconds};
 use crate::limit::Limit;
 use crate::trace::{Commit, Traced, steps};
-use crate::watch::{Watch, median, milliseconds};
+use crate::watch::Watch;
 use crate::{block_on, trivial};
 
 /// What a run took, and what the bare program took for the same rows.

@@ -14,6 +14,7 @@
 extern crate trueup_provider as trueup;
 
 mod deploy;
+mod figures;
 mod limit;
 mod makespan;
 mod plan;
@@ -22,6 +23,7 @@ mod recorded;
 mod step;
 mod trace;
 mod trivial;
+#[path = "../../crates/trueup-speed/src/watch.rs"]
 mod watch;
 
 use std::sync::Arc;

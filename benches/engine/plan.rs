@@ -8,7 +8,8 @@ use trueup_provider::{Clock, RuntimeClock};
 use trueup_state::{MemoryStore, Store};
 use trueup_store_sqlite::SqliteStore;
 
-use crate::watch::{Watch, median, milliseconds};
+use crate::figures::{median, milliseconds};
+use crate::watch::Watch;
 use crate::{block_on, recorded, trivial};
 
 /// How often each plan is made; the one in the middle counts.

@@ -15,8 +15,9 @@ use trueup_state::{RecordId, Store};
 use trueup_store_postgres::{PostgresConfig, PostgresStore};
 use trueup_test_servers::postgres::Postgres;
 
+use crate::figures::{median, milliseconds};
 use crate::trace::{Commit, Traced, steps};
-use crate::watch::{Watch, median, milliseconds};
+use crate::watch::Watch;
 use crate::{block_on, deploy, step, trivial};
 
 /// How many resources give 10,000 steps and more.

@@ -7,8 +7,9 @@ use trueup_provider::{Clock, RuntimeClock};
 use trueup_state::{Batch, RecordId, Store};
 use trueup_store_sqlite::SqliteStore;
 
+use crate::figures::{median, microseconds, milliseconds};
 use crate::trace::Traced;
-use crate::watch::{Watch, median, microseconds, milliseconds};
+use crate::watch::Watch;
 use crate::{block_on, deploy, recorded, trivial};
 
 /// How many commits are measured.

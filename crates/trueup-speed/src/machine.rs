@@ -96,7 +96,7 @@ fn fsync_seconds(folder: &Path) -> Result<f64, Failure> {
         let watch = Watch::start();
         file.write_all(&[0; 4096]).map_err(failed)?;
         file.sync_data().map_err(failed)?;
-        times.push(watch.seconds());
+        times.push(watch.elapsed().as_secs_f64());
     }
     fs::remove_file(&path).map_err(failed)?;
     Ok(median(times).unwrap_or(0.0))

@@ -139,7 +139,7 @@ fn measured(arguments: &Arguments) -> Result<Report, Failure> {
         let repetitions = if arguments.quick { 3 } else { 7 };
         report.rendering = Some(rendering::measure(&tools[0], folder, 10_000, repetitions)?);
     }
-    report.took_s = watch.seconds();
+    report.took_s = watch.elapsed().as_secs_f64();
     keep(&report, &file)?;
     Ok(report)
 }

@@ -164,7 +164,7 @@ fn serve(connection: &TcpStream, shared: &Mutex<Requests>, watch: Watch) -> std:
     connection.set_nodelay(true)?;
     let mut reader = BufReader::new(connection);
     while let Some((object, wait_ms)) = request(&mut reader)? {
-        let came_s = watch.seconds();
+        let came_s = watch.elapsed().as_secs_f64();
         wait(Duration::from_millis(wait_ms));
         let body = format!("{{\"id\":\"{object}\"}}");
         let answer = format!(
@@ -173,7 +173,7 @@ fn serve(connection: &TcpStream, shared: &Mutex<Requests>, watch: Watch) -> std:
         );
         if let Ok(mut seen) = shared.lock() {
             seen.first_s = Some(seen.first_s.map_or(came_s, |first| first.min(came_s)));
-            seen.last_s = seen.last_s.max(watch.seconds());
+            seen.last_s = seen.last_s.max(watch.elapsed().as_secs_f64());
             seen.answered += 1;
         }
         let mut connection = connection;

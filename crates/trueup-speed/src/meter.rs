@@ -93,7 +93,7 @@ fn measure(command: &mut Command, patience: Duration) -> Result<Usage, Failure> 
     let mut child = command.spawn().map_err(|error| Failure::at(Path::new(command.get_program()), error))?;
     let id = child.id();
     let (sender, ended) = mpsc::channel();
-    std::thread::spawn(move || sender.send((child.wait(), watch.seconds())));
+    std::thread::spawn(move || sender.send((child.wait(), watch.elapsed().as_secs_f64())));
     let (ended, in_time) = match ended.recv_timeout(patience) {
         Ok(ended) => (Ok(ended), true),
         Err(_) => {

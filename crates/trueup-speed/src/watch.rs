@@ -1,4 +1,4 @@
-//! Real time: here it is what is measured.
+//! Real time: here it is what is measured. The benchmarks of the engine include this file too.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,5 @@ impl Watch {
 
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
-    }
-
-    pub(crate) fn seconds(self) -> f64 {
-        self.elapsed().as_secs_f64()
     }
 }

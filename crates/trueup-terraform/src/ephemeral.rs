@@ -5,100 +5,67 @@ use std::time::{Duration, SystemTime};
 
 use smol_str::SmolStr;
 use trueup_core::schema::Block;
-use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
+use trueup_core::{Diagnostics, Failure, FailureClass};
 use trueup_provider::{BoxFuture, DataRequest, EphemeralHandler, HeldOpen, Opened, ValidateRequest};
 
-use crate::answers::{diagnostics, mistake, refuse_deferred, unreadable, unsendable, warnings};
+use crate::answers::{refuse_deferred, warnings};
 use crate::client::Client;
+use crate::described::Described;
 use crate::instance::{CAPABILITIES, Effect, Instance};
 use crate::pool::Pool;
-use crate::protocol::{self, CloseEphemeralRequest, OpenEphemeralRequest, RenewEphemeralRequest, Timestamp};
+use crate::protocol::{CloseEphemeralRequest, OpenEphemeralRequest, RenewEphemeralRequest, Timestamp};
 use crate::provider::Shared;
 use crate::schema::TypeSchema;
 
-pub(crate) struct TerraformEphemeral {
-    shared: Arc<Shared>,
-    type_name: SmolStr,
-    schema: Arc<TypeSchema>,
-}
+pub(crate) struct TerraformEphemeral(Described);
 
 impl TerraformEphemeral {
     pub(crate) fn new(shared: Arc<Shared>, type_name: &str, schema: Arc<TypeSchema>) -> Self {
-        TerraformEphemeral { shared, type_name: type_name.into(), schema }
-    }
-
-    fn config(&self, inputs: &Value) -> Result<protocol::DynamicValue, Failure> {
-        let encoded = self.schema.encode(&self.schema.complete(inputs));
-        encoded.map_err(|error| unsendable(self.shared.name(), "the configuration", &error))
-    }
-
-    async fn judge(&self, request: ValidateRequest<'_>) -> Result<Diagnostics, Failure> {
-        let message = protocol::ValidateRequest {
-            type_name: self.type_name.to_string(),
-            config: Some(self.config(&request.inputs.effective)?),
-            client_capabilities: None,
-        };
-        let instance = self.shared.instance_of(request.config).await?;
-        let answer = instance
-            .call("validate an ephemeral resource", Effect::Looks, None, message, Client::validate_ephemeral)
-            .await?;
-        Ok(diagnostics(&answer.diagnostics))
+        let (type_name, noun) = (type_name.into(), "an ephemeral resource");
+        TerraformEphemeral(Described {
+            shared,
+            type_name,
+            schema,
+            noun,
+            validate: Client::validate_ephemeral,
+        })
     }
 }
 
 impl EphemeralHandler for TerraformEphemeral {
     fn schema(&self) -> &Block {
-        &self.schema.block
+        &self.0.schema.block
     }
 
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
-        Box::pin(async move {
-            let judged = self.judge(request).await;
-            judged.unwrap_or_else(|failure| Diagnostic::error(failure.message).into())
-        })
+        self.0.validated(request)
     }
 
     fn open<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Opened, Failure>> {
         Box::pin(async move {
-            let provider = self.shared.name();
-            let judged =
-                self.judge(ValidateRequest { config: Some(request.config), inputs: request.inputs }).await?;
-            if judged.has_errors() {
-                return Err(crate::answers::failure(judged, FailureClass::Invalid));
-            }
-            let inputs = &request.inputs.effective;
+            let Described { shared, type_name, .. } = &self.0;
             let message = OpenEphemeralRequest {
-                type_name: self.type_name.to_string(),
-                config: Some(self.config(inputs)?),
+                type_name: type_name.to_string(),
+                config: Some(self.0.judged_config(&request).await?),
                 client_capabilities: Some(CAPABILITIES),
             };
-            let instance = self.shared.configured(request.config)?;
-            let answer = instance
-                .call(
-                    "open an ephemeral resource",
-                    Effect::Changes,
-                    Some(&request.context.cancellation),
-                    message,
-                    Client::open_ephemeral,
-                )
-                .await?;
+            let instance = shared.configured(request.config)?;
+            let cancellation = Some(&request.context.cancellation);
+            let method = "open an ephemeral resource";
+            let answer =
+                instance.call(method, Effect::Changes, cancellation, message, Client::open_ephemeral).await?;
             request.context.report_warnings(warnings(&answer.diagnostics, FailureClass::Fatal)?);
-            refuse_deferred(provider, answer.deferred.as_ref())?;
+            refuse_deferred(shared.name(), answer.deferred.as_ref())?;
             // From here on there is something to close, whatever is wrong with the answer.
             let held = Held(Some(Ticket {
-                provider: provider.into(),
-                type_name: self.type_name.clone(),
-                pool: self.shared.options.pool.clone(),
+                provider: shared.name().into(),
+                type_name: type_name.clone(),
+                pool: shared.options.pool.clone(),
                 instance,
                 private: answer.private,
             }));
-            let outputs = self.schema.decode(answer.result.as_ref());
-            let outputs = outputs.map_err(|error| unreadable(provider, "an ephemeral resource", &error))?;
-            if outputs.is_null() || !outputs.is_wholly_known() {
-                return Err(mistake(provider, "it opened an ephemeral resource that is not known"));
-            }
             Ok(Opened {
-                outputs: self.schema.marked(&outputs, [inputs]),
+                outputs: self.0.answered(answer.result.as_ref(), &request.inputs.effective)?,
                 renew_at: time_of(answer.renew_at),
                 held: Box::new(held),
             })

@@ -39,7 +39,7 @@ pub(crate) enum Effect {
 }
 
 /// One of the calls of [`Client`].
-type Call<Q, A> = fn(&Client, Q) -> BoxFuture<'static, Result<A, Status>>;
+pub(crate) type Call<Q, A> = fn(&Client, Q) -> BoxFuture<'static, Result<A, Status>>;
 
 /// A provider with one configuration, or with none.
 pub(crate) struct Instance {

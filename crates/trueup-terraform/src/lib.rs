@@ -12,6 +12,7 @@ mod calling;
 mod catalogue;
 mod client;
 mod data;
+mod described;
 mod ephemeral;
 mod functions;
 mod host;

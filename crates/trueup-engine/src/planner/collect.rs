@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::{DataDeclaration, Expression, Program, ResourceDeclaration};
 use trueup_state::{Record, Scope, Snapshot, Version};
 
@@ -59,11 +59,11 @@ pub(super) async fn collect<'p>(
             draft.add_resource(sources, Some(declared), record, &declared.address, &mut diagnostics).await;
         }
         for declared in &sources.program.data {
-            draft.add_data(sources, declared, &mut diagnostics).await;
+            draft.add_asked(sources, declared, &mut diagnostics).await;
         }
     }
     for declared in wanted_ephemerals(sources) {
-        draft.add_ephemeral(sources, declared, &mut diagnostics).await;
+        draft.add_asked(sources, declared, &mut diagnostics).await;
     }
     records.sort_unstable_keys();
     for (address, record) in records {
@@ -95,7 +95,8 @@ impl<'p> Draft<'p> {
         self.add(address, kind, provider, record, diagnostics);
     }
 
-    async fn add_data(
+    /// Adds a data source, or an ephemeral resource.
+    async fn add_asked(
         &mut self,
         sources: &Sources<'p>,
         declared: &'p DataDeclaration,
@@ -103,28 +104,18 @@ impl<'p> Draft<'p> {
     ) {
         let type_name = declared.address.type_name();
         let provider = sources.provider_name(declared.provider.clone(), type_name);
-        match sources.registry.data_source_of(&provider, type_name).await {
-            Ok(handler) => {
-                let kind = NodeKind::Data { declared, handler };
-                self.add(&declared.address, kind, provider, None, diagnostics);
+        let kind = match declared.address.mode() {
+            Mode::Ephemeral => {
+                let handler = sources.registry.ephemeral_of(&provider, type_name).await;
+                handler.map(|handler| NodeKind::Ephemeral { declared, handler })
             }
-            Err(diagnostic) => diagnostics.push(diagnostic.about(declared.address.to_string())),
-        }
-    }
-
-    async fn add_ephemeral(
-        &mut self,
-        sources: &Sources<'p>,
-        declared: &'p DataDeclaration,
-        diagnostics: &mut Diagnostics,
-    ) {
-        let type_name = declared.address.type_name();
-        let provider = sources.provider_name(declared.provider.clone(), type_name);
-        match sources.registry.ephemeral_of(&provider, type_name).await {
-            Ok(handler) => {
-                let kind = NodeKind::Ephemeral { declared, handler };
-                self.add(&declared.address, kind, provider, None, diagnostics);
+            Mode::Data | Mode::Resource => {
+                let handler = sources.registry.data_source_of(&provider, type_name).await;
+                handler.map(|handler| NodeKind::Data { declared, handler })
             }
+        };
+        match kind {
+            Ok(kind) => self.add(&declared.address, kind, provider, None, diagnostics),
             Err(diagnostic) => diagnostics.push(diagnostic.about(declared.address.to_string())),
         }
     }
