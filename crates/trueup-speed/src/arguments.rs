@@ -13,8 +13,8 @@ Measures the program as released, side by side with the tools on the path that d
 how it grows and whether the targets are met.
 
   --quick             smaller stacks and fewer repetitions: some minutes instead of nearly half an hour
-  --only SHAPE        only stacks of this shape: start-up, chains, fan, deep, modules, large-values, outputs; or only
-                      `makespan`, `rendering`. Can be given more than once
+  --only SHAPE        only stacks of this shape: start-up, chains, fan, deep, modules, large-values, outputs, aws,
+                      aws-cold; or only `makespan`, `rendering`. Can be given more than once
   --peer NAME         only beside this tool (terraform, tofu), or beside `none`. Can be given more than once
   --sizes N,N,…       chains of so many resources; else 100,1000,3000,10000,100000
   --repetitions K     how often each life of a stack is lived, at most; else 5
@@ -116,6 +116,9 @@ impl Arguments {
                 Shape::Chains => self.sizes.clone(),
                 Shape::LargeValues => vec![if self.quick { 4 } else { 20 }],
                 Shape::Fan | Shape::Deep | Shape::Modules | Shape::Outputs => vec![resources],
+                // Terraform takes a minute for that one resource.
+                Shape::Aws | Shape::AwsCold if self.quick && self.only.is_empty() => vec![],
+                Shape::Aws | Shape::AwsCold => vec![1],
             };
             sizes.into_iter().map(move |resources| Workload { shape, resources })
         });
@@ -161,7 +164,7 @@ mod tests {
     fn nothing_named_is_everything() {
         let arguments = read("").expect("nothing is fine");
         assert!(arguments.wants(MAKESPAN) && arguments.wants_peer("tofu"));
-        assert_eq!(arguments.workloads().len(), 11);
+        assert_eq!(arguments.workloads().len(), 13);
         assert!(!read("--only chains --peer none").expect("both are known").wants(RENDERING));
     }
 

@@ -75,7 +75,7 @@ fn folder(arguments: &Arguments) -> Result<PathBuf, Failure> {
 
 fn instructions_of(counted: &Counted, trueup: &Tool, folder: &Path) -> Result<u64, Failure> {
     let workload = Workload { shape: Shape::Chains, resources: counted.resources };
-    let mut life = Life::begin(trueup, workload, folder)?;
+    let mut life = Life::begin(trueup, workload, None, folder)?;
     if counted.operation.needs_deploy() {
         life.run(Operation::Deploy, crate::life::Under::Meter)?;
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::cloud::Cloud;
 use crate::failure::Failure;
 use crate::figures;
 use crate::life::{Life, SECONDS_MAX, Seen, Under};
@@ -40,10 +41,21 @@ struct Entrant<'a> {
 impl Contest<'_> {
     /// Measures all tools on a workload, and adds what was seen to the report.
     pub(crate) fn run(&self, workload: Workload, report: &mut Report) -> Result<(), Failure> {
+        let cloud = match workload.shape.needs_cloud().then(Cloud::start).transpose() {
+            Ok(cloud) => cloud,
+            Err(why) => {
+                eprintln!("{:<18} left out: {why}", workload.name());
+                for (tool, operation) in self.tools.iter().flat_map(|it| Operation::ALL.map(|op| (it, op))) {
+                    report.skipped.push(skipped(tool, workload, operation, &why));
+                }
+                return Ok(());
+            }
+        };
         let mut entrants: Vec<Entrant<'_>> =
             self.tools.iter().filter_map(|tool| entrant(tool, workload, self.seconds_max, report)).collect();
         // Milliseconds take more of them.
-        let repetitions = if workload.resources == 1 { self.repetitions * 4 } else { self.repetitions };
+        let repetitions =
+            if workload.shape == Shape::StartUp { self.repetitions * 4 } else { self.repetitions };
         for repetition in 0..repetitions {
             // Nobody is always the first one.
             if !entrants.is_empty() {
@@ -57,7 +69,7 @@ impl Contest<'_> {
                     entrant.tool.name(),
                     repetition + 1
                 );
-                match self.live(entrant, workload, report) {
+                match self.live(entrant, workload, cloud.as_ref(), report) {
                     // A peer that fails is no reason to lose what all others took.
                     Err(failure) if entrant.tool.name() != tool::TRUEUP.name => {
                         eprintln!("error: {failure}");
@@ -68,16 +80,18 @@ impl Contest<'_> {
                 }
             }
         }
-        self.count_fsyncs(workload, report)
+        // Being watched, a plugin takes forever.
+        if cloud.is_some() { Ok(()) } else { self.count_fsyncs(workload, report) }
     }
 
     fn live(
         &self,
         entrant: &mut Entrant<'_>,
         workload: Workload,
+        cloud: Option<&Cloud>,
         report: &mut Report,
     ) -> Result<(), Failure> {
-        let mut life = Life::begin(entrant.tool, workload, self.folder)?;
+        let mut life = Life::begin(entrant.tool, workload, cloud, self.folder)?;
         let mut before = limit::Contents::default();
         for operation in entrant.operations.clone() {
             let Some(Seen::Usage(usage)) = life.run(operation, Under::Meter)? else { continue };
@@ -136,7 +150,7 @@ impl Contest<'_> {
         if tool::on_path("strace").is_none() {
             return Ok(());
         }
-        let mut life = Life::begin(tool, workload, self.folder)?;
+        let mut life = Life::begin(tool, workload, None, self.folder)?;
         for operation in Operation::ALL.into_iter().filter(|it| it.writes()) {
             let Some(Seen::Fsyncs(count)) = life.run(operation, Under::Strace)? else { continue };
             let measured = report.find_mut(tool.name(), workload, operation);

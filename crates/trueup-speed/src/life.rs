@@ -1,10 +1,12 @@
 //! The life of a stack with one tool: written, deployed, changed, destroyed, each operation a process of its own. What is
 //! claimed of an operation is checked by how it exits.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::cloud::Cloud;
 use crate::failure::Failure;
 use crate::meter::{self, End, Usage};
 use crate::operation::{Edition, Operation};
@@ -19,6 +21,7 @@ pub(crate) const SECONDS_MAX: u64 = 600;
 pub(crate) struct Life<'a> {
     tool: &'a Tool,
     workload: Workload,
+    cloud: Option<&'a Cloud>,
     /// The folder of this life, which holds all others.
     folder: PathBuf,
     edition: Option<Edition>,
@@ -44,16 +47,24 @@ pub(crate) enum Seen {
 }
 
 impl<'a> Life<'a> {
-    /// Begins in an empty folder below this one.
-    pub(crate) fn begin(tool: &'a Tool, workload: Workload, below: &Path) -> Result<Self, Failure> {
+    /// Begins in an empty folder below this one, with a cloud if the workload needs one.
+    pub(crate) fn begin(
+        tool: &'a Tool,
+        workload: Workload,
+        cloud: Option<&'a Cloud>,
+        below: &Path,
+    ) -> Result<Self, Failure> {
         let folder = below.join(tool.name());
         empty(&folder)?;
-        let mut life = Life { tool, workload, folder, edition: None };
+        let mut life = Life { tool, workload, cloud, folder, edition: None };
         for folder in [life.stack(), life.home()] {
             fs::create_dir_all(&folder).map_err(|error| Failure::at(&folder, error))?;
         }
         life.write(Edition::First)?;
-        tool.prepare(&life.stack(), &life.home())?;
+        match cloud {
+            Some(cloud) => cloud.furnish(&life.stack(), &life.home())?,
+            None => tool.prepare(&life.stack(), &life.home())?,
+        }
         Ok(life)
     }
 
@@ -88,8 +99,7 @@ impl<'a> Life<'a> {
                 Seen::Usage(self.usage(operation, &seen)?)
             }
             Under::Terminal => {
-                let environment = self.tool.environment(&self.home());
-                let drawn = terminal::run(&words, &self.stack(), environment)?;
+                let drawn = terminal::run(&words, &self.stack(), self.environment())?;
                 Seen::Drawn(self.usage(operation, &seen)?, drawn)
             }
             Under::Strace => {
@@ -113,16 +123,22 @@ impl<'a> Life<'a> {
     }
 
     /// Runs a command in the folder of the stack, which speaks to a file.
-    fn spoken(&self, words: &[std::ffi::OsString]) -> Result<End, Failure> {
+    fn spoken(&self, words: &[OsString]) -> Result<End, Failure> {
         let said = self.said();
         let file = fs::File::create(&said).map_err(|error| Failure::at(&said, error))?;
         let copy = file.try_clone().map_err(|error| Failure::at(&said, error))?;
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(self.stack()).env_clear();
-        command.envs(self.tool.environment(&self.home()));
+        command.envs(self.environment());
         let status = command.stdin(Stdio::null()).stdout(file).stderr(copy).status();
         let status = status.map_err(|error| Failure::new(format!("cannot start {words:?}: {error}")))?;
         Ok(status.code().map_or(End::Signalled, End::Exited))
+    }
+
+    fn environment(&self) -> Vec<(String, OsString)> {
+        let mut all = self.tool.environment(&self.home());
+        all.extend(self.cloud.into_iter().flat_map(|cloud| cloud.environment(self.workload.shape)));
+        all
     }
 
     fn said(&self) -> PathBuf {
@@ -174,9 +190,9 @@ fn empty(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-fn straced(program: &Path, arguments: &[String], seen: &Path) -> Vec<std::ffi::OsString> {
+fn straced(program: &Path, arguments: &[String], seen: &Path) -> Vec<OsString> {
     // With a filter in the kernel, all other calls go on at full speed.
-    let mut words: Vec<std::ffi::OsString> =
+    let mut words: Vec<OsString> =
         ["strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=fsync,fdatasync", "-o"]
             .map(Into::into)
             .to_vec();

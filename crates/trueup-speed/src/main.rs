@@ -15,6 +15,7 @@ mod arguments;
 mod bare;
 mod chart;
 mod check;
+mod cloud;
 mod contest;
 mod failure;
 mod figures;

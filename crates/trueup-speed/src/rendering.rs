@@ -47,7 +47,7 @@ pub(crate) fn measure(
     };
     for _ in 0..repetitions {
         for under in [Under::Terminal, Under::Meter] {
-            let mut life = Life::begin(tool, workload, folder)?;
+            let mut life = Life::begin(tool, workload, None, folder)?;
             match life.run(Operation::Deploy, under)? {
                 Some(Seen::Drawn(usage, drawn)) => {
                     rendering.terminal_cpu_s.push(usage.cpu_s);

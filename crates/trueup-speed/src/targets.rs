@@ -44,6 +44,12 @@ fn all(report: &Report) -> Vec<Target> {
     all.push(smaller(report, chains(3_000)));
     let one = Workload { shape: Shape::StartUp, resources: 1 };
     all.extend([Validate, Plan].map(|operation| faster(report, one, operation, 6.0, ", aim 10×")));
+    let aws = Workload { shape: Shape::Aws, resources: 1 };
+    all.push(Target {
+        says: "no-op plan of one resource of hashicorp/aws at least 5× faster than Terraform".to_owned(),
+        ..faster(report, aws, Plan, 5.0, "")
+    });
+    all.push(schema(report, aws, one));
     all.extend([Plan, Deploy, Destroy].map(|operation| growth(report, operation)));
     all.push(time(report, chains(100_000), Deploy, 25.0));
     all.push(peak(report, chains(100_000), 700e6));
@@ -132,6 +138,19 @@ fn smaller(report: &Report, workload: Workload) -> Target {
             count(workload.resources)
         ),
         measured: least.map(|it| (format!("1/{it:.1} at most"), it >= 4.0)),
+    }
+}
+
+/// What a provider can do beyond the types in use costs no memory: a plan with the largest provider is as small as one
+/// without any, but for the connection to it.
+fn schema(report: &Report, provider: Workload, none: Workload) -> Target {
+    let of = |workload| ours(report, workload, Plan, Figure::Peak);
+    let measured = || Some((of(provider)?, of(none)?));
+    Target {
+        says: "that plan in at most 10 MB more than one without a provider".to_owned(),
+        measured: measured().map(|(provider, none)| {
+            (format!("{}, without {}", bytes(provider), bytes(none)), provider <= none + 10e6)
+        }),
     }
 }
 

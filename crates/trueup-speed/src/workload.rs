@@ -1,5 +1,5 @@
-//! The stacks that are measured: folders of `.tf` files, the same for every tool, of `terraform_data`, which needs no
-//! provider and no network. What is measured is therefore the tool alone.
+//! The stacks that are measured: folders of `.tf` files, the same for every tool. All but two are of `terraform_data`,
+//! which needs no provider and no network, so what is measured is the tool alone.
 
 use std::fmt::Write;
 
@@ -32,10 +32,14 @@ pub(crate) enum Shape {
     LargeValues,
     /// An output for each resource, and five references in each.
     Outputs,
+    /// One resource of the largest provider there is, whose plugin stays from one command to the next.
+    Aws,
+    /// The same, and nothing stays.
+    AwsCold,
 }
 
 impl Shape {
-    pub(crate) const ALL: [Shape; 7] = [
+    pub(crate) const ALL: [Shape; 9] = [
         Shape::StartUp,
         Shape::Chains,
         Shape::Fan,
@@ -43,6 +47,8 @@ impl Shape {
         Shape::Modules,
         Shape::LargeValues,
         Shape::Outputs,
+        Shape::Aws,
+        Shape::AwsCold,
     ];
 
     /// What one types to have it alone.
@@ -55,6 +61,8 @@ impl Shape {
             Shape::Modules => "modules",
             Shape::LargeValues => "large-values",
             Shape::Outputs => "outputs",
+            Shape::Aws => "aws",
+            Shape::AwsCold => "aws-cold",
         }
     }
 
@@ -68,7 +76,16 @@ impl Shape {
             Shape::Modules => "a module with a chain of ten, many times by `for_each`",
             Shape::LargeValues => "texts of 1 MB, each handed on once",
             Shape::Outputs => "an output for each resource, and five references in each",
+            Shape::Aws => {
+                "one parameter by hashicorp/aws on an emulator; trueup's plugin stays a while, as at a terminal"
+            }
+            Shape::AwsCold => "the same, and nothing stays from one command to the next, as in CI",
         }
+    }
+
+    /// Whether its resources are those of a provider, which needs a [`crate::cloud::Cloud`].
+    pub(crate) fn needs_cloud(self) -> bool {
+        matches!(self, Shape::Aws | Shape::AwsCold)
     }
 }
 
@@ -98,6 +115,7 @@ impl Workload {
             }),
             Shape::LargeValues => self.in_files(|it| large(it, edition, self)),
             Shape::Modules => self.modules(edition),
+            Shape::Aws | Shape::AwsCold => self.in_files(|it| parameter(it, edition, self)),
         }
     }
 
@@ -172,6 +190,15 @@ fn large(index: usize, edition: Edition, of: Workload) -> String {
         format!("[{}, terraform_data.r{}.output]", revision(index, edition, of), index - 1)
     };
     format!("resource \"terraform_data\" \"r{index}\" {{\n  input = {input}\n}}\n\n")
+}
+
+/// A resource of AWS that is there as soon as it is asked for.
+fn parameter(index: usize, edition: Edition, of: Workload) -> String {
+    format!(
+        "resource \"aws_ssm_parameter\" \"r{index}\" {{\n  name  = \"/bench/r{index}\"\n  type  = \"String\"\n  \
+         value = \"{}\"\n}}\n\n",
+        revision(index, edition, of)
+    )
 }
 
 /// What makes the input of a resource another one: of the last resource, which nothing depends on, or of all.

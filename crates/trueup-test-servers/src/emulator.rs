@@ -84,7 +84,8 @@ impl Emulator {
         }
     }
 
-    fn try_start(self, settings: &[(&str, &str)]) -> Result<RunningEmulator, NoEmulator> {
+    /// The same, for whoever can do without.
+    pub fn try_start(self, settings: &[(&str, &str)]) -> Result<RunningEmulator, NoEmulator> {
         let data = tempfile::tempdir().map_err(|error| failed("make a folder for the emulator", &error))?;
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let (python, settings) = (self.environment()?, settings.collect());
