@@ -41,6 +41,11 @@ impl Cloud {
         Ok(Cloud { emulator, plugins })
     }
 
+    /// Forgets what is in it.
+    pub(crate) fn empty(&mut self) {
+        self.emulator.restart();
+    }
+
     /// Writes what every stack begins with, and the settings of a user, which all tools read: where the plugin lies.
     /// With those, Terraform needs no `init`, and nobody spends a second on the checksum of the plugin.
     pub(crate) fn furnish(&self, stack: &Path, home: &Path) -> Result<(), Failure> {

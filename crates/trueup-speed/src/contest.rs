@@ -41,7 +41,7 @@ struct Entrant<'a> {
 impl Contest<'_> {
     /// Measures all tools on a workload, and adds what was seen to the report.
     pub(crate) fn run(&self, workload: Workload, report: &mut Report) -> Result<(), Failure> {
-        let cloud = match workload.shape.needs_cloud().then(Cloud::start).transpose() {
+        let mut cloud = match workload.shape.needs_cloud().then(Cloud::start).transpose() {
             Ok(cloud) => cloud,
             Err(why) => {
                 eprintln!("{:<18} left out: {why}", workload.name());
@@ -69,7 +69,7 @@ impl Contest<'_> {
                     entrant.tool.name(),
                     repetition + 1
                 );
-                match self.live(entrant, workload, cloud.as_ref(), report) {
+                match self.live(entrant, workload, cloud.as_mut(), report) {
                     // A peer that fails is no reason to lose what all others took.
                     Err(failure) if entrant.tool.name() != tool::TRUEUP.name => {
                         eprintln!("error: {failure}");
@@ -88,10 +88,13 @@ impl Contest<'_> {
         &self,
         entrant: &mut Entrant<'_>,
         workload: Workload,
-        cloud: Option<&Cloud>,
+        mut cloud: Option<&mut Cloud>,
         report: &mut Report,
     ) -> Result<(), Failure> {
-        let mut life = Life::begin(entrant.tool, workload, cloud, self.folder)?;
+        if let Some(cloud) = &mut cloud {
+            cloud.empty();
+        }
+        let mut life = Life::begin(entrant.tool, workload, cloud.as_deref(), self.folder)?;
         let mut before = limit::Contents::default();
         for operation in entrant.operations.clone() {
             let Some(Seen::Usage(usage)) = life.run(operation, Under::Meter)? else { continue };
