@@ -127,10 +127,15 @@ impl Contest<'_> {
         if matches!(operation, Operation::Deploy | Operation::Destroy) {
             let commits = after.commits_since(before);
             let wall_s = limit::replay(&commits, self.folder)?;
+            let tens = limit::in_commits_of(limit::STEPS, &commits);
+            let tens_wall_s = limit::replay(&tens, self.folder)?;
             let known =
                 report.limits.iter_mut().find(|it| it.workload == workload && it.operation == operation);
             match known {
-                Some(limited) => limited.wall_s.push(wall_s),
+                Some(limited) => {
+                    limited.wall_s.push(wall_s);
+                    limited.tens_wall_s.push(tens_wall_s);
+                }
                 None => report.limits.push(Limited {
                     workload,
                     operation,
@@ -140,6 +145,7 @@ impl Contest<'_> {
                         .map(|it| it.records.len() + it.journal.len() + it.history.len())
                         .sum(),
                     wall_s: vec![wall_s],
+                    tens_wall_s: vec![tens_wall_s],
                 }),
             }
         }

@@ -11,6 +11,10 @@ use rusqlite::{Connection, OpenFlags};
 use crate::bare::{Bare, Rows};
 use crate::failure::Failure;
 
+/// How many steps share a commit where each is a call to a provider, ten of which are under way at a time. What is
+/// nothing but its record shares one with many more.
+pub(crate) const STEPS: usize = 10;
+
 /// What a state file holds, in bytes.
 #[derive(Default)]
 pub(crate) struct Contents {
@@ -69,6 +73,24 @@ impl Contents {
         }
         commits
     }
+}
+
+/// The same rows in commits of so many steps.
+pub(crate) fn in_commits_of(steps: usize, commits: &[Rows]) -> Vec<Rows> {
+    let records: Vec<_> = commits.iter().flat_map(|it| &it.records).copied().collect();
+    let journal: Vec<_> = commits.iter().flat_map(|it| &it.journal).copied().collect();
+    let history: Vec<_> = commits.iter().flat_map(|it| &it.history).copied().collect();
+    let share = (history.len() * steps).div_ceil(journal.len().max(1)).max(1);
+    let mut lines = history.chunks(share);
+    let pairs = records.chunks(steps).zip(journal.chunks(steps));
+    pairs
+        .map(|(records, journal)| Rows {
+            records: records.to_vec(),
+            journal: journal.to_vec(),
+            history: lines.next().unwrap_or_default().to_vec(),
+            outputs: None,
+        })
+        .collect()
 }
 
 /// How long the bare program takes to write commits into a new file, in seconds.
@@ -132,6 +154,20 @@ mod tests {
         let records: Vec<_> =
             destroyed.commits_since(&deployed).into_iter().map(|commit| commit.records).collect();
         assert_eq!(records, [[(0, 10)], [(0, 0)]]);
+    }
+
+    #[test]
+    fn the_same_rows_can_be_cut_into_other_commits() {
+        let whole = Rows {
+            records: (0..25).map(|it| (it, 10)).collect(),
+            journal: vec![5; 25],
+            history: vec![3; 50],
+            outputs: None,
+        };
+        let cut = in_commits_of(10, &[whole]);
+        let sizes: Vec<_> =
+            cut.iter().map(|it| (it.records.len(), it.journal.len(), it.history.len())).collect();
+        assert_eq!(sizes, [(10, 10, 20), (10, 10, 20), (5, 5, 10)]);
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn told(report: &Report) -> String {
     for (title, grid) in [
         ("Growth of chains from 1,000 on: the exponent of the number of resources", tables::growth(report)),
         (
-            "Beside a bare SQLite program that writes the same rows in the same commits",
+            "Beside a bare SQLite program that writes the same rows, in the same commits and in commits of ten steps",
             tables::limits(report),
         ),
         ("Targets", targets::grid(report)),

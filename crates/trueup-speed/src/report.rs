@@ -12,7 +12,7 @@ use crate::tool::Named;
 use crate::workload::{Shape, Workload};
 
 /// The form of the JSON file.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
@@ -49,14 +49,17 @@ pub(crate) struct Skipped {
     pub(crate) why: String,
 }
 
-/// What a bare program needs for the rows that an operation wrote, in the same transactions, once for each try.
+/// What a bare program needs for the rows that an operation wrote, once for each try.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Limited {
     pub(crate) workload: Workload,
     pub(crate) operation: Operation,
     pub(crate) commits: usize,
     pub(crate) rows: usize,
+    /// In the same transactions.
     pub(crate) wall_s: Vec<f64>,
+    /// In transactions of ten steps.
+    pub(crate) tens_wall_s: Vec<f64>,
 }
 
 /// A figure of a measurement that is compared and fitted.

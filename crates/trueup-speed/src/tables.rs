@@ -85,20 +85,27 @@ pub(crate) fn growth(report: &Report) -> Grid {
     grid
 }
 
-/// Deploys and destroys beside what the machine allows.
+/// Deploys and destroys beside what the machine allows: how many times as long as the bare program they take, with the
+/// commits there were and with commits of ten steps.
 pub(crate) fn limits(report: &Report) -> Grid {
-    let mut grid = Grid::new(["chains", "operation", "commits", "rows", "bare SQLite", "trueup", "ratio"], 2);
+    let titles =
+        ["chains", "operation", "rows", "trueup", "commits", "bare SQLite", "ratio", "in tens", "ratio"];
+    let mut grid = Grid::new(titles, 2);
     for limited in &report.limits {
         let took = report.figure(&report.tools[0].name, limited.workload, limited.operation, Figure::Wall);
-        if let (Some(took), Some(limit)) = (took, median(limited.wall_s.iter().copied())) {
+        let [bare, tens] =
+            [&limited.wall_s, &limited.tens_wall_s].map(|wall_s| median(wall_s.iter().copied()));
+        if let (Some(took), Some(bare), Some(tens)) = (took, bare, tens) {
             grid.add(vec![
                 count(limited.workload.resources),
                 limited.operation.title().to_owned(),
-                count(limited.commits),
                 count(limited.rows),
-                seconds(limit),
                 seconds(took),
-                times(took / limit),
+                count(limited.commits),
+                seconds(bare),
+                times(took / bare),
+                seconds(tens),
+                times(took / tens),
             ]);
         }
     }

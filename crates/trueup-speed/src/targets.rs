@@ -75,9 +75,11 @@ fn titled(workload: Workload, operation: Operation) -> String {
     format!("{} of {}", operation.title(), count(workload.resources))
 }
 
+/// What the bare program takes in commits of ten steps. That what is nothing but its record needs far fewer is the
+/// engine's own doing, and makes the limit no lower.
 fn bare(report: &Report, workload: Workload, operation: Operation) -> Option<f64> {
     let limited = report.limits.iter().find(|it| it.workload == workload && it.operation == operation)?;
-    median(limited.wall_s.iter().copied())
+    median(limited.tens_wall_s.iter().copied())
 }
 
 /// In so many seconds, or in three times what the bare program needs, whichever is more.
@@ -194,7 +196,10 @@ fn limit(report: &Report, resources: usize) -> Target {
     let workload = chains(resources);
     let measured = || Some(ours(report, workload, Deploy, Figure::Wall)? / bare(report, workload, Deploy)?);
     Target {
-        says: format!("{} within {LIMIT_TIMES:.0}× of bare SQLite", titled(workload, Deploy)),
+        says: format!(
+            "{} within {LIMIT_TIMES:.0}× of bare SQLite in commits of ten",
+            titled(workload, Deploy)
+        ),
         measured: measured().map(|it| (times(it), it <= LIMIT_TIMES)),
     }
 }

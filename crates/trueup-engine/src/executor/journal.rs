@@ -10,8 +10,9 @@ use crate::mutations::planted;
 use tokio::sync::oneshot;
 use trueup_state::{Batch, FencingToken, HistoryLine, Scope, Store, StoreError, Version, Write};
 
-/// How many share a commit at most: whoever comes later is the next one's, so that the store is not waited for by all.
-const SHARING_MAX: usize = 128;
+/// For how many one commits at most, beside itself: whoever comes later is the next one's, so that the store is not waited
+/// for by all. Together they are half of what may be under way at a time of what is nothing but its record.
+const FOLLOWERS_MAX: usize = 127;
 
 pub(crate) struct Journal {
     store: Arc<dyn Store>,
@@ -86,13 +87,14 @@ impl Journal {
     }
 
     async fn lead(&self, own: Vec<Write>) -> Result<Version, StoreError> {
-        if self.queue.lock().is_ok_and(|queue| queue.waiting.len() < SHARING_MAX) {
-            // Let everyone who is ready join before the commit begins.
+        if self.queue.lock().is_ok_and(|queue| queue.waiting.len() < FOLLOWERS_MAX) {
+            // Let everyone who is ready join before the commit begins. A commit that is full begins at once: those for
+            // whom the last one was go on while the store writes.
             yield_once().await;
         }
         let (followers, history): (Vec<_>, _) = match self.queue.lock() {
             Ok(mut queue) => {
-                let joining = queue.waiting.len().min(SHARING_MAX);
+                let joining = queue.waiting.len().min(FOLLOWERS_MAX);
                 (queue.waiting.drain(..joining).collect(), std::mem::take(&mut queue.history))
             }
             Err(_) => return Err(self.poisoned()),
