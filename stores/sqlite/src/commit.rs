@@ -1,4 +1,4 @@
-//! Commits, all on the store's thread, also the writing of JSON: whoever commits has other things to do.
+//! Commits: the rows are prepared by whoever commits, and written on the store's thread.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use trueup_state::rows::{BatchRows, RecordChange, RecordRow};
@@ -8,13 +8,25 @@ use crate::columns::{Count, Time};
 use crate::fault::Fault;
 use crate::lease;
 
+/// A batch as rows.
+pub(crate) struct Rows {
+    rows: BatchRows,
+    history: Vec<HistoryLine>,
+}
+
+impl Rows {
+    pub(crate) fn of(batch: &Batch) -> Result<Rows, Fault> {
+        let rows = BatchRows::of(batch).map_err(|error| Fault::System(error.into()))?;
+        Ok(Rows { rows, history: batch.history.clone() })
+    }
+}
+
 pub(crate) fn commit(
     transaction: &Transaction<'_>,
     scope: &Scope,
     token: FencingToken,
-    batch: &Batch,
+    Rows { rows, history }: &Rows,
 ) -> Result<Version, Fault> {
-    let rows = BatchRows::of(batch).map_err(|error| Fault::System(error.into()))?;
     let scope = lease::check_held(transaction, scope, token)?;
     let mut grow = transaction
         .prepare_cached("UPDATE scopes SET version = version + 1 WHERE id = ?1 RETURNING version")?;
@@ -27,7 +39,7 @@ pub(crate) fn commit(
     for (id, body) in &rows.journal {
         insert.execute(params![scope, id, Count(version), body])?;
     }
-    write_history(transaction, scope, &batch.history)?;
+    write_history(transaction, scope, history)?;
     if let Some(outputs) = &rows.outputs {
         let mut upsert = transaction.prepare_cached(
             "INSERT INTO outputs (scope, body) VALUES (?1, ?2)

@@ -144,8 +144,11 @@ impl Store for SqliteStore {
         token: FencingToken,
         batch: &'a Batch,
     ) -> BoxFuture<'a, Result<Version, StoreError>> {
-        let (scope, batch) = (scope.clone(), batch.clone());
-        Box::pin(self.worker.write(move |transaction| commit::commit(transaction, &scope, token, &batch)))
+        Box::pin(async move {
+            let rows = commit::Rows::of(batch).map_err(|fault| fault.told("write", self.worker.path()))?;
+            let scope = scope.clone();
+            self.worker.write(move |transaction| commit::commit(transaction, &scope, token, &rows)).await
+        })
     }
 
     fn journal<'a>(
