@@ -12,7 +12,7 @@ Usage: cargo xtask bench [OPTIONS]
 Measures the program as released, side by side with the tools on the path that do the same, and says what it took,
 how it grows and whether the targets are met.
 
-  --quick             smaller stacks and fewer repetitions: some minutes instead of half an hour
+  --quick             smaller stacks and fewer repetitions: some minutes instead of three quarters of an hour
   --only SHAPE        only stacks of this shape: start-up, chains, fan, deep, modules, large-values, outputs, aws,
                       aws-cold; or only `makespan`, `rendering`. Can be given more than once
   --peer NAME         only beside this tool (terraform, tofu), or beside `none`. Can be given more than once
