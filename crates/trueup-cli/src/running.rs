@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join, select};
 use trueup_core::{Address, Diagnostics, Severity};
 use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, Reconciler, RunReport, SavedPlan};
 use trueup_policy::Policies;
@@ -113,10 +113,15 @@ pub(crate) async fn carry_out_changed(
     if let Course::Following(saved) = errand.course {
         planner.check_saved(saved).await?;
     }
-    let Built { mut program, premises, .. } = {
+    let scope = workplace.scope();
+    let (read, built) = {
+        // The store reads on its own while the program is built here. What cannot be read is told when it is needed.
+        let anew = matches!(errand.course, Course::Anew);
+        let reading = async { if anew { store.load(&scope).await.ok() } else { None } };
         let building = workplace.program(errand.purpose, &planner, &errand.options.plan);
-        uninterrupted(workplace, building).await??
+        uninterrupted(workplace, join(reading, building)).await?
     };
+    let Built { mut program, premises, .. } = built?;
     change(&mut program);
     match errand.course {
         Course::Anew => {}
@@ -142,7 +147,10 @@ pub(crate) async fn carry_out_changed(
     let mode = mode(errand.json, &session.ui);
     let usual = errand.options.plan.retry.attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, usual, attempts(&program));
-    let reconciler = following(workplace.reconciler(store, progress.sink()));
+    let mut reconciler = following(workplace.reconciler(store, progress.sink()));
+    if let Some(read) = read {
+        reconciler = reconciler.having_read(scope, read);
+    }
     let cancellation = Cancellation::new();
     let watcher = progress.watcher();
     let handling = handle_interrupts(workplace, &cancellation, &watcher);

@@ -1,7 +1,7 @@
 //! The engine as its users see it: a reconciler made of state, registry and event sink.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
@@ -31,6 +31,7 @@ pub struct Reconciler {
     random: Arc<dyn Random>,
     looking: Arc<Looking>,
     following: Option<Following>,
+    read: Mutex<Option<(Scope, Snapshot)>>,
 }
 
 /// Why a run did not begin, or had to be given up as a whole.
@@ -70,7 +71,16 @@ impl Reconciler {
     /// A reconciler on the machine's clock and randomness.
     pub fn new(store: Arc<dyn Store>, registry: Registry, events: EventSink) -> Self {
         let (clock, random) = (Arc::new(RuntimeClock::new()), Arc::new(SystemRandom));
-        Reconciler { store, registry, events, clock, random, looking: Arc::default(), following: None }
+        Reconciler {
+            store,
+            registry,
+            events,
+            clock,
+            random,
+            looking: Arc::default(),
+            following: None,
+            read: Mutex::default(),
+        }
     }
 
     /// The same on another clock and randomness.
@@ -79,6 +89,14 @@ impl Reconciler {
         self.clock = clock;
         self.random = random;
         self
+    }
+
+    /// The same, with records that were read while the program was: the next plan for their scope need not read them. That
+    /// they are a little older does no harm. A run always makes sure, once it holds the lease, that what its plan follows
+    /// from is still what is recorded.
+    #[must_use]
+    pub fn having_read(self, scope: Scope, snapshot: Snapshot) -> Self {
+        Reconciler { read: Mutex::new(Some((scope, snapshot))), ..self }
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
@@ -229,7 +247,11 @@ impl Reconciler {
         trace: &mut Trace,
     ) -> Result<Planned<'p>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
-        let snapshot = self.store.load(&scope).await?;
+        let read = self.read.lock().ok().and_then(|mut read| read.take());
+        let snapshot = match read {
+            Some((of, snapshot)) if of == scope => snapshot,
+            _ => self.store.load(&scope).await?,
+        };
         Ok(planner::plan(&self.sources(program, options, destroy), snapshot, trace).await?)
     }
 

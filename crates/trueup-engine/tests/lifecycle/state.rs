@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trueup_engine::EngineError;
+use trueup_engine::{Deployed, EngineError, EventSink, Plan};
 use trueup_state::{Acquired, Holder, Scope, Store};
 
 use crate::failing::Renewal;
@@ -130,4 +130,25 @@ fn a_plan_that_is_no_longer_true_is_asked_for_again() {
     });
     assert!(deployed.succeeded());
     assert_eq!(asked, ["Plan: 1 to update", "No changes"]);
+}
+
+/// STATE-11: records that were read ahead spare a plan its own look, once. If they are no longer true, that is seen
+/// before anything is done.
+#[test]
+fn what_was_read_ahead_and_changed_since_is_read_again() {
+    let bench = Bench::new();
+    let scope = Scope::new("stack", "test");
+    let read = bench.run(bench.store.load(&scope)).unwrap();
+    bench.deployed(&program([thing("a", 1)]));
+    let reconciler = bench.reconciler(EventSink::new()).having_read(scope, read);
+    let (changed, mut asked) = (program([thing("a", 2)]), Vec::new());
+    let mut approve = |plan: &Plan| {
+        asked.push(plan.summary());
+        true
+    };
+    let deploying = reconciler.deploy_approved(&changed, &bench.options, &bench.cancellation, &mut approve);
+    assert!(matches!(bench.run(deploying), Ok(Deployed::Ran(report)) if report.succeeded()));
+    // Without a record, the first plan found it by its name.
+    assert_eq!(asked, ["Plan: 1 to update"; 2]);
+    assert_eq!(bench.world.things(), ["a=2"]);
 }
