@@ -108,7 +108,7 @@ impl Progress {
 
     /// How the run stands, for those who interrupt it.
     pub(crate) fn watcher(&self) -> Watcher {
-        Watcher(self.shared.clone())
+        Watcher { shared: self.shared.clone(), sink: self.sink.clone() }
     }
 
     /// Waits until all events are shown, and takes the bottom lines away.
@@ -126,24 +126,29 @@ impl Drop for Progress {
     }
 }
 
-/// Looks on at a run.
+/// Looks on at a run. What it says is true of all that has happened, also of what is not shown yet.
 #[derive(Clone)]
-pub(crate) struct Watcher(Arc<Shared>);
+pub(crate) struct Watcher {
+    shared: Arc<Shared>,
+    sink: EventSink,
+}
 
 impl Watcher {
     /// Whether the run has begun.
     pub(crate) fn has_started(&self) -> bool {
-        self.0.state().tracker.has_started()
+        self.sink.settle();
+        self.shared.state().tracker.has_started()
     }
 
     /// What is under way, with how long: `pg_database.main (7 s)`.
     pub(crate) fn under_way(&self) -> Vec<String> {
-        let now = self.0.clock.now();
+        self.sink.settle();
+        let now = self.shared.clock.now();
         let told = |running: &Running| {
             let elapsed = now.duration_since(running.since).unwrap_or_default().as_secs();
             format!("{} ({elapsed} s)", running.address)
         };
-        self.0.state().tracker.running().into_iter().map(told).collect()
+        self.shared.state().tracker.running().into_iter().map(told).collect()
     }
 }
 

@@ -44,18 +44,29 @@ impl Drop for Queue {
 /// How long a subscriber lets events gather. To wake it for each would cost the run more than the events.
 const GATHERING: Duration = Duration::from_millis(10);
 
+/// For how long whoever wants all to be heard waits: a subscriber that is stuck must not keep others from their work.
+const HEARING_MAX: Duration = Duration::from_secs(1);
+
 /// What a subscriber has not heard of yet.
 #[derive(Default)]
 struct Mailbox {
     mail: Mutex<Mail>,
+    /// For the subscriber: there is something to hear.
     news: Condvar,
+    /// For those who wait for it: it has heard of something.
+    heard: Condvar,
 }
 
 #[derive(Default)]
 struct Mail {
     events: Vec<Arc<Event>>,
+    /// How many came, and of how many the subscriber has heard.
+    posted: u64,
+    heard: u64,
     /// The subscriber wants to be woken by the next event.
     is_awaited: bool,
+    /// Someone waits until all is heard.
+    is_urgent: bool,
     /// Nothing comes any more.
     is_last: bool,
 }
@@ -67,6 +78,7 @@ impl Mailbox {
             return;
         }
         mail.events.push(event);
+        mail.posted += 1;
         if mail.is_awaited {
             self.news.notify_one();
         }
@@ -80,19 +92,34 @@ impl Mailbox {
             mail = self.news.wait(mail).unwrap_or_else(PoisonError::into_inner);
         }
         mail.is_awaited = false;
+        mail.is_urgent = false;
         std::mem::take(&mut mail.events)
     }
 
-    /// Waits a moment for more, or until nothing more comes.
-    fn gather(&self) {
-        let mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.news.wait_timeout_while(mail, GATHERING, |mail| !mail.is_last);
+    /// So many more were heard of. Waits a moment for others, unless someone waits or nothing more comes.
+    fn gather(&self, heard: usize) {
+        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        mail.heard += heard as u64;
+        self.heard.notify_all();
+        let waited = self.news.wait_timeout_while(mail, GATHERING, |mail| !mail.is_last && !mail.is_urgent);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Waits until all that came so far is heard of.
+    fn settle(&self) {
+        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        let posted = mail.posted;
+        mail.is_urgent = mail.heard < posted;
+        self.news.notify_one();
+        let waited =
+            self.heard.wait_timeout_while(mail, HEARING_MAX, |mail| mail.heard < posted && !mail.is_last);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     fn close(&self) {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner).is_last = true;
         self.news.notify_one();
+        self.heard.notify_all();
     }
 }
 
@@ -120,7 +147,7 @@ impl EventSink {
                 if catch_unwind(AssertUnwindSafe(|| hear(&events))).is_err() {
                     return own.close();
                 }
-                own.gather();
+                own.gather(events.len());
             }
         };
         let thread = std::thread::Builder::new().name("trueup-events".to_owned()).spawn(listen).ok();
@@ -134,6 +161,15 @@ impl EventSink {
         let Ok(subscribers) = self.subscribers.lock() else { return };
         let event = Arc::new(event);
         subscribers.iter().for_each(|queue| queue.mailbox.post(event.clone()));
+    }
+
+    /// Waits until every subscriber has heard of all events so far: for whoever asks one of them how things stand.
+    pub fn settle(&self) {
+        let mailboxes: Vec<_> = match self.subscribers.lock() {
+            Ok(subscribers) => subscribers.iter().map(|queue| queue.mailbox.clone()).collect(),
+            Err(_) => return,
+        };
+        mailboxes.iter().for_each(|mailbox| mailbox.settle());
     }
 
     /// Waits until every subscriber has heard of all events so far, and lets them go.

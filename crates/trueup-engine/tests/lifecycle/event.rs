@@ -144,3 +144,25 @@ fn a_failing_subscriber_neither_stops_nor_reorders_the_run() {
     assert!(heard.is_sorted() && heard.len() == 8, "{heard:?}");
     assert_eq!(bench.world.things(), ["a=1", "b=1"]);
 }
+
+/// EVENT-6: subscribers may lag behind; whoever must know how things stand can wait for them. One that has failed is not
+/// waited for.
+#[test]
+fn what_has_happened_can_be_waited_for() {
+    use std::sync::{Arc, Mutex};
+    use trueup_engine::{Event, EventSink};
+    let heard = Arc::new(Mutex::new(0));
+    let also = heard.clone();
+    let sink = EventSink::new()
+        .with(|_: &Event| panic!("a subscriber of the user's"))
+        .with(move |_: &Event| *also.lock().unwrap() += 1);
+    let bench = Bench::new();
+    for run in 1..=100 {
+        let changed = program([thing("a", 1 + run % 2)]);
+        let reconciler = bench.reconciler(sink.clone());
+        bench.run(reconciler.deploy(&changed, &bench.options, &bench.cancellation)).unwrap();
+        sink.settle();
+        // A run begins, decides, begins an operation, ends it, and ends.
+        assert_eq!(*heard.lock().unwrap(), 5 * run, "after run {run}");
+    }
+}
