@@ -5,28 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trueup_cli_harness::provider_folder;
-use trueup_test_servers::emulator::{Emulator, RunningEmulator};
+use trueup_test_servers::emulator::{AWS_PROVIDER, Emulator, RunningEmulator};
 
 use crate::failure::Failure;
 use crate::workload::Shape;
 
 /// How long a plugin waits for the next command of a life, in seconds.
 const STAY_SECONDS: &str = "15";
-
-const PROVIDER: &str = r#"terraform {
-  required_providers {
-    aws = { source = "hashicorp/aws" }
-  }
-}
-
-provider "aws" {
-  region                      = "us-east-1"
-  access_key                  = "test"
-  secret_key                  = "test"
-  skip_credentials_validation = true
-  skip_metadata_api_check     = true
-}
-"#;
 
 pub(crate) struct Cloud {
     emulator: RunningEmulator,
@@ -54,7 +39,7 @@ impl Cloud {
             self.plugins
         );
         for (file, text) in
-            [(stack.join("provider.tf"), PROVIDER), (home.join(".terraformrc"), settings.as_str())]
+            [(stack.join("provider.tf"), AWS_PROVIDER), (home.join(".terraformrc"), settings.as_str())]
         {
             fs::write(&file, text).map_err(|error| Failure::at(&file, error))?;
         }

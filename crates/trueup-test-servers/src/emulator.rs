@@ -11,6 +11,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+/// What a Terraform configuration begins with whose AWS is an emulator. The plugin finds it by `AWS_ENDPOINT_URL`.
+pub const AWS_PROVIDER: &str = r#"terraform {
+  required_providers {
+    aws = { source = "hashicorp/aws" }
+  }
+}
+
+provider "aws" {
+  region                      = "us-east-1"
+  access_key                  = "test"
+  secret_key                  = "test"
+  skip_credentials_validation = true
+  skip_metadata_api_check     = true
+}
+"#;
+
 /// Which emulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Emulator {

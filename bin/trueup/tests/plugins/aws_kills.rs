@@ -3,27 +3,11 @@
 
 use regex::Regex;
 use trueup_cli_harness::provider_folder;
-use trueup_test_servers::emulator::{Emulator, RunningEmulator};
+use trueup_test_servers::emulator::{AWS_PROVIDER, Emulator, RunningEmulator};
 use trueup_test_servers::gate::{Gate, Held};
 
 use crate::bench::{Bench, unfolded};
 use crate::kills::kill;
-
-const HEAD: &str = r#"terraform {
-  required_providers {
-    aws = { source = "hashicorp/aws" }
-  }
-}
-
-provider "aws" {
-  region                      = "us-east-1"
-  access_key                  = "test"
-  secret_key                  = "test"
-  skip_credentials_validation = true
-  skip_metadata_api_check     = true
-}
-
-"#;
 
 /// An object whose id is its name.
 const ROLE: &str = r#"resource "aws_iam_role" "a" {
@@ -68,7 +52,7 @@ impl Cloud {
         let gate = Gate::before(emulator.port());
         let mut bench = Bench::of_others("hashicorp/aws", &folder);
         bench.variables = vec![("AWS_ENDPOINT_URL", gate.endpoint())];
-        bench.folder.write("main.tf", &format!("{HEAD}{program}"));
+        bench.folder.write("main.tf", &format!("{AWS_PROVIDER}\n{program}"));
         Some(Cloud { bench, emulator, gate })
     }
 
