@@ -4,9 +4,15 @@ use std::fmt;
 
 /// Whether a text can stand bare as a name: a letter or `_`, then letters, digits, `_` and `-`.
 pub fn is_identifier(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
-        && chars.all(|char| char.is_alphanumeric() || char == '_' || char == '-')
+    begins_name(text) && text.chars().all(is_in_name)
+}
+
+fn begins_name(text: &str) -> bool {
+    text.chars().next().is_some_and(|first| first.is_alphabetic() || first == '_')
+}
+
+fn is_in_name(char: char) -> bool {
+    char.is_alphanumeric() || char == '_' || char == '-'
 }
 
 /// Displays a text in double quotes, with escapes that [`Scanner::quoted`] reads back.
@@ -62,10 +68,9 @@ impl<'a> Scanner<'a> {
     /// Takes the identifier that comes next.
     pub(crate) fn identifier(&mut self) -> Option<&'a str> {
         let rest = self.rest();
-        let in_name = |char: char| char.is_alphanumeric() || char == '_' || char == '-';
-        let end = rest.find(|char| !in_name(char)).unwrap_or(rest.len());
+        let end = rest.find(|char| !is_in_name(char)).unwrap_or(rest.len());
         let name = &rest[..end];
-        is_identifier(name).then(|| {
+        begins_name(name).then(|| {
             self.at += end;
             name
         })

@@ -1,11 +1,14 @@
 //! Addresses: the names by which people know resources, such as `module.net.std_file.readme["k"]`.
 //!
-//! An address is a shared pointer to its parts: the engine keeps many copies of each.
+//! An address is a shared pointer to its parts and their hash: the engine keeps many copies of each, and looks things up
+//! by them all the time.
 
 mod parse;
 mod range;
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,8 +21,13 @@ use crate::text::{Quoted, is_identifier};
 use crate::value::Marks;
 
 /// The address of one resource or data source instance.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Address(Arc<Parts>);
+#[derive(Clone)]
+pub struct Address(Arc<Hashed>);
+
+struct Hashed {
+    hash: u64,
+    parts: Parts,
+}
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Parts {
@@ -89,20 +97,26 @@ pub struct ModuleStep {
 impl Address {
     /// The address of a resource in the root module. Fails if either part is not a name.
     pub fn resource(type_name: &str, name: &str) -> Result<Self, AddressError> {
-        Self::new(ModulePath::ROOT, Mode::Resource, type_name, name)
+        Self::new(ModulePath::ROOT, Mode::Resource, type_name, name, None)
     }
 
     /// The address of a data source in the root module. Fails if either part is not a name.
     pub fn data(type_name: &str, name: &str) -> Result<Self, AddressError> {
-        Self::new(ModulePath::ROOT, Mode::Data, type_name, name)
+        Self::new(ModulePath::ROOT, Mode::Data, type_name, name, None)
     }
 
     /// The address of an ephemeral resource in the root module. Fails if either part is not a name.
     pub fn ephemeral(type_name: &str, name: &str) -> Result<Self, AddressError> {
-        Self::new(ModulePath::ROOT, Mode::Ephemeral, type_name, name)
+        Self::new(ModulePath::ROOT, Mode::Ephemeral, type_name, name, None)
     }
 
-    fn new(module: ModulePath, mode: Mode, type_name: &str, name: &str) -> Result<Self, AddressError> {
+    fn new(
+        module: ModulePath,
+        mode: Mode,
+        type_name: &str,
+        name: &str,
+        key: Option<InstanceKey>,
+    ) -> Result<Self, AddressError> {
         for part in [type_name, name] {
             if !is_identifier(part) {
                 return Err(AddressError::not_a_name(part));
@@ -112,50 +126,82 @@ impl Address {
         if matches!(type_name, "module" | "data" | "ephemeral") {
             return Err(AddressError::not_a_name(type_name));
         }
-        Ok(Address(Arc::new(Parts {
+        Ok(Self::of(Parts {
             module,
             mode,
             type_name: type_name.into(),
             name: name.into(),
-            key: None,
-        })))
+            key: key.map(Box::new),
+        }))
+    }
+
+    fn of(parts: Parts) -> Self {
+        let mut hasher = DefaultHasher::new();
+        parts.hash(&mut hasher);
+        Address(Arc::new(Hashed { hash: hasher.finish(), parts }))
     }
 
     /// The same address inside a module.
     #[must_use]
     pub fn in_module(&self, module: ModulePath) -> Self {
-        Address(Arc::new(Parts { module, ..(*self.0).clone() }))
+        Self::of(Parts { module, ..self.0.parts.clone() })
     }
 
     /// The same address, of one instance or of all (`None`).
     #[must_use]
     pub fn with_key(&self, key: Option<InstanceKey>) -> Self {
-        Address(Arc::new(Parts { key: key.map(Box::new), ..(*self.0).clone() }))
+        Self::of(Parts { key: key.map(Box::new), ..self.0.parts.clone() })
     }
 
     /// The modules around it.
     pub fn module(&self) -> &ModulePath {
-        &self.0.module
+        &self.0.parts.module
     }
 
     /// Whether it is managed, only read or opened for a run.
     pub fn mode(&self) -> Mode {
-        self.0.mode
+        self.0.parts.mode
     }
 
     /// The type, such as `std_file`.
     pub fn type_name(&self) -> &str {
-        &self.0.type_name
+        &self.0.parts.type_name
     }
 
     /// The name within its module.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.0.parts.name
     }
 
     /// The instance, if there are several.
     pub fn key(&self) -> Option<&InstanceKey> {
-        self.0.key.as_deref()
+        self.0.parts.key.as_deref()
+    }
+}
+
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.0.hash == other.0.hash && self.0.parts == other.0.parts)
+    }
+}
+
+impl Eq for Address {}
+
+impl Hash for Address {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl PartialOrd for Address {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Address {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.parts.cmp(&other.0.parts)
     }
 }
 
@@ -195,7 +241,7 @@ impl ModulePath {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { module, mode, type_name, name, key } = &*self.0;
+        let Parts { module, mode, type_name, name, key } = &self.0.parts;
         if !module.is_root() {
             write!(f, "{module}.")?;
         }

@@ -90,8 +90,7 @@ impl<'a> Reader<'a> {
         if !self.scanner.is_at_end() {
             return Err(self.error("the end"));
         }
-        let address = Address::new(ModulePath::new(modules)?, mode, first, name)?;
-        Ok(AddressRange::Resource(address.with_key(key)))
+        Address::new(ModulePath::new(modules)?, mode, first, name, key).map(AddressRange::Resource)
     }
 
     fn name(&mut self, expected: &'static str) -> Result<&'a str, AddressError> {

@@ -17,13 +17,13 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
+use serde_json::de::StrRead;
 
+use super::Value;
+use super::reading::{Keys, Unread, read_value};
 use super::written::Written;
-use super::{Number, Value};
-use crate::path::{Path, Step};
-use crate::source::Origin;
-use crate::types::Type;
+use crate::path::Path;
 
 /// How to write a value as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,21 @@ pub enum JsonError {
     TooDeep,
 }
 
+impl From<serde_json::Error> for JsonError {
+    fn from(error: serde_json::Error) -> Self {
+        JsonError::Syntax { message: error.to_string() }
+    }
+}
+
+impl From<Unread<serde_json::Error>> for JsonError {
+    fn from(unread: Unread<serde_json::Error>) -> Self {
+        match unread {
+            Unread::Form(error) => error,
+            Unread::Syntax(error) => error.into(),
+        }
+    }
+}
+
 /// Why writing cannot fail.
 const WRITABLE: &str = "values have texts for keys";
 
@@ -100,41 +115,48 @@ impl Value {
 
     /// Reads JSON text that [`Value::to_json`] wrote.
     pub fn from_json(text: &str) -> Result<Value, JsonError> {
-        let tree: Json = read_json(text)?;
-        Value::from_json_tree(&tree)
+        read_text(text, |reader| read_value(reader, Keys::Ours).map_err(JsonError::from))
     }
 
     /// Reads JSON text that someone else wrote: no key means anything special.
     pub fn from_plain_json(text: &str) -> Result<Value, JsonError> {
-        let tree: Json = read_json(text)?;
-        Value::read(&tree, true)
+        read_text(text, |reader| read_value(reader, Keys::Plain).map_err(JsonError::from))
     }
 
     /// Reads a JSON tree.
     pub fn from_json_tree(tree: &Json) -> Result<Value, JsonError> {
-        Value::read(tree, false)
-    }
-
-    fn read(tree: &Json, plain: bool) -> Result<Value, JsonError> {
-        let value = Reader { path: Path::ROOT, plain }.value(tree)?;
-        if value.depth() > Value::DEPTH_MAX { Err(JsonError::TooDeep) } else { Ok(value) }
+        read_value(tree, Keys::Ours).map_err(JsonError::from)
     }
 }
 
 /// Reads a JSON document that may hold values as deep as [`Value::DEPTH_MAX`], which is deeper than `serde_json`
 /// reads by itself.
 pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
+    read_text(text, |reader| T::deserialize(reader).map_err(JsonError::from))
+}
+
+fn read_text<'t, T>(
+    text: &'t str,
+    read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'t>>) -> Result<T, JsonError>,
+) -> Result<T, JsonError> {
     // Most texts have fewer brackets than may nest; to count them is much faster than to follow them.
-    let brackets = text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
-    if brackets > JSON_DEPTH_MAX && nesting(text) > JSON_DEPTH_MAX {
+    if brackets(text) > JSON_DEPTH_MAX && nesting(text) > JSON_DEPTH_MAX {
         return Err(JsonError::TooDeep);
     }
-    let syntax = |error: serde_json::Error| JsonError::Syntax { message: error.to_string() };
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer.disable_recursion_limit();
-    let document = T::deserialize(&mut deserializer).map_err(syntax)?;
-    deserializer.end().map_err(syntax)?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let document = read(&mut reader)?;
+    reader.end()?;
     Ok(document)
+}
+
+/// How many brackets open. Sums of bytes are what processors do many of at a time.
+fn brackets(text: &str) -> usize {
+    let chunks = text.as_bytes().chunks(usize::from(u8::MAX));
+    chunks
+        .map(|chunk| chunk.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>())
+        .map(usize::from)
+        .sum()
 }
 
 /// How deeply brackets nest in a JSON text, strings left aside. An upper bound when the text is no JSON.
@@ -156,98 +178,6 @@ fn nesting(text: &str) -> usize {
     deepest
 }
 
-/// Whether a written key is one of ours rather than an escaped one of the value.
-fn is_marker(key: &str) -> bool {
-    key.starts_with('$') && !key.starts_with("$$")
-}
-
-struct Reader {
-    path: Path,
-    plain: bool,
-}
-
-impl Reader {
-    fn value(&mut self, tree: &Json) -> Result<Value, JsonError> {
-        match tree {
-            Json::Null => Ok(Value::NULL),
-            Json::Bool(truth) => Ok(Value::from(*truth)),
-            Json::Number(number) => match number.as_str().parse::<Number>() {
-                Ok(number) => Ok(Value::number(number)),
-                Err(error) => Err(self.error(format!("the number {error}"))),
-            },
-            Json::String(text) => Ok(Value::string(text)),
-            Json::Array(items) => Ok(Value::list(self.items(items)?)),
-            Json::Object(object) if !self.plain && object.keys().any(|key| is_marker(key)) => {
-                self.wrapped(object)
-            }
-            Json::Object(object) => Ok(Value::object(self.entries(object)?)),
-        }
-    }
-
-    fn wrapped(&mut self, object: &Map<String, Json>) -> Result<Value, JsonError> {
-        let mut value = None;
-        let mut secret = false;
-        let mut origin = None;
-        for (key, content) in object {
-            let read = match (key.as_str(), content) {
-                ("$secret", Json::Bool(true)) => {
-                    secret = true;
-                    continue;
-                }
-                ("$at", content) => {
-                    let at = Origin::deserialize(content);
-                    origin = Some(at.map_err(|_| self.error("`$at` is [file, start, end]".to_owned()))?);
-                    continue;
-                }
-                ("$value", content) => self.value(content)?,
-                ("$sealed", Json::String(text)) => Value::sealed(text),
-                ("$set", Json::Array(items)) => Value::set(self.items(items)?),
-                ("$map", Json::Object(entries)) => Value::map(self.entries(entries)?),
-                ("$unknown", content) => match Type::from_json_tree(content) {
-                    Ok(ty) => Value::unknown(ty),
-                    Err(message) => return Err(self.error(message)),
-                },
-                (key, _) => return Err(self.error(format!("`{key}` does not belong here"))),
-            };
-            if value.replace(read).is_some() {
-                return Err(self.error("two contents for one value".to_owned()));
-            }
-        }
-        let Some(mut value) = value else {
-            return Err(self.error("the content was left out because it is secret".to_owned()));
-        };
-        if let Some(origin) = origin {
-            value = value.with_origin(origin);
-        }
-        Ok(value.into_secret_if(secret))
-    }
-
-    fn items(&mut self, items: &[Json]) -> Result<Vec<Value>, JsonError> {
-        let read = |(at, item)| self.at(Step::Index(at as u64), item);
-        items.iter().enumerate().map(read).collect()
-    }
-
-    fn entries(&mut self, object: &Map<String, Json>) -> Result<Vec<(String, Value)>, JsonError> {
-        let mut entries = Vec::with_capacity(object.len());
-        for (key, item) in object {
-            let key = if self.plain { key } else { key.strip_prefix('$').unwrap_or(key) };
-            entries.push((key.to_owned(), self.at(Step::key(key), item)?));
-        }
-        Ok(entries)
-    }
-
-    fn at(&mut self, step: Step, tree: &Json) -> Result<Value, JsonError> {
-        self.path.push(step);
-        let value = self.value(tree)?;
-        self.path.pop();
-        Ok(value)
-    }
-
-    fn error(&self, message: String) -> JsonError {
-        JsonError::Form { path: self.path.clone(), message }
-    }
-}
-
 impl Serialize for Value {
     /// Writes [`JsonForm::PUBLIC`], so that nothing is told by accident; records say otherwise with [`recorded`].
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -257,8 +187,7 @@ impl Serialize for Value {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let tree = Json::deserialize(deserializer)?;
-        Value::from_json_tree(&tree).map_err(serde::de::Error::custom)
+        read_value(deserializer, Keys::Ours).map_err(Unread::told)
     }
 }
 
@@ -270,8 +199,8 @@ pub mod recorded {
     pub trait Recorded: Sized {
         /// Writes it.
         fn write_recorded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
-        /// Reads it back.
-        fn from_recorded(tree: &Json) -> Result<Self, JsonError>;
+        /// Takes it from what was written.
+        fn from_recorded(value: Value) -> Self;
     }
 
     impl Recorded for Value {
@@ -279,8 +208,8 @@ pub mod recorded {
             Written { value: self, form: JsonForm::RECORD }.serialize(serializer)
         }
 
-        fn from_recorded(tree: &Json) -> Result<Self, JsonError> {
-            Value::from_json_tree(tree)
+        fn from_recorded(value: Value) -> Self {
+            value
         }
     }
 
@@ -293,8 +222,8 @@ pub mod recorded {
             }
         }
 
-        fn from_recorded(tree: &Json) -> Result<Self, JsonError> {
-            if tree.is_null() { Ok(None) } else { Value::from_json_tree(tree).map(Some) }
+        fn from_recorded(value: Value) -> Self {
+            Some(value).filter(|value| !value.is_null() || value.is_secret())
         }
     }
 
@@ -305,7 +234,6 @@ pub mod recorded {
 
     /// Reads what [`serialize`] wrote.
     pub fn deserialize<'de, T: Recorded, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        let tree = Json::deserialize(deserializer)?;
-        T::from_recorded(&tree).map_err(serde::de::Error::custom)
+        Value::deserialize(deserializer).map(T::from_recorded)
     }
 }

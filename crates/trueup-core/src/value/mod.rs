@@ -15,6 +15,7 @@ mod json;
 mod macros;
 mod marks;
 mod number;
+mod reading;
 mod text;
 mod written;
 
