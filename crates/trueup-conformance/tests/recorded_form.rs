@@ -31,3 +31,17 @@ fn a_state_reads_back_from_json_exactly() {
         assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state, "{text}");
     }
 }
+
+/// PLAN-9: inputs that no default adds to are kept once, and read back as both.
+#[test]
+fn inputs_without_defaults_are_kept_once() {
+    let written = value!({ name: "a", password: "hunter2" });
+    let plain = InputValues { written: written.clone(), effective: written.clone() };
+    let text = serde_json::to_string(&plain).unwrap();
+    assert_eq!(text.matches("hunter2").count(), 1, "{text}");
+    assert_eq!(serde_json::from_str::<InputValues>(&text).unwrap(), plain);
+
+    let filled = InputValues { effective: written.with_entry("mode", value!("0644")), written };
+    let text = serde_json::to_string(&filled).unwrap();
+    assert_eq!(serde_json::from_str::<InputValues>(&text).unwrap(), filled);
+}

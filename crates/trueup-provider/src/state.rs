@@ -7,13 +7,11 @@ use trueup_core::Value;
 
 /// The inputs of a resource, both as the program wrote them and with defaults filled in (PLAN-9).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(from = "Separate")]
+#[serde(from = "Recorded", into = "Recorded")]
 pub struct InputValues {
     /// As written: checked, without defaults.
-    #[serde(with = "trueup_core::recorded")]
     pub written: Value,
     /// As it counts: with defaults.
-    #[serde(with = "trueup_core::recorded")]
     pub effective: Value,
 }
 
@@ -28,20 +26,27 @@ impl InputValues {
     }
 }
 
-/// Inputs as they are read, each by itself.
-#[derive(Deserialize)]
-struct Separate {
+/// Inputs as they are kept. Most resources need no default, and a stack has many of them: what is as written is neither
+/// written twice nor held twice.
+#[derive(Serialize, Deserialize)]
+struct Recorded {
     #[serde(with = "trueup_core::recorded")]
     written: Value,
-    #[serde(with = "trueup_core::recorded")]
-    effective: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "trueup_core::recorded")]
+    effective: Option<Value>,
 }
 
-impl From<Separate> for InputValues {
-    /// Where no default stands in, the two share their storage: a stack has many inputs.
-    fn from(Separate { written, effective }: Separate) -> Self {
-        let effective = if effective == written { written.clone() } else { effective };
-        InputValues { written, effective }
+impl From<InputValues> for Recorded {
+    fn from(InputValues { written, effective }: InputValues) -> Self {
+        let effective = (effective != written).then_some(effective);
+        Recorded { written, effective }
+    }
+}
+
+impl From<Recorded> for InputValues {
+    fn from(Recorded { written, effective }: Recorded) -> Self {
+        let effective = effective.filter(|effective| *effective != written);
+        InputValues { effective: effective.unwrap_or_else(|| written.clone()), written }
     }
 }
 
