@@ -77,7 +77,7 @@ impl Driver {
     /// Checks what a program would write, and fills in defaults.
     pub fn inputs(&self, written: &Value) -> Result<InputValues, Diagnostics> {
         let inputs = &self.handler.schema().inputs;
-        let checked = inputs.check(written, &self.context.address.to_string());
+        let checked = inputs.check(written, &self.context.address);
         if checked.diagnostics.has_errors() {
             return Err(checked.diagnostics);
         }

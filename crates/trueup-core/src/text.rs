@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Whether a text can stand bare as a name: a letter or `_`, then letters, digits, `_` and `-`.
 pub fn is_identifier(text: &str) -> bool {
-    begins_name(text) && text.chars().all(is_in_name)
+    begins_name(text) && name_length(text) == text.len()
 }
 
 fn begins_name(text: &str) -> bool {
@@ -13,6 +13,14 @@ fn begins_name(text: &str) -> bool {
 
 fn is_in_name(char: char) -> bool {
     char.is_alphanumeric() || char == '_' || char == '-'
+}
+
+/// How many bytes from the start may be part of a name.
+fn name_length(text: &str) -> usize {
+    let plain = text.bytes().take_while(|byte| byte.is_ascii() && is_in_name(char::from(*byte))).count();
+    // Most names are plain; only what is not is looked at letter by letter.
+    let rest = &text[plain..];
+    plain + rest.find(|char| !is_in_name(char)).unwrap_or(rest.len())
 }
 
 /// Displays a text in double quotes, with escapes that [`Scanner::quoted`] reads back.
@@ -68,7 +76,7 @@ impl<'a> Scanner<'a> {
     /// Takes the identifier that comes next.
     pub(crate) fn identifier(&mut self) -> Option<&'a str> {
         let rest = self.rest();
-        let end = rest.find(|char| !is_in_name(char)).unwrap_or(rest.len());
+        let end = name_length(rest);
         let name = &rest[..end];
         begins_name(name).then(|| {
             self.at += end;

@@ -11,6 +11,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smol_str::SmolStr;
 
@@ -245,7 +246,10 @@ impl fmt::Display for Address {
         if !module.is_root() {
             write!(f, "{module}.")?;
         }
-        write!(f, "{}{type_name}.{name}", mode.prefix())?;
+        // Piece by piece: each record, entry and event writes some.
+        for piece in [mode.prefix(), type_name, ".", name] {
+            f.write_str(piece)?;
+        }
         key.as_ref().map_or(Ok(()), |key| key.fmt(f))
     }
 }
@@ -290,6 +294,21 @@ impl Serialize for Address {
 
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// The text of an address, read where it stands.
+struct Text;
+
+impl Visitor<'_> for Text {
+    type Value = Address;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an address")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Address, E> {
+        text.parse().map_err(E::custom)
     }
 }

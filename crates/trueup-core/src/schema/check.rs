@@ -3,6 +3,7 @@
 //! Every violation is reported, each with its position and place, and what to do. What is unknown passes now and is
 //! checked again at apply, by the same code, when it is known (CRUD-11).
 
+use std::fmt;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
@@ -27,7 +28,11 @@ pub struct Checked {
 
 impl Block {
     /// Checks what a program wrote for this block. `subject` names the declaration in messages.
-    pub fn check(&self, value: &Value, subject: &str) -> Checked {
+    pub fn check(&self, value: &Value, subject: impl fmt::Display) -> Checked {
+        self.check_as(value, &subject)
+    }
+
+    fn check_as(&self, value: &Value, subject: &dyn fmt::Display) -> Checked {
         let mut checker =
             Checker { subject, path: Path::ROOT, diagnostics: Diagnostics::new(), secrets: Vec::new() };
         checker.note_secrets(value);
@@ -44,7 +49,7 @@ impl Block {
 const FOUND_LENGTH_MAX: usize = 40;
 
 struct Checker<'a> {
-    subject: &'a str,
+    subject: &'a dyn fmt::Display,
     path: Path,
     diagnostics: Diagnostics,
     /// Where secrets stand in the source: a line that is shown may hold one that the message is not about.
@@ -295,7 +300,7 @@ impl Checker<'_> {
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic.about(self.subject));
+        self.diagnostics.push(diagnostic.about(self.subject.to_string()));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where ephemeral values may stand: in attributes that are never recorded, and nowhere else.
 
+use std::fmt;
+
 use super::{Block, Shape};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::path::{Path, Step};
@@ -7,7 +9,7 @@ use crate::value::{Kind, Value};
 
 impl Block {
     /// What is wrong with a value of this block that would be recorded: all ephemeral parts that are not write-only.
-    pub fn refuse_ephemeral(&self, value: &Value, subject: &str) -> Diagnostics {
+    pub fn refuse_ephemeral(&self, value: &Value, subject: impl fmt::Display) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         self.walk(value, &Path::ROOT, &mut |path, value| {
             let summary = format!("ephemeral value not allowed: `{path}` in {subject} is recorded");

@@ -81,13 +81,13 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
     if evaluated.diagnostics.has_errors() {
         return Err(invalid(evaluated.diagnostics).into());
     }
-    let checked = block.check(&evaluated.value, &node.address.to_string());
+    let checked = block.check(&evaluated.value, &node.address);
     if checked.diagnostics.has_errors() {
         return Err(invalid(checked.diagnostics).into());
     }
     let misused = match node.is_ephemeral() {
         true => Diagnostics::new(),
-        false => block.refuse_ephemeral(&checked.value, &node.address.to_string()),
+        false => block.refuse_ephemeral(&checked.value, &node.address),
     };
     if misused.has_errors() {
         return Err(invalid(misused).into());
@@ -136,7 +136,7 @@ pub(super) fn resolved_inputs(draft: &Draft, at: usize) -> Option<InputValues> {
     let node = &draft.nodes[at];
     let (declared, handler) = (node.declared()?, node.handler()?);
     let block = &handler.schema().inputs;
-    let checked = block.check(&declared.inputs.evaluate(&draft.known()).value, &node.address.to_string());
+    let checked = block.check(&declared.inputs.evaluate(&draft.known()).value, &node.address);
     let sound = !checked.diagnostics.has_errors();
     sound.then(|| InputValues { effective: block.with_defaults(&checked.value), written: checked.value })
 }

@@ -85,7 +85,7 @@ pub(crate) async fn configured(
         Diagnostics::from(failure.hints.iter().fold(told, |told, hint| told.hint(hint.clone())))
     };
     let schema = provider.config_schema().await.map_err(|failure| failed("load", &failure))?;
-    let checked = schema.check(&written.value, &format!("provider {name}"));
+    let checked = schema.check(&written.value, format!("provider {name}"));
     if checked.diagnostics.has_errors() {
         return Err(checked.diagnostics);
     }

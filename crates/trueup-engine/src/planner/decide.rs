@@ -131,7 +131,7 @@ pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
     let evaluated = inputs.evaluate(&scope);
     let mut diagnostics = evaluated.diagnostics;
     if !node.is_ephemeral() {
-        diagnostics.extend(block.refuse_ephemeral(&evaluated.value, &node.address.to_string()));
+        diagnostics.extend(block.refuse_ephemeral(&evaluated.value, &node.address));
     }
     let mut bindings = Vec::new();
     for binding in bound {
@@ -141,7 +141,7 @@ pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
     }
     let mut desired = None;
     if !diagnostics.has_errors() {
-        let checked = block.check(&evaluated.value, &node.address.to_string());
+        let checked = block.check(&evaluated.value, &node.address);
         diagnostics.extend(checked.diagnostics);
         desired =
             Some(InputValues { effective: block.with_defaults(&checked.value), written: checked.value });

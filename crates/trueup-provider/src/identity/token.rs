@@ -53,18 +53,14 @@ impl FromStr for IdempotencyToken {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let digits: Option<Vec<u8>> =
-            text.chars().map(|digit| digit.to_digit(16).map(|it| it as u8)).collect();
-        match digits {
-            Some(digits) if digits.len() == 32 => {
-                let mut bytes = [0; 16];
-                for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-                    *byte = pair[0] << 4 | pair[1];
-                }
-                Ok(IdempotencyToken(bytes))
-            }
-            _ => Err(format!("`{text}` is not an idempotency token: expected 32 hexadecimal digits")),
+        let refused = || format!("`{text}` is not an idempotency token: expected 32 hexadecimal digits");
+        let digits: &[u8; 32] = text.as_bytes().try_into().map_err(|_| refused())?;
+        let digit = |at: usize| char::from(digits[at]).to_digit(16).map(|it| it as u8).ok_or_else(refused);
+        let mut bytes = [0; 16];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = digit(2 * at)? << 4 | digit(2 * at + 1)?;
         }
+        Ok(IdempotencyToken(bytes))
     }
 }
 

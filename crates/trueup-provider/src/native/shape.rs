@@ -194,7 +194,7 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
 
     /// Checks resolved inputs against the schema: what was unknown at plan is known now (CRUD-11).
     pub(super) fn check_schema(&self, call: &CallContext, desired: &InputValues) -> Result<(), Failure> {
-        let checked = self.schema.inputs.check(&desired.written, &call.address.to_string());
+        let checked = self.schema.inputs.check(&desired.written, &call.address);
         if !checked.diagnostics.has_errors() {
             return Ok(());
         }
