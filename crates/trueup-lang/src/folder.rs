@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use trueup_core::{Diagnostic, Diagnostics, SourceMap};
+use trueup_core::{Diagnostic, Diagnostics, SourceMap, on_all_cores};
 
 use crate::declare::ModuleFile;
-use crate::syntax::{FILE_BYTES_MAX, parse_source};
+use crate::syntax::{Body, Entered, FILE_BYTES_MAX, Parsed, enter_source};
 
 /// The names of files that belong to a module, in the order in which they are read.
 pub(crate) fn is_source(name: &str) -> bool {
@@ -28,21 +28,31 @@ pub(crate) fn read_folder(
             return Vec::new();
         }
     };
-    let mut files = Vec::new();
+    let mut entered = Vec::new();
     for name in names {
         let place = shown.join(&name);
         let place = place.strip_prefix(".").unwrap_or(&place).display().to_string();
         match read_bounded(&folder.join(&name)) {
-            Ok(bytes) => {
-                let parsed = parse_source(sources, &place, &bytes);
-                diagnostics.extend(parsed.diagnostics);
-                files.push(ModuleFile { name, body: parsed.tree });
-            }
+            Ok(bytes) => entered.push((name, bytes.len(), enter_source(sources, &place, &bytes))),
             Err(error) => diagnostics.push(unreadable(&place, &error)),
         }
     }
-    files
+    let bytes: usize = entered.iter().map(|(_, bytes, _)| bytes).sum();
+    let parse = |(name, _, entered): (String, usize, Entered)| (name, entered.parse(sources));
+    let parsed = if bytes < SHARED_BYTES_MIN {
+        entered.into_iter().map(parse).collect()
+    } else {
+        on_all_cores(entered, &parse)
+    };
+    let file = |(name, parsed): (String, Parsed<Body>)| {
+        diagnostics.extend(parsed.diagnostics);
+        ModuleFile { name, body: parsed.tree }
+    };
+    parsed.into_iter().map(file).collect()
 }
+
+/// Less text than this is read sooner than a thread begins.
+const SHARED_BYTES_MIN: usize = 128 * 1024;
 
 fn source_names(folder: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();

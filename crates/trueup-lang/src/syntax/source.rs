@@ -12,6 +12,34 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Enters a file in the source map and reads it: as JSON if its name ends in `.json`, else as native syntax.
 pub fn parse_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Parsed<Body> {
+    let entered = enter_source(sources, name, bytes);
+    entered.parse(sources)
+}
+
+/// A file that stands in the source map and is still to be read.
+pub(crate) enum Entered {
+    /// A text.
+    Text(FileId),
+    /// What cannot be read at all.
+    Refused(Parsed<Body>),
+}
+
+impl Entered {
+    /// Reads it. `sources` is the map it stands in.
+    pub(crate) fn parse(self, sources: &SourceMap) -> Parsed<Body> {
+        match self {
+            Entered::Refused(parsed) => parsed,
+            Entered::Text(id) => {
+                let file = sources.file(id).expect("it was entered in this map");
+                let text = file.text().unwrap_or_default();
+                if file.name().ends_with(".json") { parse_json_body(text, id) } else { parse_body(text, id) }
+            }
+        }
+    }
+}
+
+/// Enters a file in the source map.
+pub(crate) fn enter_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Entered {
     if bytes.len() > FILE_BYTES_MAX {
         let file = sources.add(name, "");
         let message = format!(
@@ -23,10 +51,7 @@ pub fn parse_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Parsed
     }
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
-        Ok(text) => {
-            let file = sources.add(name, text);
-            if name.ends_with(".json") { parse_json_body(text, file) } else { parse_body(text, file) }
-        }
+        Ok(text) => Entered::Text(sources.add(name, text)),
         Err(error) => {
             // Up to the error the lossy text is the same as the bytes, so the place is right in it.
             let file = sources.add(name, String::from_utf8_lossy(bytes).as_ref());
@@ -38,10 +63,11 @@ pub fn parse_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Parsed
     }
 }
 
-fn refused(file: FileId, start: usize, end: usize, message: String, hint: &str) -> Parsed<Body> {
+fn refused(file: FileId, start: usize, end: usize, message: String, hint: &str) -> Entered {
     // Both are within FILE_BYTES_MAX.
     let origin = Origin { file, start: start as u32, end: end as u32 };
     let mut diagnostic = Diagnostic::error(message).hint(hint);
     diagnostic.origin = Some(origin);
-    Parsed { tree: Body { items: Vec::new(), origin, json: false }, diagnostics: diagnostic.into() }
+    let tree = Body { items: Vec::new(), origin, json: false };
+    Entered::Refused(Parsed { tree, diagnostics: diagnostic.into() })
 }
