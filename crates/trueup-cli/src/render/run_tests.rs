@@ -60,8 +60,8 @@ fn failed() -> RunReport {
     report(vec![
         ("awsn_lambda_function.w10", Outcome::Skipped(address("awsn_sqs_queue.jobs"))),
         ("awsn_lambda_function.w2", Outcome::Skipped(address("awsn_sqs_queue.jobs"))),
-        ("awsn_sqs_queue.jobs", Outcome::Failed(denied)),
-        ("std_file.a", Outcome::Failed(fatal)),
+        ("awsn_sqs_queue.jobs", denied.into()),
+        ("std_file.a", fatal.into()),
         ("std_file.b", Outcome::Done(Action::Create)),
     ])
 }

@@ -10,12 +10,18 @@ use crate::plan::{Action, Plan};
 pub enum Outcome {
     /// This was done, and is recorded.
     Done(Action),
-    /// It failed.
-    Failed(Failure),
+    /// It failed. Boxed, because there are many outcomes and few failures.
+    Failed(Box<Failure>),
     /// It was not begun, because this failed.
     Skipped(Address),
     /// It was not begun, because the run was stopped.
     NotStarted,
+}
+
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Outcome::Failed(Box::new(failure))
+    }
 }
 
 /// How a run ended.

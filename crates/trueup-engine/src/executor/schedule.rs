@@ -78,17 +78,7 @@ struct Progress<'a> {
 pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     let Planned { plan, mut draft } = planned;
     forget_opened(run, &mut draft);
-    for action in &plan.actions {
-        let kind = EventKind::Decision {
-            decision: action.decision(),
-            changes: action.changes.clone(),
-            inputs: action.inputs.clone(),
-        };
-        run.emit(Some(&action.address), kind);
-        if !action.drift.is_empty() {
-            run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
-        }
-    }
+    let announced = announce(run, &plan).await;
     let held = draft.nodes.iter().map(|node| {
         let as_stored = |record: &Arc<Record>| draft.relocation.as_stored(record.clone());
         let record = node.record.as_ref().map(|(record, version)| (as_stored(record), *version));
@@ -102,7 +92,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
         held: held.collect(),
         outcomes: vec![None; draft.nodes.len()],
         clean_up_failures: Vec::new(),
-        store_failed: None,
+        store_failed: announced.err(),
         failed: false,
         refused: validate_delete_first(run, &draft).await,
         used: vec![None; draft.nodes.len()],
@@ -112,6 +102,31 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
         progress.fail(&draft, &address, failure);
     }
     progress.conclude(&draft, plan).await
+}
+
+/// How many decisions are held as lines of the history before they are written.
+const DECISIONS_AT_ONCE: usize = 4096;
+
+/// Tells what was decided. A large plan is never held as text as a whole.
+async fn announce(run: &Run<'_>, plan: &Plan) -> Result<(), StoreError> {
+    for decided in plan.actions.chunks(DECISIONS_AT_ONCE) {
+        for action in decided {
+            let kind = EventKind::Decision {
+                decision: action.decision(),
+                changes: action.changes.clone(),
+                inputs: action.inputs.clone(),
+            };
+            run.emit(Some(&action.address), kind);
+            if !action.drift.is_empty() {
+                run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
+            }
+        }
+        // What is not much goes with the first step.
+        if decided.len() == DECISIONS_AT_ONCE {
+            run.journal.flush(None).await?;
+        }
+    }
+    Ok(())
 }
 
 /// What the plan opened is closed: from here on each value that follows from it is another, and so is each provider's
@@ -162,7 +177,7 @@ impl Progress<'_> {
         self.failed = true;
         let operation = Operation::Read;
         self.run.emit(Some(address), EventKind::Failed { operation, failure: failure.clone() });
-        self.outcomes[*at] = Some(Outcome::Failed(failure));
+        self.outcomes[*at] = Some(failure.into());
     }
     /// Makes moves durable before anything else happens (MOVE-1). All of them take part in one commit: between two, a
     /// record would depend on an address that no record has.
@@ -213,7 +228,7 @@ impl Progress<'_> {
             let failure =
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
             self.failed = true;
-            self.outcomes[at] = Some(Outcome::Failed(failure));
+            self.outcomes[at] = Some(failure.into());
         }
     }
 
@@ -224,7 +239,7 @@ impl Progress<'_> {
             let Some(inputs) = prepare::resolved_inputs(draft, at).filter(|_| done) else { continue };
             if let Err(failure) = prepare::hold_premise(&draft.nodes[at], &inputs) {
                 self.failed = true;
-                self.outcomes[at] = Some(Outcome::Failed(failure));
+                self.outcomes[at] = Some(failure.into());
             }
         }
     }
@@ -340,7 +355,7 @@ impl Progress<'_> {
                         let operation = operation_of(task, draft.nodes[at].decision.action);
                         self.run
                             .emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
-                        self.outcomes[at] = Some(Outcome::Failed(failure));
+                        self.outcomes[at] = Some(failure.into());
                         return Some(address);
                     }
                 }
@@ -368,7 +383,7 @@ impl Progress<'_> {
                 let in_use = cleans_up && was_left && failure.class == FailureClass::Conflict;
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
-                    _ => self.outcomes[at] = Some(Outcome::Failed(failure)),
+                    _ => self.outcomes[at] = Some(failure.into()),
                 }
                 (!in_use).then_some(address)
             }
@@ -466,7 +481,7 @@ impl Progress<'_> {
                 None => {}
             }
         }
-        outcomes.extend(self.clean_up_failures.drain(..).map(|(address, it)| (address, Outcome::Failed(it))));
+        outcomes.extend(self.clean_up_failures.drain(..).map(|(address, it)| (address, it.into())));
         outcomes.sort_by(|left, right| left.0.cmp(&right.0));
         let mut report = RunReport {
             run: run.run.to_string(),

@@ -65,6 +65,25 @@ fn the_history_holds_the_events_of_each_run() {
     assert!(lines[1].event.contains("\"event\":\"reconciler.deploy.decision\""), "{}", lines[1].event);
 }
 
+/// STATE-8: what is decided of a large stack is written in several commits, each decision once and in order.
+#[test]
+fn the_history_of_a_large_plan_is_whole() {
+    use trueup_state::{Scope, Store};
+    const COUNT: usize = 4096 + 5;
+    let bench = Bench::new();
+    let mut large = program([]);
+    large.resources.extend((0..COUNT).map(|at| thing(&format!("t{at:04}"), 1)));
+    bench.deployed(&large);
+    let scope = Scope::new("stack", "test");
+    let runs = bench.run(bench.store.runs(&scope)).unwrap();
+    let lines = bench.run(bench.store.history(&scope, &runs[0].run)).unwrap();
+    assert_eq!(lines.len(), 2 + 3 * COUNT);
+    for (at, line) in lines[1..=COUNT].iter().enumerate() {
+        assert!(line.event.contains("\"event\":\"reconciler.deploy.decision\""), "{}", line.event);
+        assert!(line.event.contains(&format!("w_thing.t{at:04}\"")), "{}", line.event);
+    }
+}
+
 /// EVENT-3, EVENT-5: each event as JSON and as a line for people.
 #[test]
 fn events_carry_all_that_a_subscriber_needs() {

@@ -1,5 +1,6 @@
 //! `lifecycle`: how a resource is treated, in Terraform's words and in ours.
 
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use smol_str::SmolStr;
@@ -76,6 +77,12 @@ pub enum DriftWord {
 }
 
 impl Lifecycle {
+    /// That of all resources that say nothing of it, which most do: held once.
+    pub(super) fn usual() -> Arc<Self> {
+        static USUAL: LazyLock<Arc<Lifecycle>> = LazyLock::new(Arc::default);
+        USUAL.clone()
+    }
+
     pub(super) fn decode(block: Block, mode: Mode, diagnostics: &mut Diagnostics) -> Self {
         const NESTED: &[BlockShape<'static>] = &[
             BlockShape { name: "precondition", labels: 0 },

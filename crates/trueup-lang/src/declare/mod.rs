@@ -139,6 +139,8 @@ pub fn declare(files: Vec<ModuleFile>, diagnostics: &mut Diagnostics) -> Module 
     for block in primary {
         module.declare(block, diagnostics);
     }
+    // A large program is held to the end of a run, and room for half as many again with it.
+    module.resources.shrink_to_fit();
     module
 }
 

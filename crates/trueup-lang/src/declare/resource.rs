@@ -1,5 +1,7 @@
 //! `resource`, `data` and `module`.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Mode, Origin};
 
@@ -26,7 +28,7 @@ pub struct Resource {
     /// What it depends on beyond what it refers to.
     pub depends_on: Vec<StaticTraversal>,
     /// How it is treated.
-    pub lifecycle: Lifecycle,
+    pub lifecycle: Arc<Lifecycle>,
     /// What it attaches to others (BIND-1).
     pub binds: Vec<Bind>,
     /// All else: what its provider understands.
@@ -104,8 +106,8 @@ impl Module {
         let provider = words.expression("provider").and_then(|it| ProviderName::decode(&it, diagnostics));
         let depends_on = traversals(words.expression("depends_on"), "depends_on", diagnostics);
         let lifecycle = words.block("lifecycle", diagnostics);
-        let lifecycle =
-            lifecycle.map(|block| Lifecycle::decode(block, mode, diagnostics)).unwrap_or_default();
+        let lifecycle = lifecycle.map(|block| Arc::new(Lifecycle::decode(block, mode, diagnostics)));
+        let lifecycle = lifecycle.unwrap_or_else(Lifecycle::usual);
         let binds = words.blocks("bind");
         let binds = binds.into_iter().filter_map(|block| Bind::decode(block, diagnostics)).collect();
         for block in words.blocks("provisioner").iter().chain(&words.blocks("connection")) {
