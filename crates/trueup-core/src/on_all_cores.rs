@@ -14,7 +14,9 @@ pub fn on_all_cores<T: Send, R: Send>(items: Vec<T>, work: &(impl Fn(T) -> R + S
         std::iter::from_fn(next).map(|(at, item)| (at, work(item))).collect::<Vec<_>>()
     };
     let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..cores).map(|_| scope.spawn(run)).collect();
+        // Where there can be no more threads, this one does it all.
+        let begun = |_| thread::Builder::new().spawn_scoped(scope, run).ok();
+        let others: Vec<_> = (1..cores).filter_map(begun).collect();
         let mut done = run();
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -55,6 +55,29 @@ fn a_folder_without_stack_files_says_what_to_do() {
     assert!(refused.contains("`.tu.hcl`"), "{refused}");
 }
 
+/// A folder of this size is read by several threads at once.
+#[test]
+fn a_large_folder_is_read_in_the_order_of_its_files() {
+    let bench = Bench::new([]);
+    let local = |file: &str, at: usize| format!("locals {{\n  {file}_{at} = \"{}\"\n}}\n", "x".repeat(1000));
+    let text = |file: &str| (0..100).map(|at| local(file, at)).collect::<String>();
+    let files = ["a", "b", "c", "d"];
+    for file in files {
+        bench.write(&format!("{file}.tf"), &text(file));
+    }
+    bench.write(
+        "e.tf",
+        "output \"length\" { value = length(join(\"\", [local.a_99, local.b_0, local.d_50])) }",
+    );
+    insta::assert_snapshot!(bench.output("length"), @"3000");
+    for file in files {
+        bench.write(&format!("{file}.tf"), &format!("{}\nlocals {{ {file} = }}", text(file)));
+    }
+    let refused = bench.refused();
+    let places: Vec<usize> = files.iter().map(|file| refused.find(&format!("{file}.tf:")).unwrap()).collect();
+    assert!(places.is_sorted(), "{refused}");
+}
+
 #[test]
 fn terraform_settings_are_understood_or_refused() {
     let bench =
