@@ -41,7 +41,9 @@ fn inputs_without_defaults_are_kept_once() {
     assert_eq!(text.matches("hunter2").count(), 1, "{text}");
     assert_eq!(serde_json::from_str::<InputValues>(&text).unwrap(), plain);
 
-    let filled = InputValues { effective: written.with_entry("mode", value!("0644")), written };
-    let text = serde_json::to_string(&filled).unwrap();
-    assert_eq!(serde_json::from_str::<InputValues>(&text).unwrap(), filled);
+    for effective in [written.with_entry("mode", value!("0644")), Value::NULL] {
+        let filled = InputValues { written: written.clone(), effective };
+        let text = serde_json::to_string(&filled).unwrap();
+        assert_eq!(serde_json::from_str::<InputValues>(&text).unwrap(), filled);
+    }
 }

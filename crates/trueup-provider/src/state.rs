@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use trueup_core::Value;
 
 /// The inputs of a resource, both as the program wrote them and with defaults filled in (PLAN-9).
@@ -32,8 +32,18 @@ impl InputValues {
 struct Recorded {
     #[serde(with = "trueup_core::recorded")]
     written: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "trueup_core::recorded")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "trueup_core::recorded::serialize",
+        deserialize_with = "said"
+    )]
     effective: Option<Value>,
+}
+
+/// What is said, if only that it is null.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    trueup_core::recorded::deserialize(deserializer).map(Some)
 }
 
 impl From<InputValues> for Recorded {

@@ -12,7 +12,7 @@ use trueup_state::rows::{from_nanoseconds, to_nanoseconds};
 use trueup_state::{Batch, Entry, FencingToken, HistoryLine, Holder, Record, RecordId, StoreError};
 
 /// The newest format this program knows, which is the one it writes.
-pub(crate) const FORMAT: u64 = 1;
+pub(crate) const FORMAT: u64 = 2;
 
 /// How many writers a head remembers.
 const WRITERS_MAX: usize = 32;
@@ -187,7 +187,9 @@ impl Head {
             return Err(garbled(&"it is not as it was written"));
         }
         let mut lines = whole.lines();
-        let head = read_json(lines.next().unwrap_or_default()).map_err(|error| garbled(&error))?;
+        let mut head: Head = read_json(lines.next().unwrap_or_default()).map_err(|error| garbled(&error))?;
+        // What is written next is of this format.
+        head.format = FORMAT;
         let commits = lines.map(|line| {
             let said = read_json(line).map_err(|error| garbled(&error))?;
             Ok(Arc::new(Commit { line: line.to_owned(), said }))
@@ -293,4 +295,17 @@ pub(crate) fn time(nanoseconds: i64) -> SystemTime {
 /// The checksum of a text.
 pub(crate) fn sum(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// STATE-7
+    #[test]
+    fn an_older_format_is_brought_up_to_date_by_the_next_write() {
+        let older = Head { format: 1, ..Head::empty() }.text(&[]).unwrap();
+        let Ok((head, _)) = Head::read(&older) else { panic!("it is as it was written") };
+        assert!(head.text(&[]).unwrap().starts_with(&format!("{{\"format\":{FORMAT},")));
+    }
 }

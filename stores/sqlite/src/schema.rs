@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use crate::fault::Fault;
 
 /// The newest format this program knows, which is the one it writes.
-pub(crate) const FORMAT: u64 = 2;
+pub(crate) const FORMAT: u64 = 3;
 
 const TABLES: &str = "
     CREATE TABLE meta (format INTEGER NOT NULL) STRICT;
@@ -64,12 +64,16 @@ const TABLES: &str = "
 ";
 
 /// What leads from each format to the next, from format 1 on.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
     CREATE TABLE keyrings (
         scope INTEGER PRIMARY KEY REFERENCES scopes,
         body TEXT NOT NULL
     ) STRICT;
-"];
+    ",
+    // Bodies leave out inputs with defaults where there are none: older programs cannot read that, we read both.
+    "",
+];
 
 /// Lays out an empty database.
 pub(crate) fn create(connection: &mut Connection) -> rusqlite::Result<()> {

@@ -106,10 +106,10 @@ async fn an_older_format_is_brought_up_to_date() {
 #[tokio::test]
 async fn a_newer_format_is_refused() {
     let (_folder, path) = filled().await;
-    edit(&path, "UPDATE meta SET format = 3");
+    edit(&path, "UPDATE meta SET format = 4");
     assert_eq!(
         refusal(&path).await,
-        "the state at state.db has format 3, this program knows up to 2: use a newer trueup"
+        "the state at state.db has format 4, this program knows up to 3: use a newer trueup"
     );
     edit(&path, "DELETE FROM meta");
     assert_eq!(

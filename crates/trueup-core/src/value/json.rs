@@ -118,7 +118,8 @@ impl Value {
         read_text(text, |reader| read_value(reader, Keys::Ours).map_err(JsonError::from))
     }
 
-    /// Reads JSON text that someone else wrote: no key means anything special.
+    /// Reads JSON text that someone else wrote: no key means anything special, but the one by which `serde_json` tells
+    /// numbers.
     pub fn from_plain_json(text: &str) -> Result<Value, JsonError> {
         read_text(text, |reader| read_value(reader, Keys::Plain).map_err(JsonError::from))
     }

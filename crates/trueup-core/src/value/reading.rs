@@ -156,8 +156,8 @@ fn is_marker(key: &str) -> bool {
     key.starts_with('$') && !key.starts_with("$$")
 }
 
-/// The key of the only entry of what `serde_json` gives for a number, so that not a digit is lost. A test of the round
-/// trip of large numbers says if that is another one some day.
+/// The key of the only entry of what `serde_json` gives for a number that no integer holds, so that not a digit is lost.
+/// A test of the round trip of large numbers says if that is another one some day.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// A value, or a part of one.

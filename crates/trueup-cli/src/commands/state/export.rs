@@ -14,8 +14,8 @@ use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
-/// The version of the form.
-pub(super) const EXPORT_VERSION: u32 = 1;
+/// The version of the form. Older ones are read as well.
+pub(super) const EXPORT_VERSION: u32 = 2;
 
 /// Write everything that is recorded in a stage as JSON, for a copy or another store
 ///

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use trueup_core::read_json;
 use trueup_provider::IdempotencyToken;
 use trueup_state::sealing::{Keyring, opened};
 use trueup_state::{
@@ -85,16 +86,17 @@ fn read(path: &std::path::Path) -> CommandResult<Export> {
         )
     };
     // The version first: what else a newer form holds is not for us to read.
-    let header: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))?;
+    let header: serde_json::Value = read_json(&text).map_err(|error| foreign(error.to_string()))?;
     match (header["kind"].as_str(), header["version"].as_u64()) {
-        (Some("state"), Some(version)) if version == u64::from(EXPORT_VERSION) => {}
+        (Some("state"), Some(version)) if (1..=u64::from(EXPORT_VERSION)).contains(&version) => {}
         (Some("state"), Some(version)) => {
-            return Err(foreign(format!("it has version {version}, this program knows {EXPORT_VERSION}")));
+            return Err(foreign(format!(
+                "it has version {version}, this program knows up to {EXPORT_VERSION}"
+            )));
         }
         _ => return Err(foreign("it has neither kind nor version".to_owned())),
     }
-    serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))
+    read_json(&text).map_err(|error| foreign(error.to_string()))
 }
 
 /// The steps that lead to these records, legal as any others.
