@@ -201,7 +201,7 @@ pub(crate) async fn carry_out_changed(
                 }
             }
         };
-        raced(workplace, &watcher, running).await
+        raced(workplace, &cancellation, &watcher, running).await
     };
     drop(planning);
     progress.finish();
@@ -367,11 +367,20 @@ pub(crate) async fn uninterrupted<T>(
 }
 
 /// The outcome of a run; `None` if it was interrupted before it began. Afterwards the cancellation ends it.
-async fn raced<T>(workplace: &Workplace<'_>, watcher: &Watcher, run: impl Future<Output = T>) -> Option<T> {
+async fn raced<T>(
+    workplace: &Workplace<'_>,
+    cancellation: &Cancellation,
+    watcher: &Watcher,
+    run: impl Future<Output = T>,
+) -> Option<T> {
     let first = std::pin::pin!(workplace.session.interrupts.first());
     match select(std::pin::pin!(run), first).await {
         Either::Left((done, _)) => Some(done),
-        Either::Right((_, run)) if watcher.has_started() => Some(run.await),
+        Either::Right((_, run)) if watcher.has_started() => {
+            // Who handles interrupts may have looked a moment earlier, when it had not.
+            cancellation.finish();
+            Some(run.await)
+        }
         Either::Right(_) => None,
     }
 }
@@ -387,8 +396,13 @@ fn handle_interrupts<'w>(
         if !watcher.has_started() {
             return;
         }
+        // First of all, so that nothing begins while what is under way is looked up.
+        if count > 1 {
+            cancellation.cancel()
+        } else {
+            cancellation.finish()
+        }
         let under_way = watcher.under_way();
-        cancellation.cancel();
         match (count > 1, under_way.len()) {
             (false, 0) => ui.note("Stopping: nothing is under way."),
             (false, many) => {

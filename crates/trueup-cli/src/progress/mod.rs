@@ -136,8 +136,11 @@ pub(crate) struct Watcher {
 impl Watcher {
     /// Whether the run has begun.
     pub(crate) fn has_started(&self) -> bool {
-        self.sink.settle();
-        self.shared.state().tracker.has_started()
+        let has_started = || self.shared.state().tracker.has_started();
+        has_started() || {
+            self.sink.settle();
+            has_started()
+        }
     }
 
     /// What is under way, with how long: `pg_database.main (7 s)`.

@@ -59,6 +59,11 @@ impl Cancellation {
         if self.finish.is_cancelled() {
             self.abandon.cancel();
         }
+        self.finish();
+    }
+
+    /// The first stage, however often it is asked for.
+    pub fn finish(&self) {
         self.finish.cancel();
     }
 }

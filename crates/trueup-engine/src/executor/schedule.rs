@@ -152,7 +152,9 @@ fn forget_opened(run: &Run<'_>, draft: &mut Draft<'_>) {
 impl Progress<'_> {
     /// Does all that is planned.
     async fn carry_out(&mut self, draft: &mut Draft<'_>) {
-        self.relocate(draft).await;
+        if self.store_failed.is_none() {
+            self.relocate(draft).await;
+        }
         let tasks = main_tasks(draft);
         draft.provisional = provisional(draft);
         for (_, target) in draft.loose.clone() {
