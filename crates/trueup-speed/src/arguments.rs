@@ -19,7 +19,8 @@ how it grows and whether the targets are met.
   --sizes N,N,…       chains of so many resources; else 100,1000,3000,10000,100000
   --repetitions K     how often each life of a stack is lived, at most; else 5
   --json FILE         write all figures there; else to speed/report.json in the target folder
-  --from FILE         measure nothing, and show what is in such a file
+  --from FILE         measure nothing, and show what is in such a file; with --only, measure that again and take all
+                      else from the file
   --book              write the figures and the chart into docs/speed.md and docs/speed.svg
   --folder FOLDER     put the stacks there, on a real disk; else in speed/ in the target folder
   --trueup FILE       measure this program instead of building one

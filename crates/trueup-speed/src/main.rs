@@ -83,9 +83,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let report = match &arguments.from {
-        Some(file) => kept(file)?,
-        None => measured(arguments)?,
+    let earlier = arguments.from.as_deref().map(kept).transpose()?;
+    let report = match earlier {
+        Some(report) if arguments.only.is_empty() => report,
+        earlier => measured(arguments, earlier)?,
     };
     print!("{}", told(&report));
     if arguments.book {
@@ -94,8 +95,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measures everything that was asked for.
-fn measured(arguments: &Arguments) -> Result<Report, Failure> {
+/// Measures everything that was asked for; all else is as it was earlier.
+fn measured(arguments: &Arguments, earlier: Option<Report>) -> Result<Report, Failure> {
     let watch = Watch::start();
     let folder = &arguments.folder;
     fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
@@ -108,7 +109,8 @@ fn measured(arguments: &Arguments) -> Result<Report, Failure> {
     if tool::on_path("strace").is_none() {
         eprintln!("warning: without strace, calls of fsync cannot be counted");
     }
-    let mut report = Report {
+    let is_again = earlier.is_some();
+    let mut report = earlier.unwrap_or_else(|| Report {
         format: FORMAT,
         machine,
         tools: tools.iter().map(Tool::named).collect(),
@@ -117,8 +119,9 @@ fn measured(arguments: &Arguments) -> Result<Report, Failure> {
         limits: Vec::new(),
         makespan: None,
         rendering: None,
+        again: Vec::new(),
         took_s: 0.0,
-    };
+    });
     let contest = Contest {
         tools: &tools,
         repetitions: arguments.repetitions,
@@ -127,6 +130,10 @@ fn measured(arguments: &Arguments) -> Result<Report, Failure> {
     };
     let file = arguments.json.clone().unwrap_or_else(|| folder.join("report.json"));
     for workload in arguments.workloads() {
+        report.forget(workload);
+        if is_again {
+            report.note_again(format!("{} of {}", workload.shape.name(), count(workload.resources)));
+        }
         contest.run(workload, &mut report)?;
         // Whatever happens to the rest of a long run, this much is known.
         keep(&report, &file)?;
@@ -134,13 +141,19 @@ fn measured(arguments: &Arguments) -> Result<Report, Failure> {
     if arguments.wants(MAKESPAN) {
         eprintln!("{MAKESPAN}");
         report.makespan = Some(makespan::measure(&tools[0], folder)?);
+        if is_again {
+            report.note_again(MAKESPAN.to_owned());
+        }
     }
     if arguments.wants(RENDERING) {
         eprintln!("{RENDERING}");
         let repetitions = if arguments.quick { 3 } else { 7 };
         report.rendering = Some(rendering::measure(&tools[0], folder, 10_000, repetitions)?);
+        if is_again {
+            report.note_again(RENDERING.to_owned());
+        }
     }
-    report.took_s = watch.elapsed().as_secs_f64();
+    report.took_s += watch.elapsed().as_secs_f64();
     keep(&report, &file)?;
     Ok(report)
 }

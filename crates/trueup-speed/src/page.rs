@@ -58,6 +58,9 @@ pub(crate) fn machine(report: &Report) -> Vec<String> {
             seconds(it)
         )
     }));
+    if !report.again.is_empty() {
+        lines.push(format!("measured again on the same machine, later: {}", report.again.join(", ")));
+    }
     lines
 }
 

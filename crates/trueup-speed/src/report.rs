@@ -25,6 +25,9 @@ pub(crate) struct Report {
     pub(crate) limits: Vec<Limited>,
     pub(crate) makespan: Option<Makespan>,
     pub(crate) rendering: Option<Rendering>,
+    /// What was measured again in a later run than the rest.
+    #[serde(default)]
+    pub(crate) again: Vec<String>,
     /// How long all of it took.
     pub(crate) took_s: f64,
 }
@@ -90,6 +93,20 @@ impl Measurement {
 }
 
 impl Report {
+    /// Takes out what is known of a workload, because it is measured again.
+    pub(crate) fn forget(&mut self, workload: Workload) {
+        self.measurements.retain(|it| it.workload != workload);
+        self.skipped.retain(|it| it.workload != workload);
+        self.limits.retain(|it| it.workload != workload);
+    }
+
+    /// Says of something that is measured again that it is, once.
+    pub(crate) fn note_again(&mut self, name: String) {
+        if !self.again.contains(&name) {
+            self.again.push(name);
+        }
+    }
+
     pub(crate) fn find(&self, tool: &str, workload: Workload, operation: Operation) -> Option<&Measurement> {
         self.measurements
             .iter()
@@ -188,8 +205,21 @@ mod tests {
             limits: Vec::new(),
             makespan: None,
             rendering: None,
+            again: Vec::new(),
             took_s: 0.0,
         }
+    }
+
+    #[test]
+    fn what_is_measured_again_takes_the_place_of_what_was() {
+        let mut report = report(&[("trueup", 1.0), ("terraform", 2.0)]);
+        let again = Workload { shape: Shape::Chains, resources: 1_000 };
+        report.forget(again);
+        assert!(report.find("trueup", again, Operation::Deploy).is_none());
+        assert_eq!(report.measurements.len(), 4);
+        report.note_again("chains".into());
+        report.note_again("chains".into());
+        assert_eq!(report.again, ["chains"]);
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl Journal {
         }
     }
 
+    /// How many lines of the history wait for a commit.
+    pub(crate) fn noted(&self) -> usize {
+        self.queue.lock().map_or(0, |queue| queue.history.len())
+    }
+
     /// Makes writes durable. All of a failed commit fail together (STATE-3).
     pub(crate) async fn commit(&self, writes: Vec<Write>) -> Result<Version, StoreError> {
         let turn = {

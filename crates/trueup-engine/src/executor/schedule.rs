@@ -104,25 +104,22 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     progress.conclude(&draft, plan).await
 }
 
-/// How many decisions are held as lines of the history before they are written.
-const DECISIONS_AT_ONCE: usize = 4096;
+/// How many lines of the history are held before they are written. Fewer go with the first step.
+const LINES_AT_ONCE: usize = 4096;
 
 /// Tells what was decided. A large plan is never held as text as a whole.
 async fn announce(run: &Run<'_>, plan: &Plan) -> Result<(), StoreError> {
-    for decided in plan.actions.chunks(DECISIONS_AT_ONCE) {
-        for action in decided {
-            let kind = EventKind::Decision {
-                decision: action.decision(),
-                changes: action.changes.clone(),
-                inputs: action.inputs.clone(),
-            };
-            run.emit(Some(&action.address), kind);
-            if !action.drift.is_empty() {
-                run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
-            }
+    for action in &plan.actions {
+        let kind = EventKind::Decision {
+            decision: action.decision(),
+            changes: action.changes.clone(),
+            inputs: action.inputs.clone(),
+        };
+        run.emit(Some(&action.address), kind);
+        if !action.drift.is_empty() {
+            run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
         }
-        // What is not much goes with the first step.
-        if decided.len() == DECISIONS_AT_ONCE {
+        if run.journal.noted() >= LINES_AT_ONCE {
             run.journal.flush(None).await?;
         }
     }
