@@ -84,6 +84,27 @@ fn the_history_of_a_large_plan_is_whole() {
     }
 }
 
+/// STATE-8: a change writes as often in a large stack as in a small one.
+#[test]
+fn what_is_left_as_it_is_costs_no_commit() {
+    use trueup_state::{Scope, Store};
+    let commits_of_a_change = |count: usize| {
+        let bench = Bench::new();
+        let mut stack = program([]);
+        stack.resources.extend((0..count).map(|at| thing(&format!("t{at:04}"), 1)));
+        let newest = || {
+            let recorded = bench.run(bench.store.load(&Scope::new("stack", "test"))).unwrap();
+            recorded.records.iter().map(|(_, version)| version.0).max().unwrap()
+        };
+        bench.deployed(&stack);
+        let before = newest();
+        stack.resources[0] = thing("t0000", 2);
+        bench.deployed(&stack);
+        newest() - before
+    };
+    assert_eq!(commits_of_a_change(4096 + 5), commits_of_a_change(2));
+}
+
 /// EVENT-3, EVENT-5: each event as JSON and as a line for people.
 #[test]
 fn events_carry_all_that_a_subscriber_needs() {
