@@ -8,7 +8,10 @@ use crate::repository::Repository;
 
 /// Builds the program, unless one is named, and hands everything else on to what measures it.
 pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Failure> {
-    let needs_program = !["--trueup", "--from", "--help", "-h"].iter().any(|it| arguments.contains(it));
+    let has = |word: &str| arguments.contains(&word);
+    // What is only shown needs no program, but what is measured again does.
+    let is_shown = has("--from") && !has("--only");
+    let needs_program = !is_shown && !["--trueup", "--help", "-h"].into_iter().any(has);
     if needs_program {
         cargo::run(cargo(&repository.root).args(["build", "--release", "--bin", "trueup"]))?;
     }
