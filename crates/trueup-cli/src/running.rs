@@ -398,9 +398,9 @@ fn handle_interrupts<'w>(
         }
         // First of all, so that nothing begins while what is under way is looked up.
         if count > 1 {
-            cancellation.cancel()
+            cancellation.cancel();
         } else {
-            cancellation.finish()
+            cancellation.finish();
         }
         let under_way = watcher.under_way();
         match (count > 1, under_way.len()) {

@@ -14,7 +14,7 @@ use crate::workload::{Shape, Workload};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rendering {
     pub(crate) resources: usize,
-    /// Processor time of each deploy in a terminal, and without.
+    /// Processor time of deploys in a terminal, and without: each the least of some.
     pub(crate) terminal_cpu_s: Vec<f64>,
     pub(crate) plain_cpu_s: Vec<f64>,
     /// What was written to the terminal, each time.
@@ -31,6 +31,9 @@ impl Rendering {
     }
 }
 
+/// Of how many deploys the least counts: what else a machine does only adds to them, and often more than is looked for.
+const TRIES: usize = 3;
+
 pub(crate) fn measure(
     tool: &Tool,
     folder: &Path,
@@ -46,22 +49,25 @@ pub(crate) fn measure(
         created_lines: vec![],
     };
     for _ in 0..repetitions {
-        for under in [Under::Terminal, Under::Meter] {
+        let (mut terminal_cpu_s, mut plain_cpu_s) = (f64::INFINITY, f64::INFINITY);
+        for under in [Under::Terminal, Under::Meter].into_iter().cycle().take(2 * TRIES) {
             let mut life = Life::begin(tool, workload, None, folder)?;
             match life.run(Operation::Deploy, under)? {
                 Some(Seen::Drawn(usage, drawn)) => {
-                    rendering.terminal_cpu_s.push(usage.cpu_s);
+                    terminal_cpu_s = terminal_cpu_s.min(usage.cpu_s);
                     rendering.drawn_bytes.push(drawn.len());
                     let text = String::from_utf8_lossy(&drawn);
                     rendering
                         .created_lines
                         .push(text.lines().filter(|line| line.contains("created")).count());
                 }
-                Some(Seen::Usage(usage)) => rendering.plain_cpu_s.push(usage.cpu_s),
+                Some(Seen::Usage(usage)) => plain_cpu_s = plain_cpu_s.min(usage.cpu_s),
                 Some(Seen::Fsyncs(_)) | None => {}
             }
             life.end()?;
         }
+        rendering.terminal_cpu_s.push(terminal_cpu_s);
+        rendering.plain_cpu_s.push(plain_cpu_s);
     }
     Ok(rendering)
 }
