@@ -7,7 +7,7 @@ use trueup_engine::{PlanFileError, SavedPlan, read_plan, write_plan};
 /// What stands in a file.
 pub(crate) const SEEDS: &[&str] = &[include_str!("../seeds/plans/plan.json")];
 
-const HEAD: &str = "trueup-plan 1\n\
+const HEAD: &str = "trueup-plan 2\n\
      {\"stack\":\"site\",\"stage\":\"dev\",\"store\":\"state.db\",\"made_by\":\"0\",\"protection\":\"digest\"}\n";
 
 pub(crate) fn check(bytes: &[u8]) {

@@ -68,6 +68,11 @@ fn an_export_can_be_imported_into_another_stage() {
     folder.done("state import copy.json --stage other --yes");
     assert_eq!(folder.done("state list --stage other").out, "test_file.r2\ntest_file.r10\n");
     assert!(folder.done("plan --stage other").out.contains("No changes"));
+    let mut older: serde_json::Value = serde_json::from_str(&folder.read("copy.json")).unwrap();
+    older["version"] = 1.into();
+    folder.write("older.json", &older.to_string());
+    folder.done("state import older.json --stage from_older --yes");
+    assert!(folder.done("plan --stage from_older").out.contains("No changes"));
     folder.write("copy.json", "{}");
     assert!(folder.run("state import copy.json --stage third --yes").err.contains("not an export"));
     folder.write("copy.json", r#"{ "kind": "state", "version": 99 }"#);

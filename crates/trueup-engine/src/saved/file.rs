@@ -22,7 +22,7 @@ use super::wire::Body;
 pub const PLAN_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// The version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What every plan file begins with, whatever its version.
 const MAGIC: &str = "trueup-plan ";

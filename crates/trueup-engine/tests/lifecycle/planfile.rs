@@ -429,8 +429,8 @@ proptest::proptest! {
     #[test]
     fn no_bytes_make_reading_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
         let _ = read_plan(&bytes, None);
-        let _ = read_plan(&[b"trueup-plan 1\n".as_slice(), &bytes].concat(), None);
-        let _ = read_plan(&digested([b"trueup-plan 1\n".as_slice(), &bytes].concat()), None);
+        let _ = read_plan(&[b"trueup-plan 2\n".as_slice(), &bytes].concat(), None);
+        let _ = read_plan(&digested([b"trueup-plan 2\n".as_slice(), &bytes].concat()), None);
     }
 
     #[test]
