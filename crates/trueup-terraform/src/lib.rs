@@ -11,6 +11,7 @@ mod answers;
 mod calling;
 mod catalogue;
 mod client;
+mod codec;
 mod data;
 mod described;
 mod ephemeral;

@@ -7,17 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::TryStreamExt;
 use http_body_util::BodyExt;
+use hyper::http::uri::PathAndQuery;
+use prost::Message;
+use prost::bytes::Bytes;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::sync::{oneshot, watch};
 use tokio_util::io::StreamReader;
+use tonic::Request;
 use tonic::body::Body;
+use tonic::client::Grpc;
 use tonic::transport::Channel;
 
+use crate::codec::BytesCodec;
 use crate::host::ENDED;
-use crate::protocol::Empty;
-use crate::protocol::plugin::grpc_stdio_client::GrpcStdioClient;
+use crate::protocol::plugin::StdioData;
 
 /// A longer line is cut.
 const LINE_LENGTH_MAX: usize = 64 << 10;
@@ -121,9 +126,16 @@ pub(super) fn listen(name: &str, words: Body) -> (LastWords, watch::Receiver<Opt
 pub(super) fn subscribe(name: &str, channel: Channel) {
     let name = name.to_owned();
     tokio::spawn(async move {
-        let Ok(answer) = GrpcStdioClient::new(channel).stream_stdio(Empty {}).await else { return };
+        let mut connection = Grpc::new(channel);
+        if connection.ready().await.is_err() {
+            return;
+        }
+        let path = PathAndQuery::from_static("/plugin.GRPCStdio/StreamStdio");
+        let request = Request::new(Bytes::new());
+        let Ok(answer) = connection.server_streaming(request, path, BytesCodec).await else { return };
         let mut stream = answer.into_inner();
-        while let Ok(Some(printed)) = stream.message().await {
+        while let Ok(Some(message)) = stream.message().await {
+            let Ok(printed) = StdioData::decode(message) else { continue };
             let text = String::from_utf8_lossy(&printed.data);
             for line in text.lines() {
                 tracing::debug!(target: "plugin", provider = name, "{line}");

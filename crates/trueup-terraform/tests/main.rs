@@ -1,0 +1,4 @@
+//! Values on the wire, and the schemas of a real provider.
+
+mod aws;
+mod values;
