@@ -1,6 +1,6 @@
 //! Laws of comparison and diff (PLAN-6), and the promises about marks.
 
-mod strategies;
+use crate::strategies;
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,6 @@
 //! Laws of the textual and JSON forms: what is written reads back as it was, and no input panics.
 
-mod strategies;
+use crate::strategies;
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(trueup_test_servers::sized(1_000, 20_000)))]
 
     #[test]
     fn no_text_panics_the_readers(text in ".{0,200}") {

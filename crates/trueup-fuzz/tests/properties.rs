@@ -131,8 +131,9 @@ fn damaged(target: &Target, seed: usize, damages: &[Damage]) -> Vec<u8> {
     bytes
 }
 
-/// Panics within count as failures, and are shrunk.
+/// Panics within count as failures, and are shrunk. The ordinary run has a fifth of the cases, a soak four times as many.
 fn run(target: &Target, cases: u32) {
+    let cases = trueup_test_servers::sized(cases / 5, cases * 4);
     let check = |bytes: &[u8]| {
         let began = Instant::now();
         (target.check)(bytes);
@@ -163,42 +164,42 @@ fn target(name: &str) -> &'static Target {
 }
 
 #[test]
-fn addresses() {
+fn fuzzed_addresses() {
     run(target("addresses"), 10_000);
 }
 
 #[test]
-fn expressions() {
+fn fuzzed_expressions() {
     run(target("expressions"), 4_000);
 }
 
 #[test]
-fn journal() {
+fn fuzzed_journal() {
     run(target("journal"), 2_000);
 }
 
 #[test]
-fn lock_files() {
+fn fuzzed_lock_files() {
     run(target("lock_files"), 5_000);
 }
 
 #[test]
-fn plans() {
+fn fuzzed_plans() {
     run(target("plans"), 2_000);
 }
 
 #[test]
-fn stacks() {
+fn fuzzed_stacks() {
     run(target("stacks"), 500);
 }
 
 #[test]
-fn state_files() {
+fn fuzzed_state_files() {
     run(target("state_files"), 5_000);
 }
 
 #[test]
-fn values() {
+fn fuzzed_values() {
     run(target("values"), 10_000);
 }
 

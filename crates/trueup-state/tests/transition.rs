@@ -437,7 +437,7 @@ where
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: trueup_test_servers::sized(128, 2_000), ..ProptestConfig::default() })]
 
     /// CRASH-8.
     #[test]

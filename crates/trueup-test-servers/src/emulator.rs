@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What a Terraform configuration begins with whose AWS is an emulator. The plugin finds it by `AWS_ENDPOINT_URL`.
@@ -26,6 +27,9 @@ provider "aws" {
   skip_metadata_api_check     = true
 }
 "#;
+
+/// The variable in which the test command names the port of the emulator that tests share.
+const SHARED_SERVER: &str = "TRUEUP_TEST_MINISTACK";
 
 /// Which emulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +87,22 @@ impl Emulator {
     /// If it cannot be had, and nobody said to do without, or if it does not start.
     pub fn start(self) -> Option<RunningEmulator> {
         self.start_with(&[])
+    }
+
+    /// The one that the test command started, else one for this test. Whoever shares it takes a bucket of its own from
+    /// [`RunningEmulator::new_bucket`], counts nothing beyond it, and does not kill it. `None` as above.
+    ///
+    /// # Panics
+    /// As [`Emulator::start`].
+    #[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
+    pub fn shared(self) -> Option<RunningEmulator> {
+        let attached = std::env::var(SHARED_SERVER)
+            .ok()
+            .filter(|_| self == Emulator::Ministack && !crate::left_out(self.name()));
+        let Some(port) = attached.and_then(|port| port.parse().ok()) else { return self.start() };
+        let data = tempfile::tempdir().unwrap_or_else(|error| panic!("cannot make a folder: {error}"));
+        let start = Start { emulator: self, python: PathBuf::new(), port, settings: Vec::new(), data };
+        Some(RunningEmulator { start, child: None })
     }
 
     /// The same, with these environment variables besides those that it needs.
@@ -186,6 +206,22 @@ impl RunningEmulator {
         let answer = ask(self.start.port, &format!("PUT /{name}"), "");
         let answer = answer.unwrap_or_else(|error| panic!("cannot make bucket {name}: {error}"));
         assert!(answer.contains(" 200 "), "cannot make bucket {name}: {answer}");
+    }
+
+    /// Makes a bucket that no other test has, and tells its name.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    pub fn new_bucket(&self) -> String {
+        static BUCKETS: AtomicU64 = AtomicU64::new(0);
+        let name = format!("test-{}-{}", std::process::id(), BUCKETS.fetch_add(1, Ordering::Relaxed));
+        self.create_bucket(&name);
+        name
+    }
+
+    /// Tells a command that runs tests to share this emulator.
+    pub fn share_with(&self, tests: &mut Command) {
+        tests.env(SHARED_SERVER, self.start.port.to_string());
     }
 
     /// What a service answers to an action that takes no more than its name, such as one that lists: for the services that

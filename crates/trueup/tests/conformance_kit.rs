@@ -1,7 +1,7 @@
 //! The kit finds what it is there to find: a type with any one of these bugs fails the check that is meant for it.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shelf;
+use crate::shelf;
 
 use shelf::{Shelf, Thing, id};
 use tokio::task::yield_now;

@@ -1,7 +1,7 @@
 //! The convergent contract, as the engine sees it through the handler.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shelf;
+use crate::shelf;
 
 use shelf::{Shelf, Thing, id};
 use trueup::conformance::{Driver, Kit};

@@ -1,8 +1,8 @@
 //! The CRUD contract, as the engine sees it through the handler.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod server;
-mod shelf;
+use crate::server;
+use crate::shelf;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

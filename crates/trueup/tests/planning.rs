@@ -2,8 +2,8 @@
 //! type are found before they make a plan wrong.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod server;
-mod shelf;
+use crate::server;
+use crate::shelf;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,8 +1,8 @@
 //! Secrets are not shown, wherever they stand and whoever prints (SECRET-1).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod server;
-mod shelf;
+use crate::server;
+use crate::shelf;
 
 use server::{Server, created, replanned, servers, with};
 use shelf::Shelf;

@@ -1,7 +1,7 @@
 //! Who may connect, by which way, and what is said to those who may not.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod wire;
+use crate::wire;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use trueup_state::conformance::shop::holder;

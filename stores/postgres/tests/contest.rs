@@ -26,7 +26,7 @@ async fn contestant() {
 async fn nothing_gets_lost_among_processes_that_are_killed_and_stopped() {
     let Some(server) = Postgres::shared() else { return };
     let url = server.url(&server.new_database().unwrap());
-    let account = Contest::new("contestant", &url).hold();
+    let account = Contest::new("contest::contestant", &url).hold();
     println!("{account}");
     account.check(&open(&url).await).await;
 }

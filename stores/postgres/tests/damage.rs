@@ -1,7 +1,7 @@
 //! Databases that are not what they should be are refused, and left as they are.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod wire;
+use crate::wire;
 
 use trueup_state::Store;
 use trueup_test_servers::postgres::Postgres;

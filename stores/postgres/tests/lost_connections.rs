@@ -1,7 +1,7 @@
 //! Connections that are lost in the middle of a call: what became of it is found out, never guessed.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod wire;
+use crate::wire;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! A server that goes away: what it acknowledged is there when it is back.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod wire;
+use crate::wire;
 
 use std::sync::Arc;
 use std::sync::mpsc;

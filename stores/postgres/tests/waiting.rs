@@ -1,7 +1,7 @@
 //! Waiting for a lease: by being told, not by asking.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod wire;
+use crate::wire;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The S3 store, by the suite that every store runs.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +16,7 @@ use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
 struct InBucket {
     emulator: RunningEmulator,
+    bucket: String,
     places: AtomicU64,
     clock: HandClock,
 }
@@ -28,7 +29,7 @@ impl StoreUnderTest for InBucket {
     }
 
     async fn open(&self, place: &String) -> Arc<dyn Store> {
-        let config = shop::config(&self.emulator, "states", place);
+        let config = shop::config(&self.emulator, &self.bucket, place);
         Arc::new(S3Store::open(&config, Arc::new(self.clock.clone())).await.unwrap())
     }
 
@@ -39,10 +40,10 @@ impl StoreUnderTest for InBucket {
 }
 
 async fn check(emulator: Emulator) {
-    let Some(emulator) = emulator.start() else { return };
-    emulator.create_bucket("states");
+    let Some(emulator) = emulator.shared() else { return };
+    let bucket = emulator.new_bucket();
     let places = AtomicU64::default();
-    conformance::check(&InBucket { emulator, places, clock: HandClock::new() }).await;
+    conformance::check(&InBucket { emulator, bucket, places, clock: HandClock::new() }).await;
 }
 
 /// STATE-10.

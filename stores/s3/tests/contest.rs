@@ -1,7 +1,7 @@
 //! Eight processes that contend for one bucket.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ async fn contestant() {
 async fn nothing_gets_lost_among_processes_that_are_killed_and_stopped() {
     let Some(emulator) = Emulator::Ministack.start() else { return };
     emulator.create_bucket("states");
-    let account = Contest::new("contestant", &emulator.endpoint()).hold();
+    let account = Contest::new("contest::contestant", &emulator.endpoint()).hold();
     println!("{account}");
     account.check(&open(&emulator.endpoint()).await).await;
 }

@@ -1,7 +1,7 @@
 //! A run that dies at any request loses nothing that was acknowledged, and leaves nothing half.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::sync::Arc;
 

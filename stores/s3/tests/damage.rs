@@ -1,7 +1,7 @@
 //! Objects that are not what they should be are named, and left as they are.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Requests that fail for a while cost time and nothing else; what is answered is what happened.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Leases in a bucket: no clock of a client counts, and who lost one writes nothing.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Whatever is done to it, the store says what the memory store says.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! On a real server, over HTTP: what networks and servers do, and what people get wrong.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ async fn contestant() {
 async fn nothing_gets_lost_among_processes_that_are_killed_and_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db").display().to_string();
-    let account = Contest::new("contestant", &path).hold();
+    let account = Contest::new("contest::contestant", &path).hold();
     println!("{account}");
     account.check(&open(&path).await).await;
 }

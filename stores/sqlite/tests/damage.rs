@@ -1,7 +1,7 @@
 //! Files that are not what they should be are refused, and left as they are.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::fs;
 use std::path::{Path, PathBuf};

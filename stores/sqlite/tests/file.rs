@@ -1,7 +1,7 @@
 //! The file: how it comes to be, who may read it, and several handles on it.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! A move to another store, cut off at every moment.
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
-mod shop;
+use crate::shop;
 
 use std::future::poll_fn;
 use std::pin::pin;

@@ -1,7 +1,7 @@
 //! What a change of keys leaves in the file of what was in it before: nothing.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod shop;
+use crate::shop;
 
 use std::path::Path;
 use std::sync::Arc;

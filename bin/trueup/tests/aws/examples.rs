@@ -1,6 +1,6 @@
 //! The stacks in `examples`.
 
-use crate::account::{Account, Census};
+use crate::aws::account::{Account, Census};
 
 /// DRIFT-2, ADOPT-2, DELETE-1
 #[test]

@@ -1,6 +1,6 @@
 //! A stack of more than thirty resources, of every type, and the whole life of it.
 
-use crate::account::{Account, Census};
+use crate::aws::account::{Account, Census};
 
 const SHOP: &str = "bin/trueup/tests/aws/shop";
 

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use trueup_cli_harness::{Folder, Told};
 
-use crate::{empty, stack};
+use crate::binary::{empty, stack};
 
 const SITE: &str = r#"
 stack {

@@ -2,8 +2,8 @@
 
 use trueup_cli_harness::{Folder, Told};
 
-use crate::gate::{open, pipe};
-use crate::stack;
+use crate::binary::gate::{open, pipe};
+use crate::binary::stack;
 
 /// Something that keeps its objects in `objects` and counts in `calls` how often it was asked to make one. It waits at
 /// the gate with the object made and the answer not yet given, the first time alone.

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::{Folder, steady};
 
-use crate::stack;
+use crate::binary::stack;
 
 fn deployed() -> Folder {
     let folder = stack(

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::{empty, stack};
+use crate::binary::{empty, stack};
 
 #[test]
 fn a_hundred_megabytes() {

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::{Folder, Told};
 
-use crate::{empty, stack};
+use crate::binary::{empty, stack};
 
 /// Whatever is done with a text that is wrong says the same, fails, and leaves nothing behind (STATE-13).
 fn check(name: &str, text: &str) {

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::Folder;
 
-use crate::{empty, stack};
+use crate::binary::{empty, stack};
 
 const SITE: &str = r#"
 stack {

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::{Folder, Told, steady};
 
-use crate::stack;
+use crate::binary::stack;
 
 const BEFORE: &str = r#"
 stack {

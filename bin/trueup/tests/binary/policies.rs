@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::Folder;
 
-use crate::stack;
+use crate::binary::stack;
 
 const STACK: &str = r#"
 resource "std_file" "open" {

@@ -1,6 +1,6 @@
 //! Profiles: credentials and settings of providers that are kept outside of the stack's folder.
 
-use crate::stack;
+use crate::binary::stack;
 
 const WHO: &str = r#"
 data "std_env" "who" {

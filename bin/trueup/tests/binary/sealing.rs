@@ -4,9 +4,9 @@ use std::path::Path;
 
 use trueup_cli_harness::{Folder, Screen, keys};
 
-use crate::gate::{open, pipe};
-use crate::secrets::{CANARY, holding};
-use crate::stack;
+use crate::binary::gate::{open, pipe};
+use crate::binary::secrets::{CANARY, holding};
+use crate::binary::stack;
 
 const TEXT: &str = r#"
 variable "secret" {
@@ -227,7 +227,7 @@ fn an_export_is_sealed_unless_asked_otherwise() {
 /// SECRET-3: the outputs of another stack are sealed as well, and read with the same key.
 #[test]
 fn secret_outputs_of_another_stack_are_read_with_the_key() {
-    let folder = crate::empty();
+    let folder = crate::binary::empty();
     folder.write(
         "one/main.tu.hcl",
         &format!("stack {{\n  name = \"one\"\n}}\n\noutput \"a\" {{\n  value = \"{CANARY}\"\n  sensitive = true\n}}\n"),
@@ -282,5 +282,5 @@ fn nothing_is_left_in_the_clear_by_a_run_that_is_killed() {
 /// The same for a folder with pipes in it, which nobody may read.
 fn holding_files(folder: &Path) -> Vec<String> {
     let pipes = [folder.join("gate"), folder.join("reached")];
-    crate::secrets::holding_except(folder, &pipes)
+    crate::binary::secrets::holding_except(folder, &pipes)
 }

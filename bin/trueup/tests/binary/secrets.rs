@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::stack;
+use crate::binary::stack;
 
 pub(crate) const CANARY: &str = "canary-7d1f0c-hush";
 

@@ -1,6 +1,6 @@
 //! Where variables, stages and other stacks' outputs come from.
 
-use crate::{empty, stack};
+use crate::binary::{empty, stack};
 
 const VARIABLES: &str = r#"
 variable "a" {

@@ -2,8 +2,8 @@
 
 use trueup_cli_harness::Folder;
 
-use crate::gate::{open, pipe};
-use crate::stack;
+use crate::binary::gate::{open, pipe};
+use crate::binary::stack;
 
 const ONE_FILE: &str = "resource \"std_file\" \"a\" {\n  path    = \"a.txt\"\n  content = \"a\"\n}\n";
 

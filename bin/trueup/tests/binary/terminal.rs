@@ -3,8 +3,8 @@
 use trueup_cli_harness::keys::{CONTROL_C, ENTER, LEFT, RIGHT};
 use trueup_cli_harness::{Folder, Screen};
 
-use crate::gate::{open, pipe};
-use crate::stack;
+use crate::binary::gate::{open, pipe};
+use crate::binary::stack;
 
 const ONE_FILE: &str = r#"
 resource "std_file" "hello" {

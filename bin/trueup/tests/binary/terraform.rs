@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Map, Value};
 use trueup_cli_harness::Folder;
 
-use crate::stack;
+use crate::binary::stack;
 
 const MAIN: &str = r#"
 terraform {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use tempfile::TempDir;
 
-use crate::server::Server;
+use crate::kills::server::Server;
 
 /// A folder to run the binary in, and where it keeps its state.
 pub(crate) struct Place {

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::bench::{Place, told};
-use crate::server::Server;
+use crate::kills::bench::{Place, told};
+use crate::kills::server::Server;
 
 /// Enough for the state to outgrow the limits.
 const THINGS: usize = 12;

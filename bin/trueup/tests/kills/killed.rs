@@ -5,20 +5,21 @@ use std::sync::{Arc, Mutex};
 
 use trueup_test_servers::emulator::Emulator;
 use trueup_test_servers::postgres::Postgres;
+use trueup_test_servers::sized;
 
-use crate::bench::{Place, told};
-use crate::chance::Chance;
-use crate::server::{Moment, Server};
-use crate::stores::{in_bucket, in_database};
+use crate::kills::bench::{Place, told};
+use crate::kills::chance::Chance;
+use crate::kills::server::{Moment, Server};
+use crate::kills::stores::{in_bucket, in_database};
 
-/// How many kills count, unless `TRUEUP_KILLS` says otherwise: those that left an operation open.
-const KILLS: u64 = 200;
+/// How many kills must have left an operation open, unless `TRUEUP_KILLS` says otherwise.
+fn kills() -> u64 {
+    std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(sized(20, 200))
+}
 
 /// The same where the state is on a server.
-const KILLS_ON_SERVERS: u64 = 25;
-
-fn wanted(usual: u64) -> u64 {
-    std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+fn kills_on_servers() -> u64 {
+    kills() / sized(4, 8)
 }
 
 fn seed() -> u64 {
@@ -32,7 +33,7 @@ fn a_killed_run_loses_nothing_and_doubles_nothing() {
     std::thread::scope(|scope| {
         for part in 0..2 {
             scope.spawn(move || {
-                campaign(&Place::new(Vec::new()), seed() * 2 + part, wanted(KILLS).div_ceil(2));
+                campaign(&Place::new(Vec::new()), seed() * 2 + part, kills().div_ceil(2));
             });
         }
     });
@@ -42,14 +43,14 @@ fn a_killed_run_loses_nothing_and_doubles_nothing() {
 #[test]
 fn a_killed_run_loses_nothing_with_its_state_in_a_database() {
     let Some(postgres) = Postgres::shared() else { return };
-    campaign(&in_database(postgres), seed(), wanted(KILLS_ON_SERVERS));
+    campaign(&in_database(postgres), seed(), kills_on_servers());
 }
 
 /// CRASH-7
 #[test]
 fn a_killed_run_loses_nothing_with_its_state_in_a_bucket() {
-    let Some(emulator) = Emulator::Ministack.start() else { return };
-    campaign(&in_bucket(&emulator), seed(), wanted(KILLS_ON_SERVERS));
+    let Some(emulator) = Emulator::Ministack.shared() else { return };
+    campaign(&in_bucket(&emulator), seed(), kills_on_servers());
 }
 
 /// Kills runs until enough of them left an operation open.

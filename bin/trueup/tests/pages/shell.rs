@@ -81,7 +81,7 @@ fn script_of(page: &Page) -> String {
         match part {
             Part::Commands { script: commands, .. } => {
                 // It is built already, and building it again here would be another build.
-                script.push_str(&commands.replace("cargo run --bin trueup --", "target/debug/trueup"));
+                script.push_str(&commands.replace("cargo run --", "target/debug/trueup"));
             }
             Part::File { name, text } => {
                 script.push_str(&format!("cat > {name} <<'END OF FILE'\n{text}END OF FILE\n"));

@@ -5,9 +5,10 @@ use regex::Regex;
 use trueup_cli_harness::provider_folder;
 use trueup_test_servers::emulator::{AWS_PROVIDER, Emulator, RunningEmulator};
 use trueup_test_servers::gate::{Gate, Held};
+use trueup_test_servers::sized;
 
-use crate::bench::{Bench, unfolded};
-use crate::kills::kill;
+use crate::plugins::bench::{Bench, unfolded};
+use crate::plugins::kills::kill;
 
 /// An object whose id is its name.
 const ROLE: &str = r#"resource "aws_iam_role" "a" {
@@ -33,13 +34,12 @@ struct Cloud {
     gate: Gate,
 }
 
-/// What is killed, and when: before AWS hears of the create, or after.
-const KILLS: [(&str, Held); 4] = [
-    ("plugin", Held::Request),
-    ("plugin", Held::Answer),
-    ("trueup", Held::Request),
-    ("trueup", Held::Answer),
-];
+/// What is killed, and when: before AWS hears of the create, or after. Each takes the plugin some starts of seconds, so
+/// the ordinary run has the one that it names.
+fn kills(ordinary: (&'static str, Held)) -> Vec<(&'static str, Held)> {
+    let both = |victim| [(victim, Held::Request), (victim, Held::Answer)];
+    sized(vec![ordinary], [both("plugin"), both("trueup")].concat())
+}
 
 impl Cloud {
     #[expect(clippy::print_stderr, reason = "what was left out is said, and nobody but people can be told")]
@@ -92,7 +92,7 @@ impl Cloud {
 #[test]
 fn aws_what_its_name_identifies_is_found_again_or_made() {
     let Some(cloud) = Cloud::with(ROLE) else { return };
-    for kill @ (_, held) in KILLS {
+    for kill @ (_, held) in kills(("plugin", Held::Answer)) {
         cloud.kill_in("CreateRole", kill, "0");
         cloud.bench.left_alone();
         let exists = held == Held::Answer;
@@ -109,7 +109,7 @@ fn aws_what_its_name_identifies_is_found_again_or_made() {
 #[test]
 fn aws_what_nothing_identifies_is_for_a_person_and_settled_as_told() {
     let Some(cloud) = Cloud::with(ADDRESS) else { return };
-    for kill @ (_, held) in KILLS {
+    for kill @ (_, held) in kills(("trueup", Held::Request)) {
         cloud.kill_in("AllocateAddress", kill, "0");
         cloud.bench.left_alone();
         let told = unfolded(&cloud.bench.failed("deploy --yes"));

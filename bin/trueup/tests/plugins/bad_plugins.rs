@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::bench::{Bench, VERSIONS, binaries, unfolded};
+use crate::plugins::bench::{Bench, VERSIONS, binaries, unfolded};
 
 const THING: &str = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n";
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value as Json, json};
 use trueup_cli_harness::Told;
 
-use crate::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, VERSIONS};
 
 const CANARY: &str = "s3cr3t-canary";
 

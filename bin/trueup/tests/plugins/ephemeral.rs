@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, VERSIONS, unfolded};
+use crate::plugins::bench::{Bench, VERSIONS, unfolded};
 
 /// A ticket, with further arguments.
 fn ticket(name: &str, more: &str) -> String {

@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, VERSIONS};
 
 const STAYING: [(&str, &str); 1] = [("TRUEUP_PLUGIN_STAY", "60")];
 

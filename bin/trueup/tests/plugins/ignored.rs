@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, VERSIONS};
 
 fn thing(bench: &Bench, body: &str, ignored: &str) {
     bench.write_configured(&format!(

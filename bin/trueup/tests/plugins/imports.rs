@@ -1,6 +1,6 @@
 //! Objects that exist already.
 
-use crate::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, VERSIONS};
 
 /// An object that nobody recorded.
 fn orphaned(version: u8) -> Bench {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use crate::bench::{Bench, binaries};
+use crate::plugins::bench::{Bench, binaries};
 
 const PROGRAM: &str = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n";
 

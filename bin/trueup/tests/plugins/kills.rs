@@ -5,7 +5,7 @@ use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, VERSIONS, unfolded};
+use crate::plugins::bench::{Bench, VERSIONS, unfolded};
 
 /// A resource whose create never answers the first time, and how far it comes by then.
 fn program(kind: &str, trouble: &str) -> String {

@@ -1,6 +1,6 @@
 //! Providers as programs speak of them: sources, aliases, modules, late configuration, functions.
 
-use crate::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, VERSIONS};
 
 #[test]
 fn each_alias_is_a_configuration_of_its_own() {

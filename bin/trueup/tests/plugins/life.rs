@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, VERSIONS};
 
 /// PLAN-1, APPLY-1, REPLACE-1, DELETE-4
 #[test]

@@ -1,6 +1,6 @@
 //! Mistakes in programs with Terraform's providers, told with their places.
 
-use crate::bench::Bench;
+use crate::plugins::bench::Bench;
 
 /// What a plan says is wrong, as it stands on the screen.
 fn wrong(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Secrets that providers are given, and what they say of them.
 
-use crate::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, VERSIONS};
 
 /// SECRET-1
 #[test]

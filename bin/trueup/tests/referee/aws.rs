@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use trueup_test_servers::emulator::Emulator;
+use trueup_test_servers::sized;
 
-use crate::case::Case;
-use crate::match_up;
-use crate::providers::folder_of;
+use crate::referee::case::Case;
+use crate::referee::match_up;
+use crate::referee::providers::folder_of;
 
-/// Those of the ordinary run: each configuration takes Terraform half a minute.
+/// Those of the ordinary run, of which it takes the first configuration: each takes Terraform half a minute.
 const ORDINARY: [&str; 1] = ["ordinary"];
 
 /// What every configuration begins with.
@@ -65,8 +66,8 @@ pub(crate) fn folder() -> PathBuf {
 /// Runs a case on two emulators: each program has a cloud of its own.
 #[expect(clippy::print_stderr, reason = "what was left out is said, and nobody but people can be told")]
 fn check(name: &str) {
-    if !ORDINARY.contains(&name) && std::env::var_os("TRUEUP_REFEREE").is_none() {
-        return eprintln!("left out: `cargo xtask referee` runs it");
+    if !ORDINARY.contains(&name) && !sized(false, true) {
+        return eprintln!("left out: `cargo xtask referee` and `cargo xtask soak` run it");
     }
     if folder_of("aws").is_none() {
         return eprintln!("left out: there is no terraform-provider-aws to be found");
@@ -74,7 +75,7 @@ fn check(name: &str) {
     let (Some(ours), Some(theirs)) = (Emulator::Ministack.start(), Emulator::Ministack.start()) else {
         return;
     };
-    let mut case = Case::read(&folder().join(format!("{name}.case")));
+    let mut case = Case::read(&folder().join(format!("{name}.case"))).shortened();
     for step in &mut case.steps {
         let text = format!("{HEAD}{}", step.output_of_all());
         step.files.push(("provider.tf".to_owned(), text));

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use crate::case::{Case, Step};
-use crate::folder::Planned;
-use crate::{aws, cases_in, own_cases};
+use crate::referee::case::{Case, Step};
+use crate::referee::folder::Planned;
+use crate::referee::{aws, cases_in, own_cases};
 
 /// The page, and its columns after that of types.
 const PAGE: &str = include_str!("../../../../docs/terraform-coverage.md");

@@ -7,8 +7,8 @@ use std::process::Command;
 use serde_json::{Value as Json, json};
 use trueup_cli_harness::Folder;
 
-use crate::case::Step;
-use crate::drawn;
+use crate::referee::case::Step;
+use crate::referee::drawn;
 
 /// What a program would do.
 #[derive(Debug, PartialEq, Default)]

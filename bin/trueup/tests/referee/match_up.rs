@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 use trueup_core::Value;
 
-use crate::case::{Case, Step};
-use crate::coverage::Seen;
-use crate::folder::{Planned, Program};
-use crate::providers;
+use crate::referee::case::{Case, Step};
+use crate::referee::coverage::Seen;
+use crate::referee::folder::{Planned, Program};
+use crate::referee::providers;
 
 /// Runs a case with both programs and compares what they do, step by step. What was seen; `None` if it was left out.
 pub(crate) fn run(case: &Case, version: Option<u8>) -> Option<Seen> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use trueup_cli_harness::{fixture_providers, provider_folder};
 
-use crate::case::Step;
+use crate::referee::case::Step;
 
 /// The folder of the binary of a provider.
 pub(crate) fn folder_of(kind: &str) -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::Folder;
 
-use crate::servers::{Place, holds, run_at};
+use crate::teams::servers::{Place, holds, run_at};
 
 const CANARY: &str = "canary-51be7a-hush";
 

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::Folder;
 
-use crate::servers::{Place, done_at, run_at};
+use crate::teams::servers::{Place, done_at, run_at};
 
 const TEXT: &str = r#"
 resource "std_random_password" "db" {

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::steady;
 
-use crate::{lines, shelf};
+use crate::commands::{lines, shelf};
 
 const SITE: &str = "stack site\ntest_file a path=a.txt content=hello password=hunter22\n\
                     test_file b path=b.txt content=@test_file.a.size\noutput where @test_file.b.path\n";

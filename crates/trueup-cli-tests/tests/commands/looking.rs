@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::{Folder, steady};
 
-use crate::{lines, no_lines};
+use crate::commands::{lines, no_lines};
 
 fn deployed() -> Folder {
     let folder = lines(

@@ -1,6 +1,6 @@
 //! What is meant, from everywhere it can be said.
 
-use crate::{lines, no_lines};
+use crate::commands::{lines, no_lines};
 
 const SITE: &str = "stack site\ntest_file a path=a.txt content=$greeting\n";
 

@@ -2,7 +2,7 @@
 
 use trueup_cli_harness::Folder;
 
-use crate::lines;
+use crate::commands::lines;
 
 fn deployed() -> Folder {
     let folder = lines(

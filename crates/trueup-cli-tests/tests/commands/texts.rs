@@ -1,6 +1,6 @@
 //! What is done with texts: new ones, mistakes in them, how they are laid out.
 
-use crate::{lines, no_lines};
+use crate::commands::{lines, no_lines};
 
 #[test]
 fn init_begins_a_stack_and_overwrites_nothing() {

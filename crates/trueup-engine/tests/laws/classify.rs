@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use trueup_engine::Action;
 
-use crate::cases;
-use crate::course::{Course, Edited};
-use crate::sketch::{Colour, Item, Sketch, address, scenario};
+use crate::laws::cases;
+use crate::laws::course::{Course, Edited};
+use crate::laws::sketch::{Colour, Item, Sketch, address, scenario};
 
 proptest! {
     #![proptest_config(cases())]

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::cases;
-use crate::course::Course;
-use crate::sketch::{Scenario, scenario};
+use crate::laws::cases;
+use crate::laws::course::Course;
+use crate::laws::sketch::{Scenario, scenario};
 
 proptest! {
     #![proptest_config(cases())]
@@ -40,7 +40,7 @@ proptest! {
         deploy_all(&mut course, &scenario);
         let unguarded = course.deployed.clone().unguarded();
         course.deploy(&unguarded).expect("nothing stands in the way");
-        let nothing = crate::sketch::Sketch::default();
+        let nothing = crate::laws::sketch::Sketch::default();
         let retained = course.retained(&nothing);
         course.left.extend(retained);
         let report = course.bench.destroy();
@@ -58,7 +58,7 @@ fn nothing_is_left(course: &Course) {
     assert!(plan.is_empty() && plan.summary() == "No changes", "{plan}");
 }
 
-fn planning_is_pure(course: &mut Course, sketch: &crate::sketch::Sketch) {
+fn planning_is_pure(course: &mut Course, sketch: &crate::laws::sketch::Sketch) {
     let before = (course.bench.records(), course.bench.world.cloud().things.clone());
     course.bench.world.calls();
     let first = course.plan(sketch);

@@ -6,8 +6,8 @@ use trueup_core::Value;
 use trueup_engine::{EngineError, Plan, RunReport, SavedPlan};
 use trueup_state::{Record, Status};
 
-use crate::sketch::{Edit, Scenario, Sketch, Tampering, name, shown};
-use crate::world::Bench;
+use crate::laws::sketch::{Edit, Scenario, Sketch, Tampering, name, shown};
+use crate::lifecycle::world::Bench;
 
 pub(crate) struct Course {
     pub(crate) bench: Bench,

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::cases;
-use crate::course::Course;
-use crate::sketch::scenario_without_retain;
+use crate::laws::cases;
+use crate::laws::course::Course;
+use crate::laws::sketch::scenario_without_retain;
 
 proptest! {
     #![proptest_config(cases())]

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use trueup_engine::{Action, Plan, PlannedAction};
 
-use crate::cases;
-use crate::course::Course;
-use crate::sketch::{Sketch, name, scenario};
+use crate::laws::cases;
+use crate::laws::course::Course;
+use crate::laws::sketch::{Sketch, name, scenario};
 
 proptest! {
     #![proptest_config(cases())]

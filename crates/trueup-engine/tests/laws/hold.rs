@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use trueup_state::{Record, Status};
 
-use crate::cases;
-use crate::course::{Course, id, owner};
-use crate::sketch::{scenario, scenario_without_retain};
+use crate::laws::cases;
+use crate::laws::course::{Course, id, owner};
+use crate::laws::sketch::{scenario, scenario_without_retain};
 
 proptest! {
     #![proptest_config(cases())]

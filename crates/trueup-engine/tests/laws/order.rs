@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use trueup_engine::{Plan, ReplaceOrder};
 use trueup_state::Record;
 
-use crate::cases;
-use crate::course::Course;
-use crate::sketch::{Sketch, name, scenario};
+use crate::laws::cases;
+use crate::laws::course::Course;
+use crate::laws::sketch::{Sketch, name, scenario};
 
 proptest! {
     #![proptest_config(cases())]
@@ -79,7 +79,7 @@ enum Relation {
 }
 
 /// The deploys of a scenario, and the destroy at its end.
-fn runs(scenario: &crate::sketch::Scenario) -> Vec<RunSeen> {
+fn runs(scenario: &crate::laws::sketch::Scenario) -> Vec<RunSeen> {
     let mut course = Course::new(scenario);
     let mut runs = Vec::new();
     for edits in &scenario.rounds {

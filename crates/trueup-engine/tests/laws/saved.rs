@@ -4,9 +4,9 @@ use futures_util::FutureExt;
 use proptest::prelude::*;
 use trueup_engine::{read_plan, write_plan};
 
-use crate::cases;
-use crate::course::Course;
-use crate::sketch::scenario;
+use crate::laws::cases;
+use crate::laws::course::Course;
+use crate::laws::sketch::scenario;
 
 proptest! {
     #![proptest_config(cases())]

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use trueup_program::{Expression, Node, Program, ResourceDeclaration};
 
-use crate::world::{self, lit, output};
+use crate::lifecycle::world::{self, lit, output};
 
 /// A program: what is declared, by number.
 #[derive(Clone, Default, PartialEq)]

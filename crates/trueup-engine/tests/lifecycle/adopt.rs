@@ -1,6 +1,6 @@
 //! ADOPT: recovery and adoption.
 
-use crate::world::{Bench, lit, program, resource, thing};
+use crate::lifecycle::world::{Bench, lit, program, resource, thing};
 
 /// ADOPT-1, ADOPT-2: lost state is recovered by looking.
 #[test]
@@ -59,7 +59,7 @@ fn what_is_someone_elses_is_refused_unless_told_otherwise() {
     declared.options.adopt = Some(false);
     let mut fresh = Bench::in_world(kept.world.clone());
     fresh.options.plan.adopt = true;
-    assert!(fresh.refused(&crate::world::program([declared])).contains("OwnedBySomeoneElse"));
+    assert!(fresh.refused(&crate::lifecycle::world::program([declared])).contains("OwnedBySomeoneElse"));
 }
 
 /// ADOPT-4
@@ -88,7 +88,8 @@ fn an_import_adopts_by_id() {
     bench.deployed(&program([thing("a", 4)]));
     let other = Bench::in_world(bench.world.clone());
     let mut importing = program([thing("b", 4)]);
-    importing.imports = vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
+    importing.imports =
+        vec![ImportDeclaration { to: crate::lifecycle::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(other.plan(&importing), @r"
     ~ w_thing.b (adopted)
     Plan: 1 to update
@@ -108,14 +109,15 @@ fn an_object_is_never_held_by_two() {
     let bench = Bench::new();
     bench.deployed(&program([thing("a", 4)]));
     let mut doubled = program([thing("a", 4), thing("b", 4)]);
-    doubled.imports = vec![ImportDeclaration { to: crate::world::address("w_thing.b"), id: lit("1") }];
+    doubled.imports =
+        vec![ImportDeclaration { to: crate::lifecycle::world::address("w_thing.b"), id: lit("1") }];
     insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`)");
 }
 
 /// ADOPT-6
 #[test]
 fn what_cannot_be_looked_for_at_plan_is_looked_for_at_apply() {
-    use crate::world::thing_from;
+    use crate::lifecycle::world::thing_from;
     let bench = Bench::new();
     bench.deployed(&program([thing("a", 1), thing_from("b", "a")]));
     let lost = Bench::in_world(bench.world.clone());

@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::{Action, Outcome};
 use trueup_program::{ParallelismClass, ResourceDeclaration};
 
-use crate::world::{Bench, program, thing, thing_from};
+use crate::lifecycle::world::{Bench, program, thing, thing_from};
 
 fn denied() -> Failure {
     Failure::new(FailureClass::Denied, "not yours")
@@ -123,10 +123,12 @@ fn a_no_op_records_what_else_changed_without_a_call() {
     bench.world.calls();
     let mut protected = thing("b", 1);
     protected.options.protect = true;
-    protected.depends_on = vec![crate::world::address("w_thing.a")];
+    protected.depends_on = vec![crate::lifecycle::world::address("w_thing.a")];
     bench.deployed(&program([thing("a", 1), protected]));
     let record = bench.records().remove("b").unwrap();
-    assert!(record.meta.protect && record.meta.dependencies == [crate::world::address("w_thing.a")]);
+    assert!(
+        record.meta.protect && record.meta.dependencies == [crate::lifecycle::world::address("w_thing.a")]
+    );
     assert!(bench.world.calls().iter().all(|call| call.starts_with("read")));
 }
 

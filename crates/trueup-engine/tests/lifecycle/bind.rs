@@ -2,7 +2,7 @@
 
 use trueup_program::{BindingDeclaration, Expression, ResourceDeclaration};
 
-use crate::world::{Bench, lit, output, program, resource, thing};
+use crate::lifecycle::world::{Bench, lit, output, program, resource, thing};
 
 fn jar(name: &str, partner: Option<Expression>) -> ResourceDeclaration {
     match partner {

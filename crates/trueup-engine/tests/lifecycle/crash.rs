@@ -3,7 +3,7 @@
 use trueup_core::{Failure, FailureClass};
 use trueup_engine::Outcome;
 
-use crate::world::{Bench, lit, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
 
 /// CRASH-7: cut off anywhere and run again, a deploy ends where an uninterrupted one does.
 #[test]
@@ -87,7 +87,7 @@ fn a_blind_create_whose_outcome_is_unknown_stops_until_a_person_says() {
     assert!(!bench.deploy(&program).succeeded());
     let refused = bench.refused(&program);
     assert!(refused.contains("CreateOutcomeUnknown") && refused.contains("--absent"), "{refused}");
-    let removed = bench.deploy(&crate::world::program([]));
+    let removed = bench.deploy(&crate::lifecycle::world::program([]));
     assert!(
         matches!(removed.outcome("w_blind.a"), Some(Outcome::Failed(it)) if it.message.contains("CreateOutcomeUnknown"))
     );
@@ -106,7 +106,7 @@ fn an_import_settles_a_create_whose_outcome_is_unknown() {
     // What came of it, as nobody but a person can tell.
     Bench::in_world(bench.world.clone()).deployed(&program([resource("w_thing.b", [])]));
     let id = bench.world.cloud().things.keys().next().unwrap().to_string();
-    let to = crate::world::address("w_blind.a");
+    let to = crate::lifecycle::world::address("w_blind.a");
     wanted.imports = vec![ImportDeclaration { to, id: lit(id.as_str()) }];
     bench.deployed(&wanted);
     assert_eq!(bench.world.cloud().things.len(), 1, "nothing was made twice");

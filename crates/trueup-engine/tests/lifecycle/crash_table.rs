@@ -5,7 +5,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_program::{Program, ResourceDeclaration};
 use trueup_state::{Record, Status};
 
-use crate::world::{Bench, lit, program, resource};
+use crate::lifecycle::world::{Bench, lit, program, resource};
 
 /// What the program says of the resource.
 #[derive(Clone, Copy, Debug, PartialEq)]

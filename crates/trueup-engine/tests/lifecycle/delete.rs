@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::Outcome;
 use trueup_state::Status;
 
-use crate::world::{Bench, lit, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
 
 /// DELETE-1, DELETE-4, DELETE-6, ADOPT-8
 #[test]

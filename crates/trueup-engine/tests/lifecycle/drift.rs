@@ -3,7 +3,7 @@
 use trueup_core::{Failure, FailureClass};
 use trueup_program::DriftPolicy;
 
-use crate::world::{Bench, program, thing, thing_from};
+use crate::lifecycle::world::{Bench, program, thing, thing_from};
 
 fn tamper(bench: &Bench, name: &str) {
     let id = bench.world.by_name(name).unwrap();
@@ -89,7 +89,7 @@ fn each_resource_says_what_is_done_about_its_drift() {
 /// DRIFT-4
 #[test]
 fn a_type_that_cannot_be_read_says_that_drift_goes_unseen() {
-    use crate::world::{lit, resource};
+    use crate::lifecycle::world::{lit, resource};
     let bench = Bench::new();
     let program = program([resource("w_named.a", [("name", lit("x"))]), thing("b", 1)]);
     bench.deployed(&program);

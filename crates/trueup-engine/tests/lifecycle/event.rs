@@ -1,6 +1,6 @@
 //! EVENT: the event stream.
 
-use crate::world::{Bench, lit, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
 
 /// EVENT-1, EVENT-2
 #[test]
@@ -151,7 +151,7 @@ fn events_carry_all_that_a_subscriber_needs() {
 /// EVENT-4
 #[test]
 fn decisions_have_the_names_of_the_reconciler() {
-    use crate::world::{lit, resource};
+    use crate::lifecycle::world::{lit, resource};
     let bench = Bench::new();
     let decision = |program: &trueup_program::Program, of: &str| {
         bench.try_plan(program).unwrap().action(of).unwrap().decision().to_string()

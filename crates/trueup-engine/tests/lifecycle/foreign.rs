@@ -13,7 +13,7 @@ use trueup_provider::{
     Traits, Verdict,
 };
 
-use crate::world::{Bench, lit, output, program, resource, thing, with_output};
+use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, with_output};
 
 /// The provider `x` with the one type `x_odd`, which answers what its input `answer` says.
 pub(crate) struct Foreign;

@@ -3,7 +3,7 @@
 use trueup_core::{Failure, FailureClass};
 use trueup_engine::HandChange;
 
-use crate::world::{Bench, address, output, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, address, output, program, resource, thing, thing_from};
 
 fn range(text: &str) -> trueup_core::AddressRange {
     text.parse().unwrap()

@@ -7,7 +7,7 @@ use trueup_provider::{
     Traits,
 };
 
-use crate::world::{Bench, program, resource, thing};
+use crate::lifecycle::world::{Bench, program, resource, thing};
 
 thread_local! {
     /// How many are being made, and how many were at most.

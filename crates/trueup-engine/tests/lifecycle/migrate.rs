@@ -5,7 +5,7 @@ use trueup_provider::{
     Context, Crud, Inputs, NativeProvider, NoConfig, Outputs, Prior, RawState, Recovery, Registry, Result,
 };
 
-use crate::world::{Bench, lit, program, resource};
+use crate::lifecycle::world::{Bench, lit, program, resource};
 
 #[derive(Outputs)]
 struct Plain {

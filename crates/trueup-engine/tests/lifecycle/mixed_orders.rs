@@ -3,7 +3,7 @@
 use trueup_core::{Failure, FailureClass};
 use trueup_program::{Program, ResourceDeclaration};
 
-use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing, thing_from};
 
 fn coloured(of: &str, colour: &str) -> ResourceDeclaration {
     resource(of, [("colour", lit(colour))])

@@ -2,7 +2,7 @@
 
 use trueup_program::{MoveDeclaration, Program};
 
-use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing, thing_from};
 
 fn moved(mut program: Program, moves: &[(&str, &str)]) -> Program {
     let declared = moves

@@ -3,7 +3,7 @@
 use trueup_core::Value;
 use trueup_engine::Action;
 
-use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing, thing_from};
 
 /// PLAN-1, PLAN-18
 #[test]

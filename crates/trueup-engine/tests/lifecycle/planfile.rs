@@ -11,7 +11,7 @@ use trueup_provider::{
     BoxFuture, Context, Crud, Inputs, NativeProvider, NoConfig, Outputs, Prior, Registry, Result,
 };
 
-use crate::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
+use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
 
 impl Bench {
     /// A plan, saved, written and read again: what is carried out always went through a file.
@@ -224,7 +224,7 @@ fn what_was_looked_at_is_not_looked_at_again() {
     let of = trueup_program::Node::Object(vec![("of".into(), lit("four"))]);
     let of = trueup_program::Expression::new(of);
     wanted.data.push(trueup_program::DataDeclaration {
-        address: crate::world::address("data.w_length.l"),
+        address: crate::lifecycle::world::address("data.w_length.l"),
         provider: None,
         inputs: of,
         depends_on: Vec::new(),
@@ -262,7 +262,8 @@ fn moves_and_targets_are_saved_too() {
     let mut bench = Bench::new();
     bench.deployed(&program([thing("old", 1), thing("b", 1)]));
     let mut wanted = program([thing("new", 2), thing("b", 2)]);
-    let (from, to) = (crate::world::address("w_thing.old"), crate::world::address("w_thing.new"));
+    let (from, to) =
+        (crate::lifecycle::world::address("w_thing.old"), crate::lifecycle::world::address("w_thing.new"));
     wanted.moves.push(trueup_program::MoveDeclaration { from: from.into(), to: to.into() });
     bench.options.plan.targets = vec!["w_thing.new".parse().expect("an address")];
     let saved = bench.saved(&wanted);

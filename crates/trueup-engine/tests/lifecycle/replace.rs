@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::Outcome;
 use trueup_program::ResourceDeclaration;
 
-use crate::world::{Bench, lit, output, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, thing_from};
 
 fn coloured(colour: &str) -> ResourceDeclaration {
     resource("w_thing.a", [("colour", lit(colour))])

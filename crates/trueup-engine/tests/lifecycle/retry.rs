@@ -6,7 +6,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::{Action, Outcome};
 use trueup_program::Timeouts;
 
-use crate::world::{Bench, program, thing};
+use crate::lifecycle::world::{Bench, program, thing};
 
 /// RETRY-1, RETRY-2
 #[test]

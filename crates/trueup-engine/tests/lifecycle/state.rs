@@ -5,8 +5,8 @@ use std::time::Duration;
 use trueup_engine::{Deployed, EngineError, EventSink, Plan};
 use trueup_state::{Acquired, Holder, Scope, Store};
 
-use crate::failing::Renewal;
-use crate::world::{Bench, program, thing};
+use crate::lifecycle::failing::Renewal;
+use crate::lifecycle::world::{Bench, program, thing};
 
 fn someone() -> Holder {
     Holder { run: "r1".into(), user: "ada".into(), host: "here".into(), reason: "deploy".into() }

@@ -2,7 +2,9 @@
 
 use trueup_program::MoveDeclaration;
 
-use crate::world::{Bench, address, lit, output, program, resource, thing, thing_from, with_output};
+use crate::lifecycle::world::{
+    Bench, address, lit, output, program, resource, thing, thing_from, with_output,
+};
 
 fn targeting(targets: &[&str], excludes: &[&str], bench: &mut Bench) {
     bench.options.plan.targets = targets.iter().map(|it| it.parse().unwrap()).collect();

@@ -1,6 +1,6 @@
 //! UNKNOWN: values not known until apply.
 
-use crate::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
+use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
 
 /// UNKNOWN-2, UNKNOWN-7: the url follows the size, so what reads it may change.
 #[test]

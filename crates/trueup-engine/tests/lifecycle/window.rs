@@ -8,7 +8,7 @@ use trueup_provider::{
     Result, Sightings, Traits,
 };
 
-use crate::world::{Bench, program, resource};
+use crate::lifecycle::world::{Bench, program, resource};
 
 /// How long a new object stays out of sight.
 const LATE: Duration = Duration::from_secs(10);
@@ -165,7 +165,7 @@ impl Crud for Meddled {
 fn what_was_changed_before_it_could_be_read_back_is_drift() {
     let mut bench = Bench::new();
     bench.others = Registry::new().with(NativeProvider::new("x").crud::<Meddled>("thing"));
-    let declared = program([resource("x_thing.a", [("size", crate::world::lit(1))])]);
+    let declared = program([resource("x_thing.a", [("size", crate::lifecycle::world::lit(1))])]);
     bench.deployed(&declared);
     insta::assert_snapshot!(bench.plan(&declared), @r"
     ~ x_thing.a (drift)

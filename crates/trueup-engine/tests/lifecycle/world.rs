@@ -709,9 +709,9 @@ impl Bench {
     pub(crate) fn deploy_renewing<const N: usize>(
         &self,
         program: &Program,
-        renewals: [crate::failing::Renewal; N],
+        renewals: [crate::lifecycle::failing::Renewal; N],
     ) -> Result<bool, String> {
-        let store = crate::failing::FailingStore::renewing(self.store.clone(), renewals);
+        let store = crate::lifecycle::failing::FailingStore::renewing(self.store.clone(), renewals);
         let reconciler = self.reconciler_on(Arc::new(store), EventSink::new());
         match self.run(reconciler.deploy(program, &self.options, &self.cancellation)) {
             Ok(Deployed::Ran(report)) => Ok(report.succeeded()),
@@ -722,7 +722,7 @@ impl Bench {
 
     /// Deploys on a store whose n-th commit fails and all after it, and gives what the run says.
     pub(crate) fn deploy_with_failing_store(&self, program: &Program, failing_commit: u64) -> String {
-        let store = crate::failing::FailingStore::new(self.store.clone(), failing_commit);
+        let store = crate::lifecycle::failing::FailingStore::new(self.store.clone(), failing_commit);
         let reconciler = self.reconciler_on(Arc::new(store), EventSink::new());
         let outcome = self.run(reconciler.deploy(program, &self.options, &self.cancellation));
         self.run(tokio::time::advance(self.options.lease_term * 2));

@@ -35,7 +35,7 @@ fn names() -> Names {
         std::sync::Arc::new(|bytes: &mut [u8]| bytes.fill(7));
     let moment = Moment { now: UNIX_EPOCH, random };
     Names(Surroundings {
-        folder: crate::files(),
+        folder: crate::expressions::files(),
         home: Some("/home/someone".into()),
         plan_time: Some(UNIX_EPOCH),
         reads: trueup_lang::eval::Reads::default(),
@@ -177,7 +177,7 @@ fn expression() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(trueup_test_servers::sized(300, 5_000)))]
 
     #[test]
     fn no_expression_makes_the_evaluator_panic(text in expression()) {

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use base64::Engine;
 
-use crate::files;
-use crate::table::{Case, Expected, cases};
+use crate::expressions::files;
+use crate::expressions::table::{Case, Expected, cases};
 
 const ERROR: &str = "!error";
 

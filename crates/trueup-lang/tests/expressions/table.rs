@@ -3,7 +3,7 @@
 
 use trueup_core::Value;
 
-use crate::{evaluated, plain_json};
+use crate::expressions::{evaluated, plain_json};
 
 pub(crate) struct Case {
     pub(crate) place: String,

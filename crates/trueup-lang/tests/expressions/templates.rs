@@ -6,7 +6,7 @@ use trueup_core::SourceMap;
 use trueup_lang::eval::evaluate;
 use trueup_lang::syntax::parse_source;
 
-use crate::{environment, plain_json, referee};
+use crate::expressions::{environment, plain_json, referee};
 
 const PROGRAM: &str = include_str!("templates.tf");
 

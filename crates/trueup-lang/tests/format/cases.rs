@@ -3,8 +3,8 @@
 
 use trueup_lang::format::is_formattable;
 
-use crate::formatted;
-use crate::meaning::meaning;
+use crate::format::formatted;
+use crate::format::meaning::meaning;
 
 pub(crate) struct Case {
     pub(crate) name: String,

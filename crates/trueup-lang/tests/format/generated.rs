@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use trueup_lang::format::format;
 
-use crate::author::Author;
-use crate::formatted;
-use crate::meaning::meaning;
+use crate::format::author::Author;
+use crate::format::formatted;
+use crate::format::meaning::meaning;
 
 /// The comments of a text, in a form that layout does not change: what is in them. Only for texts of which no string
 /// holds a comment's mark together with the words that the author's comments are made of.
@@ -18,7 +18,7 @@ fn comments(text: &str) -> Vec<&str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(trueup_test_servers::sized(300, 5_000)))]
 
     #[test]
     fn programs_keep_their_meaning_and_comments_and_stay_as_they_are(

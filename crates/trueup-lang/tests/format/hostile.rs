@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use trueup_lang::format::format;
 
-use crate::formatted;
-use crate::meaning::meaning;
+use crate::format::formatted;
+use crate::format::meaning::meaning;
 
 /// Text made of the language's own words.
 fn language_like() -> impl Strategy<Value = String> {
@@ -35,7 +35,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig::with_cases(trueup_test_servers::sized(500, 8_000)))]
 
     #[test]
     fn no_text_makes_the_formatter_panic(text in any::<String>()) {

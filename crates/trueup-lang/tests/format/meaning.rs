@@ -3,7 +3,7 @@
 use trueup_core::SourceMap;
 use trueup_lang::syntax::{Body, Expr, ExprKind, Item, TemplatePart, parse_body, parse_expression};
 
-use crate::outline::{outline, outline_body};
+use crate::syntax::outline::{outline, outline_body};
 
 /// Panics if the text cannot be read.
 pub(crate) fn meaning(text: &str) -> String {

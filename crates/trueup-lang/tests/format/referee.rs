@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use crate::author::Author;
-use crate::cases::{cases, difference};
-use crate::formatted;
+use crate::format::author::Author;
+use crate::format::cases::{cases, difference};
+use crate::format::formatted;
 
 #[test]
 fn terraform_agrees_with_the_tables() {

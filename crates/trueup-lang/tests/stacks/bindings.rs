@@ -1,6 +1,6 @@
 //! What resources attach to others.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 
 /// Each binding of a program, as `target: key`.
 fn bindings(bench: &Bench) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! What must hold: of variables, resources and outputs.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 
 /// A variable that gets its value at apply is held against its validation then.
 #[test]

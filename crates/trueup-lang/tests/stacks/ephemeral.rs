@@ -1,6 +1,6 @@
 //! Ephemeral values: how they spread, where they may stand, and what is left of them.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 
 /// What is made of an ephemeral variable, as an output that may not be: whether it is refused.
 fn is_ephemeral(expression: &str) -> bool {

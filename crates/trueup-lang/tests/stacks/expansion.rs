@@ -1,6 +1,6 @@
 //! `count`, `for_each` and `dynamic`.
 
-use crate::bench::stack;
+use crate::stacks::bench::stack;
 
 #[test]
 fn a_counted_resource_has_as_many_instances() {

@@ -1,6 +1,6 @@
 //! Files: JSON, overrides, encodings, functions that read.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 
 #[test]
 fn json_says_the_same_as_the_native_syntax() {

@@ -1,6 +1,6 @@
 //! The words of `lifecycle`, and blocks that change what happens.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 
 #[test]
 fn changes_that_are_ignored_do_not_count() {

@@ -1,6 +1,6 @@
 //! What people get wrong, and what they are told.
 
-use crate::bench::stack;
+use crate::stacks::bench::stack;
 
 #[test]
 fn mistakes_are_told_all_at_once_at_their_places() {

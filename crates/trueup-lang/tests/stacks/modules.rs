@@ -1,6 +1,6 @@
 //! Modules: calls, variables, outputs, instances, providers.
 
-use crate::bench::Bench;
+use crate::stacks::bench::Bench;
 
 #[test]
 fn modules_are_called_with_variables_and_give_outputs() {

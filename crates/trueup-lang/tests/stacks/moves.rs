@@ -1,6 +1,6 @@
 //! `moved` and `removed`, held against what is declared.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 
 #[test]
 fn what_is_still_declared_has_neither_moved_nor_gone() {

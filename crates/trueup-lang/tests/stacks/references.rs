@@ -1,6 +1,6 @@
 //! What names stand for: one instance, all of them, one that does not exist; and what comes after what.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 
 /// A branch that does not count may name an instance that does not exist.
 #[test]

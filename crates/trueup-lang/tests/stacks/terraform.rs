@@ -4,7 +4,7 @@ use std::process::Command;
 
 use trueup_core::{Kind, Value};
 
-use crate::bench::Bench;
+use crate::stacks::bench::Bench;
 
 /// A folder of some size, with all that both understand.
 fn folder() -> Bench {

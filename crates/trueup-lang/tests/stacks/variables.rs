@@ -1,6 +1,6 @@
 //! Variables: where they come from, and what they must be.
 
-use crate::bench::{Bench, stack};
+use crate::stacks::bench::{Bench, stack};
 use trueup_lang::Purpose;
 use trueup_lang::variables::VariableArgument;
 

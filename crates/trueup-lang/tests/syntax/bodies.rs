@@ -2,8 +2,8 @@
 
 use trueup_lang::syntax::parse_body;
 
-use crate::any_file;
-use crate::outline::outline_body;
+use crate::syntax::any_file;
+use crate::syntax::outline::outline_body;
 
 #[track_caller]
 fn check(text: &str, expected: &str) {

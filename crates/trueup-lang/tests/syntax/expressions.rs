@@ -3,8 +3,8 @@
 use trueup_core::SourceMap;
 use trueup_lang::syntax::{parse_expression, parse_template};
 
-use crate::any_file;
-use crate::outline::outline;
+use crate::syntax::any_file;
+use crate::syntax::outline::outline;
 
 #[track_caller]
 fn check(text: &str, expected: &str) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use trueup_core::SourceMap;
 use trueup_lang::syntax::{parse_expression, parse_source, parse_template};
 
-use crate::any_file;
+use crate::syntax::any_file;
 
 /// Small enough that a debug build of a deep recursion would overflow it.
 const STACK_BYTES: usize = 1024 * 1024;

@@ -3,7 +3,7 @@
 use trueup_core::{Diagnostics, SourceMap};
 use trueup_lang::syntax::{BlockShape, BodyShape, parse_source};
 
-use crate::outline::outline_body;
+use crate::syntax::outline::outline_body;
 
 const SHAPE: BodyShape<'static> = BodyShape {
     blocks: &[

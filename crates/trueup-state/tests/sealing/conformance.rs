@@ -7,7 +7,7 @@ use trueup_state::conformance::{self, HandClock, StoreUnderTest};
 use trueup_state::sealing::SealedStore;
 use trueup_state::{MemoryStore, Store};
 
-use crate::world::sources;
+use crate::sealing::world::sources;
 
 struct Sealing(HandClock);
 

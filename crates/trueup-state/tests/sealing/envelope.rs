@@ -4,7 +4,7 @@ use trueup_core::Secret;
 use trueup_state::Scope;
 use trueup_state::sealing::{Envelope, EnvelopeError, KeySources};
 
-use crate::world::{scope, sources};
+use crate::sealing::world::{scope, sources};
 
 /// PLANFILE-4: what was damaged, or is another's, is refused with the reason.
 #[tokio::test]

@@ -7,7 +7,7 @@ use trueup_core::Secret;
 use trueup_state::sealing::{KeyError, KeyKind, KeySources, Keyring, SealedStore};
 use trueup_state::{MemoryStore, Store, StoreError};
 
-use crate::world::{CANARY, deploy, held, lease, memory, scope};
+use crate::sealing::world::{CANARY, deploy, held, lease, memory, scope};
 
 fn opened_by(inner: &MemoryStore, sources: &KeySources) -> SealedStore {
     SealedStore::new(Arc::new(inner.clone()), sources.clone())

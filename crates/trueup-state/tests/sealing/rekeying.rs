@@ -12,7 +12,7 @@ use trueup_state::{
     RunSummary, Scope, Snapshot, Step, Store, StoreError, Version, transition,
 };
 
-use crate::world::{CANARY, commit, deploy, held, id, lease, memory, scope, sealed, sources};
+use crate::sealing::world::{CANARY, commit, deploy, held, id, lease, memory, scope, sealed, sources};
 
 /// Another key.
 fn next() -> KeySources {
@@ -136,10 +136,13 @@ async fn what_no_key_opens_is_given_up_and_nothing_else() {
     let own = lease(&store).await;
     let address = before.records[0].0.address.clone();
     commit(&store, &own, id(1), [Step::Moved { to: address }]).await.unwrap();
-    let outputs = Some(crate::world::outputs());
+    let outputs = Some(crate::sealing::world::outputs());
     store.commit(&scope(), own.token, &Batch { outputs, ..Batch::default() }).await.unwrap();
     assert!(!held(&inner).await.contains(CANARY));
-    assert_eq!(with(&inner, next()).load(&scope()).await.unwrap().outputs, Some(crate::world::outputs()));
+    assert_eq!(
+        with(&inner, next()).load(&scope()).await.unwrap().outputs,
+        Some(crate::sealing::world::outputs())
+    );
 }
 
 /// With the key at hand there is nothing to give up.

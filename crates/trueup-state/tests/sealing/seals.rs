@@ -8,7 +8,7 @@ use trueup_provider::State;
 use trueup_state::sealing::outline;
 use trueup_state::{Batch, Entry, MemoryStore, Record, Scope, Step, Store, StoreError, Write, transition};
 
-use crate::world::{CANARY, commit, deploy, held, id, lease, life, memory, scope, sealed, secret};
+use crate::sealing::world::{CANARY, commit, deploy, held, id, lease, life, memory, scope, sealed, secret};
 
 /// SECRET-3: in state, journal, private bytes, pending contexts, bindings, identities and outputs.
 #[tokio::test]
@@ -184,7 +184,7 @@ fn any_secret_value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(trueup_test_servers::sized(64, 1_000)))]
 
     /// SECRET-3: whatever its type, and wherever in a value it stands, a secret comes back as it was.
     #[test]

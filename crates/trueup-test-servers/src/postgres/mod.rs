@@ -21,6 +21,9 @@ use guarded::Guarded;
 /// The name by which the test command leaves PostgreSQL out.
 pub const NAME: &str = "postgres";
 
+/// The variable in which the test command names the server that tests share: its port and its folder.
+const SHARED_SERVER: &str = "TRUEUP_TEST_POSTGRES";
+
 /// Who may connect: the superuser `postgres` by the socket or the loopback interface without a password, others with
 /// theirs; by TLS alone whoever connects by `127.0.0.1` to a server that has a certificate.
 const ADMISSION: &str = "
@@ -31,7 +34,7 @@ const ADMISSION: &str = "
 ";
 
 /// What the server is given besides its defaults. Everything that makes it durable stays on.
-const SETTINGS: [&str; 3] = ["listen_addresses=127.0.0.1", "max_connections=60", "shared_buffers=64MB"];
+const SETTINGS: [&str; 3] = ["listen_addresses=127.0.0.1", "max_connections=100", "shared_buffers=64MB"];
 
 /// A certificate and its key, as PEM.
 #[derive(Clone)]
@@ -54,13 +57,34 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// The server that all tests of this process share; `None` if the test command said to do without.
+    /// The server that tests share: the one that the test command started, else one for this process. `None` if the
+    /// test command said to do without.
     ///
     /// # Panics
     /// If there is no PostgreSQL, and nobody said to do without, or if it does not start.
     pub fn shared() -> Option<&'static Postgres> {
         static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
-        SHARED.get_or_init(Postgres::own).as_ref()
+        SHARED.get_or_init(|| Postgres::attached().or_else(Postgres::own)).as_ref()
+    }
+
+    /// The server that the test command started.
+    #[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
+    fn attached() -> Option<Postgres> {
+        let told = std::env::var(SHARED_SERVER).ok().filter(|_| !crate::left_out(NAME))?;
+        let (port, folder) = told.split_once(' ')?;
+        Some(Postgres {
+            installation: Installation::find()?,
+            folder: folder.into(),
+            port: port.parse().ok()?,
+            tls: false,
+            databases: AtomicU64::default(),
+            running: Mutex::default(),
+        })
+    }
+
+    /// Tells a command that runs tests to share this server.
+    pub fn share_with(&self, tests: &mut Command) {
+        tests.env(SHARED_SERVER, format!("{} {}", self.port, self.folder.display()));
     }
 
     /// A server for one test that kills it; `None` if the test command said to do without.
@@ -169,7 +193,7 @@ impl Postgres {
 
     /// Makes an empty database, and tells its name.
     pub fn new_database(&self) -> io::Result<String> {
-        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        let name = format!("test_{}_{}", std::process::id(), self.databases.fetch_add(1, Ordering::Relaxed));
         self.sql("postgres", &format!("CREATE DATABASE {name}"))?;
         Ok(name)
     }

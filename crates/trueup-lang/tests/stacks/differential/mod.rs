@@ -8,12 +8,15 @@ mod modules;
 mod random;
 
 use trueup_core::Value;
+use trueup_test_servers::sized;
 
-use crate::bench::Bench;
-use crate::terraform::{Terraform, plain};
+use crate::stacks::bench::Bench;
+use crate::stacks::terraform::{Terraform, plain};
 
-/// So many modules in the usual run: Terraform takes up to half a second for each.
-const CASES: u64 = 40;
+/// How many modules: Terraform takes up to half a second for each.
+fn usual_cases() -> u64 {
+    sized(10, 80)
+}
 
 #[test]
 fn generated_modules_give_the_same_under_terraform() {
@@ -22,7 +25,7 @@ fn generated_modules_give_the_same_under_terraform() {
         return;
     };
     let (seed, cases) = (from_environment("TRUEUP_SEED").unwrap_or(1), from_environment("TRUEUP_CASES"));
-    let cases: Vec<u64> = (seed..seed + cases.unwrap_or(CASES)).collect();
+    let cases: Vec<u64> = (seed..seed + cases.unwrap_or_else(usual_cases)).collect();
     let found = differences(&terraform, &cases);
     assert!(found.is_empty(), "{} of {} modules differ:\n{}", found.len(), cases.len(), found.join("\n"));
 }

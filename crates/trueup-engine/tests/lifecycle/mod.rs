@@ -2,9 +2,6 @@
 //! specification in executable form.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-// The derives refer to the crate by this name.
-extern crate trueup_provider as trueup;
-
 mod adopt;
 mod apply;
 mod bind;
@@ -13,7 +10,7 @@ mod crash_table;
 mod delete;
 mod drift;
 mod event;
-mod failing;
+pub(crate) mod failing;
 mod foreign;
 mod hand;
 mod in_records;
@@ -28,4 +25,4 @@ mod state;
 mod target;
 mod unknown;
 mod window;
-mod world;
+pub(crate) mod world;

@@ -9,8 +9,6 @@ mod cases;
 mod generated;
 mod hostile;
 mod meaning;
-#[path = "../syntax/outline.rs"]
-mod outline;
 mod referee;
 
 use trueup_lang::format::format;

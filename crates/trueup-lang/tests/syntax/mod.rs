@@ -5,7 +5,7 @@ mod errors;
 mod expressions;
 mod hostile;
 mod json;
-mod outline;
+pub(crate) mod outline;
 
 use trueup_core::{FileId, SourceMap};
 

@@ -42,7 +42,7 @@ fn the_readme_does_what_it_shows() {
         Part::Commands { script, .. } => Some(script.as_str()),
         Part::File { .. } => None,
     });
-    assert!(first.unwrap().starts_with("cargo run --bin trueup -- deploy"), "{first:?}");
+    assert!(first.unwrap().starts_with("cargo run -- deploy"), "{first:?}");
     let screen = check("README.md");
     for told in ["No changes", "changed outside trueup", "4 deleted"] {
         assert!(screen.contains(told), "{told}:\n{screen}");

@@ -1,0 +1,5 @@
+//! State: what may follow what, the memory store, and sealing.
+
+mod memory;
+mod sealing;
+mod transition;

@@ -1,0 +1,4 @@
+//! The servers themselves: they start, answer, and are gone with the test.
+
+mod emulator;
+mod postgres;

@@ -1,0 +1,14 @@
+//! The façade as users see it: contracts, derives, planning, the conformance kit.
+
+mod compile_errors;
+mod conformance_kit;
+mod converge_contract;
+mod crud_contract;
+mod derives;
+mod examples;
+mod planning;
+mod presets;
+mod rustc;
+mod secrets;
+mod server;
+mod shelf;
