@@ -1,11 +1,15 @@
-//! Runs cargo the way a person would: from the repository's root, each command shown before it starts, output passed
+//! Runs cargo, and what cargo built, the way a person would: from the repository's root, each command shown before it starts, output passed
 //! straight through.
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+
+/// The variables that make clippy the compiler of a build. They are long, and the same everywhere: not shown.
+pub(crate) const LINT_VARIABLES: [&str; 2] = ["RUSTC_WORKSPACE_WRAPPER", "CLIPPY_ARGS"];
 
 /// A cargo command, to be given arguments and then to [`run`], [`capture`] or [`succeeds_quietly`].
 pub(crate) fn cargo(root: &Path) -> Command {
@@ -33,6 +37,31 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::new(format!("`{shown}` failed: {status}"))) }
 }
 
+/// As [`run`], but ends the command when the time is over, which is said and is no failure.
+#[allow(clippy::disallowed_methods, reason = "waits for a real process")]
+pub(crate) fn run_until(command: &mut Command, ends: Instant) -> Result<(), Failure> {
+    let shown = shown(command);
+    println!("$ {shown}");
+    let failed = |error: std::io::Error| Failure::new(format!("cannot run `{shown}`: {error}"));
+    let mut child = command.spawn().map_err(failed)?;
+    let mut is_cut_off = false;
+    loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            return match status.success() || is_cut_off {
+                true => Ok(()),
+                false => Err(Failure::new(format!("`{shown}` failed: {status}"))),
+            };
+        }
+        if !is_cut_off && Instant::now() > ends {
+            println!("the time is over: cut off");
+            is_cut_off = true;
+            // Unlike a kill, this lets it end what it started.
+            succeeds_quietly(Command::new("kill").arg(child.id().to_string()));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
 /// As [`run`], but returns what the command writes to standard output.
 pub(crate) fn capture(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let shown = shown(command);
@@ -55,10 +84,12 @@ pub(crate) fn succeeds_quietly(command: &mut Command) -> bool {
 
 /// The command as one would type it, with the variables that it sets.
 fn shown(command: &Command) -> String {
-    let variables = command.get_envs().filter_map(|(name, value)| {
+    let is_told = |name: &OsStr| !LINT_VARIABLES.iter().any(|lint| name == *lint);
+    let variables = command.get_envs().filter(|(name, _)| is_told(name)).filter_map(|(name, value)| {
         value.map(|value| format!("{}={}", name.to_string_lossy(), quoted(value)))
     });
-    variables.chain(["cargo".to_owned()]).chain(command.get_args().map(quoted)).collect::<Vec<_>>().join(" ")
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    variables.chain([quoted(program)]).chain(command.get_args().map(quoted)).collect::<Vec<_>>().join(" ")
 }
 
 fn quoted(text: &OsStr) -> String {

@@ -2,9 +2,10 @@
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
 //! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
-//! [`book`], [`spec_ids`], and [`mod@reference`], which also writes what it checks. [`tools`] brings what tests start;
-//! [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer, [`mod@referee`] Terraform beside the program, and
-//! [`mod@bench`] measures how fast it is.
+//! [`book`], [`spec_ids`], and [`mod@reference`] and [`protocol`], which also write what they check. [`workspace`] is the
+//! one build that all phases share, [`servers`] what tests share. [`quick`] checks what a developer changed, [`soak`] runs
+//! the long versions of what `ci` does in short. [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer, [`mod@referee`]
+//! Terraform beside the program, and [`mod@bench`] measures how fast it is.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -17,14 +18,18 @@ mod fuzz;
 mod licences;
 mod links;
 mod phases;
+mod protocol;
+mod quick;
 mod referee;
 mod reference;
 mod repository;
 mod runner;
+mod servers;
 mod sim;
+mod soak;
 mod spdx;
 mod spec_ids;
-mod tools;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -35,9 +40,9 @@ use crate::runner::{OnFailure, Phase};
 /// All phases, in the order in which `ci` runs them: what fails quickly and often comes first.
 const PHASES: &[Phase] = &[
     Phase { name: "format", purpose: "sources are formatted, the examples' too", run: phases::format },
-    Phase { name: "lint", purpose: "clippy has no complaint, in the examples too", run: phases::lint },
+    Phase { name: "build", purpose: "everything builds, and clippy has no complaint", run: phases::build },
     Phase { name: "test", purpose: "unit, integration and documentation tests pass", run: phases::test },
-    Phase { name: "examples", purpose: "each example builds by itself and exits 0", run: phases::examples },
+    Phase { name: "examples", purpose: "the examples do what they should", run: phases::examples },
     Phase {
         name: "docs",
         purpose: "links, cited ids and the reference hold; API docs build",
@@ -45,6 +50,11 @@ const PHASES: &[Phase] = &[
     },
     Phase { name: "licences", purpose: "dependencies have permissive licences", run: phases::licences },
 ];
+
+/// What `ci` says first.
+const DURATION: &str = "All phases together take about 12 minutes from nothing on two cores, and about 5 when everything \
+                        is built.\nDownloaded or installed where missing: crates, PostgreSQL (apt-get), and the AWS \
+                        emulators ministack and moto (pip).";
 
 /// Exit status for arguments that make no sense, as is customary.
 const USAGE_ERROR: u8 = 2;
@@ -59,8 +69,15 @@ fn main() -> ExitCode {
             print!("{}", help());
             ExitCode::SUCCESS
         }
-        ["ci"] => runner::run_all(PHASES, &repository, OnFailure::Stop),
-        ["ci", "--keep-going"] => runner::run_all(PHASES, &repository, OnFailure::KeepGoing),
+        ["ci"] => ci(&repository, OnFailure::Stop),
+        ["ci", "--keep-going"] => ci(&repository, OnFailure::KeepGoing),
+        ["quick"] => exit_code(quick::run(&repository)),
+        ["soak"] => soak::run(&repository, soak::MINUTES),
+        ["soak", "--minutes", minutes] => match minutes.parse() {
+            Ok(minutes) => soak::run(&repository, minutes),
+            Err(_) => usage_error(&format!("`{minutes}` is no number of minutes")),
+        },
+        ["protocol"] => exit_code(protocol::write(&repository)),
         ["reference"] => exit_code(reference::write(&repository)),
         ["bench", arguments @ ..] => exit_code(bench::run(&repository, arguments)),
         ["sim", arguments @ ..] => exit_code(sim::run(&repository, arguments)),
@@ -73,6 +90,11 @@ fn main() -> ExitCode {
         },
         _ => usage_error(&format!("cannot make sense of `{}`", arguments.join(" "))),
     }
+}
+
+fn ci(repository: &Repository, on_failure: OnFailure) -> ExitCode {
+    println!("{DURATION}");
+    runner::run_all(PHASES, repository, on_failure)
 }
 
 fn exit_code(outcome: Result<(), Failure>) -> ExitCode {
@@ -99,9 +121,12 @@ fn usage_error(complaint: &str) -> ExitCode {
 
 fn help() -> String {
     let mut text = String::from(
-        "Usage: cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
+        "Usage: cargo xtask quick               format, lint and tests of the packages that differ from main\n       \
+         cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
+         cargo xtask soak [--minutes M]  the long versions of what `ci` does in short, for M minutes (60)\n       \
          cargo xtask <phase>             run one phase\n       \
          cargo xtask reference           write the generated pages of docs/reference\n       \
+         cargo xtask protocol            write the messages of Terraform's plugin protocol\n       \
          cargo xtask sim --minutes M     simulate for so long (`cargo xtask sim --help` says what else)\n       \
          cargo xtask referee [NAME]…     hold plans and results against Terraform's, on all configurations; others with
                                          --cases FOLDER, other providers with --providers FOLDER

@@ -6,7 +6,11 @@ use std::process::Command;
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
-use crate::{book, licences, links, reference, sim, spec_ids, tools};
+use crate::servers::Servers;
+use crate::{book, licences, links, reference, sim, spec_ids, workspace};
+
+/// Property tests try this many cases, unless the environment says otherwise; a soak tries more.
+const PROPERTY_CASES: &str = "64";
 
 pub(crate) fn format(repository: &Repository) -> Result<(), Failure> {
     cargo::run(cargo(&repository.root).args(["fmt", "--all", "--check"]))?;
@@ -16,42 +20,40 @@ pub(crate) fn format(repository: &Repository) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn lint(repository: &Repository) -> Result<(), Failure> {
-    const SELECTION: [&str; 3] = ["--workspace", "--all-targets", "--all-features"];
-    const STRICT: [&str; 3] = ["--", "-D", "warnings"];
+/// Builds everything that later phases run, and lints it on the way.
+pub(crate) fn build(repository: &Repository) -> Result<(), Failure> {
+    cargo::run(&mut workspace::on_all(repository, &["test", "--no-run"])?)?;
+    cargo::run(&mut workspace::on_all(repository, &["test", "--no-run", "--benches"])?)?;
+    sim::build(repository)
+}
 
-    cargo::run(cargo(&repository.root).arg("clippy").args(SELECTION).args(STRICT))?;
-    for manifest in repository.example_manifests()? {
-        // Locked here too: otherwise this phase would write the lock file whose absence `examples` must notice.
-        cargo::run(on_example("clippy", repository, &manifest).args(SELECTION).args(STRICT))?;
-    }
-    Ok(())
+/// Builds the program alone, as [`build`] does.
+pub(crate) fn build_program(repository: &Repository) -> Result<(), Failure> {
+    cargo::run(&mut workspace::on_all(repository, &["build", "--bin=trueup"])?)
 }
 
 pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
-    const SELECTION: [&str; 4] = ["--workspace", "--all-features", "--exclude", "trueup-sim"];
-
-    let mut tests = cargo(&repository.root);
-    if cargo::succeeds_quietly(cargo(&repository.root).args(["nextest", "--version"])) {
-        println!("tests run under cargo-nextest");
-        tests.args(["nextest", "run"]).args(SELECTION);
-    } else {
-        println!("cargo-nextest is not installed: tests run under plain `cargo test`");
-        tests.arg("test").args(SELECTION).args(["--lib", "--bins", "--tests"]);
+    let servers = Servers::start();
+    let mut tests = workspace::all_tests(repository)?;
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        tests.env("PROPTEST_CASES", PROPERTY_CASES);
     }
-    tools::ensure(&mut tests);
+    servers.share_with(&mut tests);
     cargo::run(&mut tests)?;
+    drop(servers);
     // Nextest does not know documentation tests.
-    cargo::run(cargo(&repository.root).arg("test").args(SELECTION).arg("--doc"))?;
-    // Apart from the others, because it is built another way.
+    cargo::run(&mut workspace::on_all(repository, &["test", "--doc"])?)?;
     sim::test(repository)
 }
 
+/// Lock files of the examples, and the stack of the README. Examples in Rust are run by a test of `trueup`; a soak builds
+/// them as a user's own crates.
 pub(crate) fn examples(repository: &Repository) -> Result<(), Failure> {
-    let manifests = repository.example_manifests()?;
-    println!("examples: {}", manifests.len());
-    for manifest in manifests {
-        cargo::run(&mut on_example("run", repository, &manifest))?;
+    for manifest in repository.example_manifests()? {
+        // Resolves its dependencies, and builds nothing.
+        let mut lock = cargo(&repository.root);
+        lock.args(["metadata", "--locked", "--format-version=1", "--manifest-path"]).arg(&manifest);
+        cargo::capture(&mut lock)?;
     }
     site(repository)
 }
@@ -68,24 +70,49 @@ fn site(repository: &Repository) -> Result<(), Failure> {
         std::fs::copy(repository.root.join("examples/site").join(name), copy.join(name)).map_err(failed)?;
     }
     for command in ["deploy", "deploy", "destroy"] {
-        let mut run = cargo(&repository.root);
-        run.args(["run", "--bin", "trueup", "--", command, "--yes", "--stage", "demo", "--chdir"]).arg(&copy);
-        cargo::run(&mut run)?;
+        let mut run = Command::new(repository.built("trueup"));
+        cargo::run(run.args([command, "--yes", "--stage", "demo", "--chdir"]).arg(&copy))?;
     }
     let left = ["out", "site.tar"].into_iter().find(|name| copy.join(name).exists());
     left.map_or(Ok(()), |name| Err(Failure::new(format!("destroying examples/site left {name} behind"))))
 }
 
+/// Each example as a user's own crate, with its own lock file.
+pub(crate) fn examples_alone(repository: &Repository) -> Result<(), Failure> {
+    for manifest in repository.example_manifests()? {
+        let mut lint = on_example("clippy", repository, &manifest);
+        cargo::run(lint.args(["--all-targets", "--", "-D", "warnings"]))?;
+        cargo::run(&mut on_example("run", repository, &manifest))?;
+    }
+    Ok(())
+}
+
 pub(crate) fn docs(repository: &Repository) -> Result<(), Failure> {
-    // The texts first: they take no time, and their findings need no build.
+    texts(repository)?;
+    Failure::unless_empty(reference::check(repository)?, "the reference is not what the program says:")?;
+    // The crates that users program against; a soak documents the others too.
+    api_docs(
+        repository,
+        &["trueup", "trueup-core", "trueup-engine", "trueup-program", "trueup-provider", "trueup-state"],
+    )
+}
+
+/// The texts alone: nothing is built.
+pub(crate) fn texts(repository: &Repository) -> Result<(), Failure> {
     let mut findings = links::check(repository)?;
     findings.extend(book::check(repository)?);
     findings.extend(spec_ids::check(repository)?);
-    Failure::unless_empty(findings, "the documents do not hold together:")?;
-    Failure::unless_empty(reference::check(repository)?, "the reference is not what the program says:")?;
+    Failure::unless_empty(findings, "the documents do not hold together:")
+}
 
+/// Documents these packages, or all if none are named.
+pub(crate) fn api_docs(repository: &Repository, packages: &[&str]) -> Result<(), Failure> {
     let mut doc = cargo(&repository.root);
-    doc.args(["doc", "--workspace", "--all-features", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+    doc.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+    doc.args(packages.iter().map(|package| format!("--package={package}")));
+    if packages.is_empty() {
+        doc.args(["--workspace", "--all-features"]);
+    }
     cargo::run(&mut doc)
 }
 

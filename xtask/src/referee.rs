@@ -47,8 +47,8 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
             .map_err(|error| Failure::new(format!("a folder has a strange name: {error}")))
     };
     let mut command = cargo(&repository.root);
-    command.args(["test", "--package", "trueup-bin", "--test", "referee", "--"]).args(&given.only);
-    command.arg("--nocapture").env("TRUEUP_REFEREE", "all");
+    command.args(["test", "--package", "trueup-bin", "--test", "tests", "--", "referee::"]).args(&given.only);
+    command.arg("--nocapture").env(trueup_test_servers::SIZE, "long");
     let records = repository.target_dir().join("referee");
     fs::create_dir_all(&records)
         .map_err(|error| Failure::new(format!("cannot make {}: {error}", records.display())))?;

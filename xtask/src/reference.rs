@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::cargo::{self, cargo};
+use crate::cargo;
 use crate::failure::Failure;
+use crate::phases;
 use crate::repository::{self, Repository};
 
 /// Holds nothing but generated pages.
@@ -19,6 +21,7 @@ pub(crate) fn write(repository: &Repository) -> Result<(), Failure> {
         fs::remove_dir_all(&folder)
             .map_err(|error| Failure::new(format!("cannot clear {FOLDER}: {error}")))?;
     }
+    phases::build_program(repository)?;
     generate(repository, &folder)
 }
 
@@ -35,11 +38,7 @@ pub(crate) fn check(repository: &Repository) -> Result<Vec<String>, Failure> {
 }
 
 fn generate(repository: &Repository, folder: &Path) -> Result<(), Failure> {
-    let mut command = cargo(&repository.root);
-    // With the providers that the default build leaves out.
-    command.args(["run", "--quiet", "--package", "trueup-bin", "--features", "full", "--", "reference"]);
-    command.arg(folder);
-    cargo::run(&mut command)
+    cargo::run(Command::new(repository.built("trueup")).arg("reference").arg(folder))
 }
 
 fn compare(kept: &Path, fresh: &Path) -> Result<Vec<String>, Failure> {

@@ -30,6 +30,11 @@ impl Repository {
         &self.target_dir
     }
 
+    /// A program that the phase `build` has built.
+    pub(crate) fn built(&self, name: &str) -> PathBuf {
+        self.target_dir.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    }
+
     /// The manifest of each example, relative to the root, in order of name.
     pub(crate) fn example_manifests(&self) -> Result<Vec<PathBuf>, Failure> {
         let examples = entries(&self.root.join("examples"))?;

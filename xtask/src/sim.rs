@@ -1,18 +1,32 @@
-//! Runs the simulator, as a program and as tests, built for speed with all assertions.
+//! Runs the simulator: its tests in every run, and as a program for as long as one likes.
+//!
+//! The tests share the build of everything else but for the engine, which has bugs to be planted here and nowhere else.
+//! The program, and the tests in a soak, are built for speed with all assertions.
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::workspace;
 
-/// The profile of both, so that they share what is built.
-const BUILD: [&str; 5] = ["--profile", "sim", "--package", "trueup-sim", "--all-features"];
+const PACKAGE: [&str; 3] = ["--package", "trueup-sim", "--all-features"];
+const FAST: [&str; 2] = ["--profile", "sim"];
 
 /// The program, with these arguments.
 pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Failure> {
-    cargo::run(cargo(&repository.root).arg("run").args(BUILD).arg("--").args(arguments))
+    cargo::run(cargo(&repository.root).arg("run").args(FAST).args(PACKAGE).arg("--").args(arguments))
 }
 
-/// Its tests: the short budget of every change.
+/// Builds what [`test`] runs.
+pub(crate) fn build(repository: &Repository) -> Result<(), Failure> {
+    cargo::run(workspace::linted(repository)?.args(["test", "--no-run"]).args(PACKAGE).arg("--tests"))
+}
+
+/// The short budget of every change.
 pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
-    cargo::run(cargo(&repository.root).arg("test").args(BUILD).arg("--tests"))
+    cargo::run(workspace::linted(repository)?.arg("test").args(PACKAGE).arg("--tests"))
+}
+
+/// The whole crash table, thousands of seeds, and every planted bug.
+pub(crate) fn long_test(repository: &Repository) -> Result<(), Failure> {
+    cargo::run(cargo(&repository.root).arg("test").args(FAST).args(PACKAGE).arg("--tests"))
 }

@@ -1,9 +1,10 @@
-//! Servers that tests start, and how to get them where they are missing. What can neither be found nor installed is
-//! said plainly, and the tests that need it are told to do without.
+//! The servers that tests need: found or installed, and started once for all that can share one. What can neither be found
+//! nor installed is said plainly, and the tests that need it are told to do without.
 
 use std::process::Command;
 
-use trueup_test_servers::emulator::Emulator;
+use trueup_test_servers::emulator::{Emulator, RunningEmulator};
+use trueup_test_servers::postgres::Postgres;
 use trueup_test_servers::{LEFT_OUT, postgres};
 
 use crate::cargo;
@@ -40,11 +41,40 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Finds or installs all tools, and tells a command that runs tests what to leave out.
-pub(crate) fn ensure(tests: &mut Command) {
-    let missing: Vec<&str> = TOOLS.iter().filter(|tool| !is_there(tool)).map(|tool| tool.name).collect();
-    if !missing.is_empty() {
-        tests.env(LEFT_OUT, missing.join(","));
+/// The servers that tests share while this lives, and the names of those that tests must do without.
+pub(crate) struct Servers {
+    postgres: Option<Postgres>,
+    ministack: Option<RunningEmulator>,
+    missing: Vec<&'static str>,
+}
+
+impl Servers {
+    /// Finds or installs all tools, and starts those that tests share.
+    pub(crate) fn start() -> Self {
+        let missing: Vec<&str> = TOOLS.iter().filter(|tool| !is_there(tool)).map(|tool| tool.name).collect();
+        let has = |name: &str| !missing.contains(&name);
+        let postgres = has(postgres::NAME).then(Postgres::own).flatten();
+        let ministack = has(Emulator::Ministack.name()).then(|| Emulator::Ministack.start()).flatten();
+        if let Some(postgres) = &postgres {
+            println!("started PostgreSQL for all tests on port {}", postgres.port());
+        }
+        if let Some(ministack) = &ministack {
+            println!("started ministack for all tests on port {}", ministack.port());
+        }
+        Servers { postgres, ministack, missing }
+    }
+
+    /// Tells a command that runs tests what there is.
+    pub(crate) fn share_with(&self, tests: &mut Command) {
+        if let Some(postgres) = &self.postgres {
+            postgres.share_with(tests);
+        }
+        if let Some(ministack) = &self.ministack {
+            ministack.share_with(tests);
+        }
+        if !self.missing.is_empty() {
+            tests.env(LEFT_OUT, self.missing.join(","));
+        }
     }
 }
 
