@@ -79,9 +79,11 @@ impl DataSource for ExistingRole {
 
     async fn read(&self, context: &Context<Aws>) -> Result<ExistingRoleOutput> {
         let what = format!("the role `{}`", self.name);
-        let seen =
-            context.config().iam.get_role().role_name(&self.name).send().await.map_err(cannot_see(&what))?;
-        let role = seen.role.ok_or_else(|| Error::not_found(format!("there is no role `{}`", self.name)))?;
-        Ok(ExistingRoleOutput { name: self.name.clone(), arn: role.arn, unique_id: role.role_id })
+        let seen = context.config().iam.call("GetRole", [("RoleName", self.name.as_str())]).await;
+        let seen = seen.map_err(cannot_see(&what))?;
+        let role = seen.child("Role");
+        let role = role.ok_or_else(|| Error::not_found(format!("there is no role `{}`", self.name)))?;
+        let (arn, unique_id) = (role.owned_text_of("Arn"), role.owned_text_of("RoleId"));
+        Ok(ExistingRoleOutput { name: self.name.clone(), arn, unique_id })
     }
 }

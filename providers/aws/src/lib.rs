@@ -1,6 +1,6 @@
 //! AWS as a native provider: buckets, queues, tables, roles, log groups, functions and HTTP APIs.
 //!
-//! Control flows from the engine into one file per resource type. `settings` makes the clients, `failure` says what
+//! Control flows from the engine into one file per resource type. `settings` configures the `client`, `failure` says what
 //! AWS's errors mean, `tags` whose an object is, `policy` when two documents grant the same. Nothing here repeats a call
 //! or waits: errors carry a class, and the engine does both.
 
@@ -8,6 +8,7 @@
 extern crate trueup_provider as trueup;
 
 mod api;
+mod client;
 mod data;
 mod dynamodb_table;
 mod failure;

@@ -1,5 +1,7 @@
 //! `awsn_cloudwatch_log_group`: where a function or service writes its log.
 
+use serde::Deserialize;
+use serde_json::json;
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, NameRules, Outputs, PlanHook, Prior, Recovery, Result,
     Sightings, Traits,
@@ -46,6 +48,27 @@ pub struct LogGroupOutput {
     tags_all: Tags,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct LogGroupPage {
+    log_groups: Vec<LogGroupDescription>,
+    next_token: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct LogGroupDescription {
+    log_group_name: String,
+    arn: String,
+    retention_in_days: i64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct TagsAnswer {
+    tags: Tags,
+}
+
 impl LogGroup {
     fn name(&self, context: &Context<Aws>) -> String {
         self.name.clone().unwrap_or_else(|| context.physical_name())
@@ -53,49 +76,49 @@ impl LogGroup {
 
     async fn see(aws: &Aws, name: &str) -> Result<LogGroupOutput> {
         let what = format!("the log group `{name}`");
-        // There is no call for one group: those that begin with its name are listed.
-        let mut pages =
-            aws.logs.describe_log_groups().log_group_name_prefix(name).into_paginator().items().send();
-        let group = loop {
-            match pages.next().await {
-                None => return Err(Error::not_found(format!("there is no log group `{name}`"))),
-                Some(group) => {
-                    let group = group.map_err(cannot_see(&what))?;
-                    if group.log_group_name() == Some(name) {
-                        break group;
-                    }
-                }
+        let group = Self::find(aws, name).await?;
+        let group = group.ok_or_else(|| Error::not_found(format!("there is no log group `{name}`")))?;
+        let arn = group.arn.strip_suffix(":*").unwrap_or(&group.arn).to_owned();
+        let tagged = aws.logs.call("ListTagsForResource", json!({ "resourceArn": arn })).await;
+        let TagsAnswer { tags } = tagged.map_err(cannot_see(&what))?;
+        let retention_in_days = u64::try_from(group.retention_in_days).unwrap_or(0);
+        Ok(LogGroupOutput { name: name.to_owned(), arn, retention_in_days, tags_all: tags::seen(tags) })
+    }
+
+    /// There is no call for one group: those that begin with its name are listed.
+    async fn find(aws: &Aws, name: &str) -> Result<Option<LogGroupDescription>> {
+        let mut next: Option<String> = None;
+        loop {
+            let input = json!({ "logGroupNamePrefix": name, "nextToken": next });
+            let page = aws.logs.call("DescribeLogGroups", input).await;
+            let page: LogGroupPage = page.map_err(cannot_see(format!("the log group `{name}`")))?;
+            let found = page.log_groups.into_iter().find(|group| group.log_group_name == name);
+            next = page.next_token.filter(|token| !token.is_empty());
+            if found.is_some() || next.is_none() {
+                return Ok(found);
             }
-        };
-        let arn = group.arn().unwrap_or_default();
-        let arn = arn.strip_suffix(":*").unwrap_or(arn).to_owned();
-        let tagged = aws.logs.list_tags_for_resource().resource_arn(&arn).send().await;
-        let tagged = tagged.map_err(cannot_see(&what))?.tags.unwrap_or_default();
-        let retention_in_days =
-            group.retention_in_days().and_then(|days| u64::try_from(days).ok()).unwrap_or(0);
-        Ok(LogGroupOutput { name: name.to_owned(), arn, retention_in_days, tags_all: tags::seen(tagged) })
+        }
     }
 
     async fn set_retention(&self, aws: &Aws, name: &str) -> Result<()> {
         let doing = format!("set how long the log group `{name}` keeps its entries");
         match i32::try_from(self.retention_in_days) {
             Ok(days) if days > 0 => {
-                let putting = aws.logs.put_retention_policy().log_group_name(name).retention_in_days(days);
-                putting.send().await.map_err(cannot(doing)).map(|_| ())
+                let input = json!({ "logGroupName": name, "retentionInDays": days });
+                aws.logs.send("PutRetentionPolicy", input).await.map_err(cannot(doing))
             }
             _ => {
-                let deleted = aws.logs.delete_retention_policy().log_group_name(name).send().await;
-                deleted.map_err(cannot(doing)).map(|_| ())
+                let input = json!({ "logGroupName": name });
+                aws.logs.send("DeleteRetentionPolicy", input).await.map_err(cannot(doing))
             }
         }
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &LogGroupOutput) -> Result<()> {
         let (logs, arn, what) = (&context.config().logs, &seen.arn, format!("the log group `{}`", seen.name));
-        let set = |tags: Tags| {
-            logs.tag_resource().resource_arn(arn).set_tags(Some(tags.into_iter().collect())).send()
-        };
-        let remove = |keys| logs.untag_resource().resource_arn(arn).set_tag_keys(Some(keys)).send();
+        let set = |tags: Tags| logs.send("TagResource", json!({ "resourceArn": arn, "tags": tags }));
+        let remove =
+            |keys: Vec<String>| logs.send("UntagResource", json!({ "resourceArn": arn, "tagKeys": keys }));
         tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
@@ -124,8 +147,8 @@ impl Crud for LogGroup {
 
     async fn create(&self, context: &Context<Aws>) -> Result<LogGroupOutput> {
         let (aws, name) = (context.config(), self.name(context));
-        let tags = tags::wanted(context, &self.tags).into_iter().collect();
-        let created = aws.logs.create_log_group().log_group_name(&name).set_tags(Some(tags)).send().await;
+        let input = json!({ "logGroupName": name, "tags": tags::wanted(context, &self.tags) });
+        let created = aws.logs.send("CreateLogGroup", input).await;
         created.map_err(cannot(format!("create the log group `{name}`")))?;
         if self.retention_in_days > 0 {
             let half_made = LogGroupOutput { name: name.clone(), ..LogGroupOutput::default() };
@@ -152,8 +175,8 @@ impl Crud for LogGroup {
         let (aws, name) = (context.config(), &prior.name);
         let seen = Self::see(aws, name).await?;
         tags::ensure_owned(context, &seen.tags_all, &format!("the log group `{name}`"))?;
-        let deleted = aws.logs.delete_log_group().log_group_name(name).send().await;
-        deleted.map_err(cannot(format!("delete the log group `{name}`"))).map(|_| ())
+        let deleted = aws.logs.send("DeleteLogGroup", json!({ "logGroupName": name })).await;
+        deleted.map_err(cannot(format!("delete the log group `{name}`")))
     }
 
     fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {

@@ -1,8 +1,8 @@
 //! The provider's configuration, and the clients made of it.
 //!
 //! Credentials and region come as with every tool for AWS: from what is written here, else from the environment, the
-//! shared files and profiles, single sign-on, a process, a web identity, or the machine's role. The SDK looks for them
-//! when the first request is signed, and repeats nothing: how often something is tried is the engine's to say.
+//! shared files and profiles, single sign-on, a process, a web identity, or the machine's role. `aws-config` looks for
+//! them when the first request is signed. Retries are the engine's.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,11 +10,14 @@ use std::time::Duration;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
-use aws_sdk_sts::config::Credentials;
+use aws_credential_types::Credentials;
 use tokio::sync::OnceCell;
 use trueup_core::Secret;
 use trueup_provider::{Error, Inputs, Result};
 
+use crate::client::{
+    Client, Connection, JsonClient, JsonDialect, Partition, QueryClient, RestJsonClient, S3Client, Service,
+};
 use crate::failure::cannot_see;
 
 /// The configuration of the provider `awsn`. All of it may be left out.
@@ -41,16 +44,20 @@ pub struct Settings {
     timeout: f64,
 }
 
+/// The versions of the services' APIs.
+const IAM_VERSION: &str = "2010-05-08";
+const STS_VERSION: &str = "2011-06-15";
+
 /// The clients, and what all types need to know.
 pub struct Aws {
-    pub(crate) api: aws_sdk_apigatewayv2::Client,
-    pub(crate) dynamodb: aws_sdk_dynamodb::Client,
-    pub(crate) iam: aws_sdk_iam::Client,
-    pub(crate) lambda: aws_sdk_lambda::Client,
-    pub(crate) logs: aws_sdk_cloudwatchlogs::Client,
-    pub(crate) s3: aws_sdk_s3::Client,
-    pub(crate) sqs: aws_sdk_sqs::Client,
-    sts: aws_sdk_sts::Client,
+    pub(crate) api: RestJsonClient,
+    pub(crate) dynamodb: JsonClient,
+    pub(crate) iam: QueryClient,
+    pub(crate) lambda: RestJsonClient,
+    pub(crate) logs: JsonClient,
+    pub(crate) s3: S3Client,
+    pub(crate) sqs: JsonClient,
+    sts: QueryClient,
     pub(crate) region: String,
     folder: PathBuf,
     caller: OnceCell<Caller>,
@@ -67,33 +74,32 @@ pub(crate) struct Caller {
 impl Settings {
     /// The clients, for a stack in this folder.
     pub(crate) async fn configure(self, folder: PathBuf) -> Result<Aws> {
-        let config = self.load().await?;
+        let timeout = Duration::from_secs_f64(self.timeout);
+        let config = self.load(timeout).await?;
         let Some(region) = config.region().map(ToString::to_string) else {
             return Err(Error::invalid("no region is configured").at("region").hint(
                 "set `region` in the provider's configuration, AWS_REGION, or the region of the profile",
             ));
         };
-        // An emulator has no name for each bucket.
-        let path_style = config.endpoint_url().is_some();
-        let s3 = aws_sdk_s3::config::Builder::from(&config).force_path_style(path_style).build();
+        let connection = Connection::new(&config, timeout);
+        let client = |service| Client::new(&connection, &config, service);
         Ok(Aws {
-            api: aws_sdk_apigatewayv2::Client::new(&config),
-            dynamodb: aws_sdk_dynamodb::Client::new(&config),
-            iam: aws_sdk_iam::Client::new(&config),
-            lambda: aws_sdk_lambda::Client::new(&config),
-            logs: aws_sdk_cloudwatchlogs::Client::new(&config),
-            s3: aws_sdk_s3::Client::from_conf(s3),
-            sqs: aws_sdk_sqs::Client::new(&config),
-            sts: aws_sdk_sts::Client::new(&config),
+            api: RestJsonClient::new(client(Service::ApiGateway)),
+            dynamodb: JsonClient::new(client(Service::DynamoDb), JsonDialect::DYNAMODB),
+            iam: QueryClient::new(client(Service::Iam), IAM_VERSION),
+            lambda: RestJsonClient::new(client(Service::Lambda)),
+            logs: JsonClient::new(client(Service::Logs), JsonDialect::LOGS),
+            s3: S3Client::new(client(Service::S3)),
+            sqs: JsonClient::new(client(Service::Sqs), JsonDialect::SQS),
+            sts: QueryClient::new(client(Service::Sts), STS_VERSION),
             region,
             folder,
             caller: OnceCell::new(),
         })
     }
 
-    async fn load(self) -> Result<SdkConfig> {
-        let patience = Duration::from_secs_f64(self.timeout);
-        let timeouts = TimeoutConfig::builder().read_timeout(patience).operation_timeout(patience).build();
+    async fn load(self, timeout: Duration) -> Result<SdkConfig> {
+        let timeouts = TimeoutConfig::builder().read_timeout(timeout).operation_timeout(timeout).build();
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts)
@@ -124,11 +130,7 @@ impl Settings {
 impl Aws {
     /// The partition: `aws`, or one of those whose regions are apart from the others.
     pub(crate) fn partition(&self) -> &'static str {
-        match self.region.split('-').next() {
-            Some("cn") => "aws-cn",
-            Some("us") if self.region.starts_with("us-gov-") => "aws-us-gov",
-            _ => "aws",
-        }
+        Partition::of(&self.region).name()
     }
 
     /// A path as a program writes it: a relative one begins at the stack's folder.
@@ -139,10 +141,10 @@ impl Aws {
     /// Whom AWS takes us for; asked once.
     pub(crate) async fn caller(&self) -> Result<&Caller> {
         let ask = || async {
-            let answer = self.sts.get_caller_identity().send().await;
+            let answer = self.sts.call("GetCallerIdentity", []).await;
             let answer = answer.map_err(cannot_see("whose the credentials are"))?;
-            let text = |text: Option<String>| text.unwrap_or_default();
-            Ok(Caller { account: text(answer.account), arn: text(answer.arn), user_id: text(answer.user_id) })
+            let text = |name| answer.owned_text_of(name);
+            Ok(Caller { account: text("Account"), arn: text("Arn"), user_id: text("UserId") })
         };
         self.caller.get_or_try_init(ask).await
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_sqs::types::QueueAttributeName as Attribute;
+use serde::Deserialize;
 use serde_json::json;
 use trueup_provider::{
     Context, Crud, Error, FieldType, Found, Inputs, ModifyPlan, NameRules, Outputs, PlanHook, Prior,
@@ -107,6 +107,24 @@ pub struct QueueOutput {
     tags_all: Tags,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+struct QueueUrlAnswer {
+    queue_url: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+struct AttributesAnswer {
+    attributes: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+struct TagsAnswer {
+    tags: Tags,
+}
+
 impl Queue {
     fn name(&self, context: &Context<Aws>) -> String {
         match &self.name {
@@ -117,23 +135,22 @@ impl Queue {
     }
 
     /// The attributes that can be changed, absent ones as the empty text that takes them away.
-    fn attributes(&self) -> BTreeMap<Attribute, String> {
+    fn attributes(&self) -> BTreeMap<&'static str, String> {
         let redrive = self.dead_letter.as_ref().map_or(String::new(), |dead| {
             json!({ "deadLetterTargetArn": dead.target_arn, "maxReceiveCount": dead.max_receive_count })
                 .to_string()
         });
         let mut attributes = BTreeMap::from([
-            (Attribute::VisibilityTimeout, self.visibility_timeout_seconds.to_string()),
-            (Attribute::MessageRetentionPeriod, self.message_retention_seconds.to_string()),
-            (Attribute::DelaySeconds, self.delay_seconds.to_string()),
-            (Attribute::MaximumMessageSize, self.max_message_size.to_string()),
-            (Attribute::ReceiveMessageWaitTimeSeconds, self.receive_wait_time_seconds.to_string()),
-            (Attribute::RedrivePolicy, redrive),
-            (Attribute::Policy, self.policy.clone().unwrap_or_default()),
+            ("VisibilityTimeout", self.visibility_timeout_seconds.to_string()),
+            ("MessageRetentionPeriod", self.message_retention_seconds.to_string()),
+            ("DelaySeconds", self.delay_seconds.to_string()),
+            ("MaximumMessageSize", self.max_message_size.to_string()),
+            ("ReceiveMessageWaitTimeSeconds", self.receive_wait_time_seconds.to_string()),
+            ("RedrivePolicy", redrive),
+            ("Policy", self.policy.clone().unwrap_or_default()),
         ]);
         if self.fifo_queue {
-            attributes
-                .insert(Attribute::ContentBasedDeduplication, self.content_based_deduplication.to_string());
+            attributes.insert("ContentBasedDeduplication", self.content_based_deduplication.to_string());
         }
         attributes
     }
@@ -141,37 +158,38 @@ impl Queue {
     /// The queue of this name as it is.
     async fn see(&self, aws: &Aws, name: &str) -> Result<QueueOutput> {
         let what = format!("the queue `{name}`");
-        let url = aws.sqs.get_queue_url().queue_name(name).send().await.map_err(cannot_see(&what))?;
-        let url = url.queue_url.unwrap_or_default();
-        let seen =
-            aws.sqs.get_queue_attributes().queue_url(&url).attribute_names(Attribute::All).send().await;
-        let seen = seen.map_err(cannot_see(&what))?.attributes.unwrap_or_default();
-        let tagged = aws.sqs.list_queue_tags().queue_url(&url).send().await.map_err(cannot_see(&what))?;
-        let text = |attribute| seen.get(&attribute).filter(|text| !text.is_empty()).cloned();
+        let found: QueueUrlAnswer =
+            aws.sqs.call("GetQueueUrl", json!({ "QueueName": name })).await.map_err(cannot_see(&what))?;
+        let url = found.queue_url;
+        let asked = json!({ "QueueUrl": url, "AttributeNames": ["All"] });
+        let AttributesAnswer { attributes: seen } =
+            aws.sqs.call("GetQueueAttributes", asked).await.map_err(cannot_see(&what))?;
+        let tagged: TagsAnswer =
+            aws.sqs.call("ListQueueTags", json!({ "QueueUrl": url })).await.map_err(cannot_see(&what))?;
+        let text = |attribute: &str| seen.get(attribute).filter(|text| !text.is_empty()).cloned();
         let number = |attribute| text(attribute).and_then(|text| text.parse().ok()).unwrap_or_default();
         let holds = |attribute| text(attribute).as_deref() == Some("true");
         Ok(QueueOutput {
             name: name.to_owned(),
             url,
-            arn: text(Attribute::QueueArn).unwrap_or_default(),
-            fifo_queue: holds(Attribute::FifoQueue),
-            content_based_deduplication: holds(Attribute::ContentBasedDeduplication),
-            visibility_timeout_seconds: number(Attribute::VisibilityTimeout),
-            message_retention_seconds: number(Attribute::MessageRetentionPeriod),
-            delay_seconds: number(Attribute::DelaySeconds),
-            max_message_size: number(Attribute::MaximumMessageSize),
-            receive_wait_time_seconds: number(Attribute::ReceiveMessageWaitTimeSeconds),
-            dead_letter: text(Attribute::RedrivePolicy).as_deref().and_then(DeadLetter::parse),
-            policy: policy::as_written(self.policy.as_ref(), text(Attribute::Policy)),
-            tags_all: tags::seen(tagged.tags.unwrap_or_default()),
+            arn: text("QueueArn").unwrap_or_default(),
+            fifo_queue: holds("FifoQueue"),
+            content_based_deduplication: holds("ContentBasedDeduplication"),
+            visibility_timeout_seconds: number("VisibilityTimeout"),
+            message_retention_seconds: number("MessageRetentionPeriod"),
+            delay_seconds: number("DelaySeconds"),
+            max_message_size: number("MaximumMessageSize"),
+            receive_wait_time_seconds: number("ReceiveMessageWaitTimeSeconds"),
+            dead_letter: text("RedrivePolicy").as_deref().and_then(DeadLetter::parse),
+            policy: policy::as_written(self.policy.as_ref(), text("Policy")),
+            tags_all: tags::seen(tagged.tags),
         })
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &QueueOutput) -> Result<()> {
         let (sqs, url, what) = (&context.config().sqs, &seen.url, format!("the queue `{}`", seen.name));
-        let set =
-            |tags: Tags| sqs.tag_queue().queue_url(url).set_tags(Some(tags.into_iter().collect())).send();
-        let remove = |keys| sqs.untag_queue().queue_url(url).set_tag_keys(Some(keys)).send();
+        let set = |tags: Tags| sqs.send("TagQueue", json!({ "QueueUrl": url, "Tags": tags }));
+        let remove = |keys: Vec<String>| sqs.send("UntagQueue", json!({ "QueueUrl": url, "TagKeys": keys }));
         tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
@@ -241,11 +259,12 @@ impl Crud for Queue {
         let mut attributes = self.attributes();
         attributes.retain(|_, value| !value.is_empty());
         if self.fifo_queue {
-            attributes.insert(Attribute::FifoQueue, "true".to_owned());
+            attributes.insert("FifoQueue", "true".to_owned());
         }
-        let tags = tags::wanted(context, &self.tags).into_iter().collect();
-        let creating = aws.sqs.create_queue().queue_name(&name).set_tags(Some(tags));
-        let created = creating.set_attributes(Some(attributes.into_iter().collect())).send().await;
+        let tags = tags::wanted(context, &self.tags);
+        // Only this operation writes `tags` with a small letter.
+        let input = json!({ "QueueName": name, "Attributes": attributes, "tags": tags });
+        let created = aws.sqs.send("CreateQueue", input).await;
         created.map_err(cannot(format!("create the queue `{name}`")))?;
         self.see(aws, &name).await
     }
@@ -257,9 +276,8 @@ impl Crud for Queue {
     async fn update(&self, context: &Context<Aws>, prior: &Prior<Self>) -> Result<QueueOutput> {
         let (aws, name) = (context.config(), &prior.outputs.name);
         let seen = self.see(aws, name).await?;
-        let attributes = self.attributes().into_iter().collect();
-        let setting = aws.sqs.set_queue_attributes().queue_url(&seen.url);
-        let set = setting.set_attributes(Some(attributes)).send().await;
+        let input = json!({ "QueueUrl": seen.url, "Attributes": self.attributes() });
+        let set = aws.sqs.send("SetQueueAttributes", input).await;
         set.map_err(cannot(format!("change the queue `{name}`")))?;
         self.tag(context, &seen).await?;
         self.see(aws, name).await
@@ -269,8 +287,8 @@ impl Crud for Queue {
         let (aws, name) = (context.config(), &prior.name);
         let seen = self.see(aws, name).await?;
         tags::ensure_owned(context, &seen.tags_all, &format!("the queue `{name}`"))?;
-        let deleted = aws.sqs.delete_queue().queue_url(&seen.url).send().await;
-        deleted.map_err(cannot(format!("delete the queue `{name}`"))).map(|_| ())
+        let deleted = aws.sqs.send("DeleteQueue", json!({ "QueueUrl": seen.url })).await;
+        deleted.map_err(cannot(format!("delete the queue `{name}`")))
     }
 
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {

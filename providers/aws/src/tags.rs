@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use aws_sdk_sts::error::{ProvideErrorMetadata, SdkError};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use trueup_provider::{CallContext, Error, Ownership, PlanHook, Result};
 
+use crate::client::{CallError, Element};
 use crate::failure::cannot;
 
 /// Names and values.
@@ -94,9 +95,32 @@ pub(crate) fn not_ours(what: &str) -> Error {
         .hint("deploy once more, which marks it again, then delete it; or forget it with `trueup state rm`")
 }
 
+/// A tag as lists of them have it.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+pub(crate) struct Tag {
+    key: String,
+    value: String,
+}
+
+/// The form that services take which want a list.
+pub(crate) fn listed(tags: Tags) -> Vec<Tag> {
+    tags.into_iter().map(|(key, value)| Tag { key, value }).collect()
+}
+
+/// The tags that an object was seen with, from a list.
+pub(crate) fn seen_in(tags: Vec<Tag>) -> Tags {
+    seen(tags.into_iter().map(|tag| (tag.key, tag.value)))
+}
+
+/// The tags that an object was seen with, from the elements of a document.
+pub(crate) fn seen_in_xml<'a>(tags: impl Iterator<Item = &'a Element>) -> Tags {
+    seen(tags.map(|tag| (tag.owned_text_of("Key"), tag.owned_text_of("Value"))))
+}
+
 /// Gives an object the tags it is to have: what is missing is set, what is too many taken away, each by the service's own
 /// call.
-pub(crate) async fn synchronise<S, SetOutput, SetError, R, RemoveOutput, RemoveError>(
+pub(crate) async fn synchronise<S, R>(
     (context, written): (&CallContext, &Tags),
     seen: &Tags,
     what: &str,
@@ -104,10 +128,8 @@ pub(crate) async fn synchronise<S, SetOutput, SetError, R, RemoveOutput, RemoveE
     remove: impl FnOnce(Vec<String>) -> R,
 ) -> Result<()>
 where
-    S: Future<Output = Result<SetOutput, SdkError<SetError>>>,
-    SetError: ProvideErrorMetadata + std::error::Error + 'static,
-    R: Future<Output = Result<RemoveOutput, SdkError<RemoveError>>>,
-    RemoveError: ProvideErrorMetadata + std::error::Error + 'static,
+    S: Future<Output = Result<(), CallError>>,
+    R: Future<Output = Result<(), CallError>>,
 {
     let changes = TagChanges::between(seen, &wanted(context, written));
     if !changes.set.is_empty() {

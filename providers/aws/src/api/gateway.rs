@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use aws_sdk_apigatewayv2::types::{self, ProtocolType};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use trueup_provider::{
     Context, Converge, Current, Error, FieldType, Inputs, NameRules, Outputs, Ownership, Recovery, Result,
     Sightings, Traits,
 };
 
-use super::{see_tags, tagged_arn};
+use super::{Page, see_tags, tagged_arn};
+use crate::client::RestCall;
 use crate::failure::{cannot, cannot_see, if_found};
 use crate::settings::Aws;
 use crate::tags::{self, Tags};
@@ -73,6 +75,27 @@ pub struct ApiOutput {
     tags_all: Tags,
 }
 
+/// An API in an answer of API Gateway.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ApiDescription {
+    api_id: String,
+    name: String,
+    pub(super) api_endpoint: String,
+    description: String,
+    cors_configuration: Option<CorsConfiguration>,
+    tags: Tags,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct CorsConfiguration {
+    allow_origins: BTreeSet<String>,
+    allow_methods: BTreeSet<String>,
+    allow_headers: BTreeSet<String>,
+    max_age: i64,
+}
+
 impl Api {
     fn name(&self, context: &Context<Aws>) -> String {
         self.name.clone().unwrap_or_else(|| context.physical_name())
@@ -80,25 +103,32 @@ impl Api {
 
     async fn create(&self, context: &Context<Aws>) -> Result<ApiOutput> {
         let (aws, name) = (context.config(), self.name(context));
-        let tags = tags::wanted(context, &self.tags).into_iter().collect();
-        let creating =
-            aws.api.create_api().name(&name).protocol_type(ProtocolType::Http).set_tags(Some(tags));
-        let creating =
-            creating.description(&self.description).set_cors_configuration(self.cors.clone().map(Into::into));
-        let created = creating.send().await.map_err(cannot(format!("create the API `{name}`")))?;
-        see(aws, &created.api_id.unwrap_or_default()).await
+        let input = json!({
+            "name": name,
+            "protocolType": "HTTP",
+            "description": self.description,
+            "corsConfiguration": self.cors.clone().map(CorsConfiguration::from),
+            "tags": tags::wanted(context, &self.tags),
+        });
+        let created = aws.api.call(RestCall::post(&["v2", "apis"], input)).await;
+        let created: ApiDescription = created.map_err(cannot(format!("create the API `{name}`")))?;
+        see(aws, &created.api_id).await
     }
 
     async fn synchronise(&self, context: &Context<Aws>, seen: &ApiOutput) -> Result<()> {
         let (aws, id, name) = (context.config(), &seen.id, self.name(context));
         super::tag(context, id, &seen.tags_all, &self.tags).await?;
         if seen.cors.is_some() && self.cors.is_none() {
-            let deleted = aws.api.delete_cors_configuration().api_id(id).send().await;
+            let deleted = aws.api.send(RestCall::delete(&["v2", "apis", id, "cors"])).await;
             deleted.map_err(cannot(format!("keep other sites from the API `{id}`")))?;
         }
         if (&seen.name, &seen.description) != (&name, &self.description) || seen.cors != self.cors {
-            let updating = aws.api.update_api().api_id(id).name(name).description(&self.description);
-            let updated = updating.set_cors_configuration(self.cors.clone().map(Into::into)).send().await;
+            let input = json!({
+                "name": name,
+                "description": self.description,
+                "corsConfiguration": self.cors.clone().map(CorsConfiguration::from),
+            });
+            let updated = aws.api.send(RestCall::patch(&["v2", "apis", id], input)).await;
             updated.map_err(cannot(format!("change the API `{id}`")))?;
         }
         Ok(())
@@ -107,30 +137,24 @@ impl Api {
 
 /// The API of this id.
 async fn see(aws: &Aws, id: &str) -> Result<ApiOutput> {
-    let seen = aws.api.get_api().api_id(id).send().await.map_err(cannot_see(format!("the API `{id}`")))?;
-    let seen = types::Api::builder()
-        .api_id(id)
-        .set_name(seen.name)
-        .set_api_endpoint(seen.api_endpoint)
-        .set_description(seen.description)
-        .set_cors_configuration(seen.cors_configuration)
-        .set_tags(Some(see_tags(aws, id).await?.into_iter().collect()))
-        .build();
-    output(aws, seen).await
+    let seen = aws.api.call(RestCall::get(&["v2", "apis", id])).await;
+    let seen: ApiDescription = seen.map_err(cannot_see(format!("the API `{id}`")))?;
+    let tags = see_tags(aws, id).await?;
+    output(aws, ApiDescription { api_id: id.to_owned(), tags, ..seen }).await
 }
 
-async fn output(aws: &Aws, seen: types::Api) -> Result<ApiOutput> {
-    let id = seen.api_id.unwrap_or_default();
+async fn output(aws: &Aws, seen: ApiDescription) -> Result<ApiOutput> {
+    let id = seen.api_id;
     let (partition, region, account) = (aws.partition(), &aws.region, &aws.caller().await?.account);
     Ok(ApiOutput {
         arn: tagged_arn(aws, &id),
         execution_arn: format!("arn:{partition}:execute-api:{region}:{account}:{id}"),
         id,
-        name: seen.name.unwrap_or_default(),
-        endpoint: seen.api_endpoint.unwrap_or_default(),
-        description: seen.description.unwrap_or_default(),
+        name: seen.name,
+        endpoint: seen.api_endpoint,
+        description: seen.description,
         cors: seen.cors_configuration.map(Cors::from),
-        tags_all: tags::seen(seen.tags.unwrap_or_default()),
+        tags_all: tags::seen(seen.tags),
     })
 }
 
@@ -138,12 +162,12 @@ async fn output(aws: &Aws, seen: types::Api) -> Result<ApiOutput> {
 async fn own(context: &Context<Aws>) -> Result<Vec<(ApiOutput, Ownership)>> {
     let aws = context.config();
     let mut own = Vec::new();
-    let mut next = None;
+    let mut next: Option<String> = None;
     loop {
-        let page =
-            aws.api.get_apis().set_next_token(next).send().await.map_err(cannot_see("the account's APIs"))?;
-        for api in page.items.unwrap_or_default() {
-            let mut tags = tags::seen(api.tags.clone().unwrap_or_default());
+        let page = aws.api.call(RestCall::get(&["v2", "apis"]).query("nextToken", next)).await;
+        let page: Page<ApiDescription> = page.map_err(cannot_see("the account's APIs"))?;
+        for api in page.items {
+            let mut tags = tags::seen(api.tags.clone());
             let ownership = tags::recognise(context, &mut tags);
             if ownership != Ownership::Unowned {
                 own.push((output(aws, api).await?, ownership));
@@ -198,8 +222,8 @@ impl Converge for Api {
         let (aws, id) = (context.config(), &output.id);
         let seen = see(aws, id).await?;
         tags::ensure_owned(context, &seen.tags_all, &format!("the API `{id}`"))?;
-        let deleted = aws.api.delete_api().api_id(id).send().await;
-        deleted.map_err(cannot(format!("delete the API `{id}`"))).map(|_| ())
+        let deleted = aws.api.send(RestCall::delete(&["v2", "apis", id])).await;
+        deleted.map_err(cannot(format!("delete the API `{id}`")))
     }
 
     async fn import(context: &Context<Aws>, id: &str) -> Result<ApiOutput> {
@@ -210,25 +234,24 @@ impl Converge for Api {
     }
 }
 
-impl From<Cors> for types::Cors {
+impl From<Cors> for CorsConfiguration {
     fn from(cors: Cors) -> Self {
-        types::Cors::builder()
-            .set_allow_origins(Some(cors.allow_origins.into_iter().collect()))
-            .set_allow_methods(Some(cors.allow_methods.into_iter().collect()))
-            .set_allow_headers(Some(cors.allow_headers.into_iter().collect()))
-            .max_age(i32::try_from(cors.max_age).unwrap_or(i32::MAX))
-            .build()
+        CorsConfiguration {
+            allow_origins: cors.allow_origins,
+            allow_methods: cors.allow_methods,
+            allow_headers: cors.allow_headers,
+            max_age: i64::try_from(cors.max_age).unwrap_or(i64::MAX),
+        }
     }
 }
 
-impl From<types::Cors> for Cors {
-    fn from(cors: types::Cors) -> Self {
-        let all = |names: Option<Vec<String>>| names.unwrap_or_default().into_iter().collect();
+impl From<CorsConfiguration> for Cors {
+    fn from(cors: CorsConfiguration) -> Self {
         Cors {
-            allow_origins: all(cors.allow_origins),
-            allow_methods: all(cors.allow_methods),
-            allow_headers: all(cors.allow_headers),
-            max_age: cors.max_age.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(0),
+            allow_origins: cors.allow_origins,
+            allow_methods: cors.allow_methods,
+            allow_headers: cors.allow_headers,
+            max_age: u64::try_from(cors.max_age).unwrap_or(0),
         }
     }
 }

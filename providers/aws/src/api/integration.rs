@@ -1,10 +1,13 @@
 //! `awsn_apigatewayv2_integration`: what an API calls.
 
-use aws_sdk_apigatewayv2::types::{self, IntegrationType as Type};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use trueup_provider::{
     Context, Crud, Error, FieldType, Found, Inputs, Outputs, Prior, Recovery, Result, Sightings,
 };
 
+use super::Page;
+use crate::client::RestCall;
 use crate::failure::{cannot, cannot_see};
 use crate::settings::Aws;
 use crate::tags;
@@ -104,29 +107,23 @@ fn unmarked(description: &str) -> (&str, Option<&str>) {
 
 impl Integration {
     async fn see(&self, aws: &Aws, api: &str, id: &str) -> Result<IntegrationOutput> {
-        let seen = aws.api.get_integration().api_id(api).integration_id(id).send().await;
-        let seen = seen.map_err(cannot_see(format!("the integration `{id}` of the API `{api}`")))?;
-        let seen = types::Integration::builder()
-            .integration_id(id)
-            .set_description(seen.description)
-            .set_integration_type(seen.integration_type)
-            .set_integration_uri(seen.integration_uri)
-            .set_integration_method(seen.integration_method)
-            .set_payload_format_version(seen.payload_format_version)
-            .set_timeout_in_millis(seen.timeout_in_millis)
-            .build();
-        Ok(output(api, seen))
+        let seen = aws.api.call(RestCall::get(&["v2", "apis", api, "integrations", id])).await;
+        let seen: IntegrationDescription =
+            seen.map_err(cannot_see(format!("the integration `{id}` of the API `{api}`")))?;
+        Ok(output(api, IntegrationDescription { integration_id: id.to_owned(), ..seen }))
     }
 
     /// All integrations of the API.
     async fn all(&self, aws: &Aws) -> Result<Vec<IntegrationOutput>> {
         let api = &self.api_id;
         let mut all = Vec::new();
-        let mut next = None;
+        let mut next: Option<String> = None;
         loop {
-            let page = aws.api.get_integrations().api_id(api).set_next_token(next).send().await;
-            let page = page.map_err(cannot_see(format!("the integrations of the API `{api}`")))?;
-            all.extend(page.items.unwrap_or_default().into_iter().map(|seen| output(api, seen)));
+            let call = RestCall::get(&["v2", "apis", api, "integrations"]).query("nextToken", next);
+            let page = aws.api.call(call).await;
+            let page: Page<IntegrationDescription> =
+                page.map_err(cannot_see(format!("the integrations of the API `{api}`")))?;
+            all.extend(page.items.into_iter().map(|seen| output(api, seen)));
             next = page.next_token;
             if next.is_none() {
                 return Ok(all);
@@ -153,41 +150,59 @@ impl Integration {
         }
     }
 
-    fn timeout(&self) -> i32 {
-        i32::try_from(self.timeout_milliseconds).unwrap_or(i32::MAX)
+    /// The properties that can be changed, with our mark behind the description.
+    fn to_json(&self, mark: &str) -> Value {
+        json!({
+            "integrationUri": self.integration_uri,
+            "integrationMethod": self.integration_method,
+            "payloadFormatVersion": self.payload_format_version,
+            "timeoutInMillis": self.timeout_milliseconds,
+            "description": marked(&self.description, mark),
+        })
     }
 }
 
-fn output(api: &str, seen: types::Integration) -> IntegrationOutput {
-    let id = seen.integration_id.unwrap_or_default();
-    let described = seen.description.unwrap_or_default();
-    let (description, mark) = unmarked(&described);
+/// An integration in an answer of API Gateway.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct IntegrationDescription {
+    integration_id: String,
+    integration_type: String,
+    integration_uri: String,
+    integration_method: String,
+    payload_format_version: String,
+    timeout_in_millis: Option<i64>,
+    description: String,
+}
+
+fn output(api: &str, seen: IntegrationDescription) -> IntegrationOutput {
+    let id = seen.integration_id;
+    let (description, mark) = unmarked(&seen.description);
     let timeout = seen.timeout_in_millis.and_then(|milliseconds| u64::try_from(milliseconds).ok());
     IntegrationOutput {
         target: format!("integrations/{id}"),
         id,
         api_id: api.to_owned(),
-        integration_type: match seen.integration_type {
-            Some(Type::HttpProxy) => IntegrationType::Server,
+        integration_type: match seen.integration_type.as_str() {
+            "HTTP_PROXY" => IntegrationType::Server,
             _ => IntegrationType::Function,
         },
-        integration_uri: seen.integration_uri.unwrap_or_default(),
-        integration_method: seen
-            .integration_method
+        integration_uri: seen.integration_uri,
+        integration_method: Some(seen.integration_method)
             .filter(|it| !it.is_empty())
             .unwrap_or_else(|| "POST".to_owned()),
-        payload_format_version: seen.payload_format_version.unwrap_or_default(),
+        payload_format_version: seen.payload_format_version,
         timeout_milliseconds: timeout.unwrap_or(30000),
         description: description.to_owned(),
         mark: mark.map(ToOwned::to_owned),
     }
 }
 
-impl From<IntegrationType> for Type {
-    fn from(ty: IntegrationType) -> Self {
-        match ty {
-            IntegrationType::Function => Type::AwsProxy,
-            IntegrationType::Server => Type::HttpProxy,
+impl IntegrationType {
+    fn name(self) -> &'static str {
+        match self {
+            IntegrationType::Function => "AWS_PROXY",
+            IntegrationType::Server => "HTTP_PROXY",
         }
     }
 }
@@ -206,15 +221,13 @@ impl Crud for Integration {
         let id = match self.own(context).await? {
             Some(earlier) => earlier.id,
             None => {
-                let creating =
-                    aws.api.create_integration().api_id(api).integration_type(self.integration_type.into());
-                let creating =
-                    creating.integration_uri(&self.integration_uri).timeout_in_millis(self.timeout());
-                let creating = creating.integration_method(&self.integration_method);
-                let creating = creating.payload_format_version(&self.payload_format_version);
-                let created = creating.description(marked(&self.description, &mark(context))).send().await;
-                let created = created.map_err(cannot(format!("create an integration of the API `{api}`")))?;
-                created.integration_id.unwrap_or_default()
+                let mut input = self.to_json(&mark(context));
+                input["integrationType"] = json!(self.integration_type.name());
+                let call = RestCall::post(&["v2", "apis", api, "integrations"], input);
+                let created = aws.api.call(call).await;
+                let created: IntegrationDescription =
+                    created.map_err(cannot(format!("create an integration of the API `{api}`")))?;
+                created.integration_id
             }
         };
         self.see(aws, api, &id).await
@@ -226,11 +239,8 @@ impl Crud for Integration {
 
     async fn update(&self, context: &Context<Aws>, prior: &Prior<Self>) -> Result<IntegrationOutput> {
         let (aws, api, id) = (context.config(), &prior.outputs.api_id, &prior.outputs.id);
-        let updating = aws.api.update_integration().api_id(api).integration_id(id);
-        let updating = updating.integration_uri(&self.integration_uri).timeout_in_millis(self.timeout());
-        let updating = updating.integration_method(&self.integration_method);
-        let updating = updating.payload_format_version(&self.payload_format_version);
-        let updated = updating.description(marked(&self.description, &mark(context))).send().await;
+        let call = RestCall::patch(&["v2", "apis", api, "integrations", id], self.to_json(&mark(context)));
+        let updated = aws.api.send(call).await;
         updated.map_err(cannot(format!("change the integration `{id}` of the API `{api}`")))?;
         self.see(aws, api, id).await
     }
@@ -241,8 +251,8 @@ impl Crud for Integration {
         if seen.mark.is_none() {
             return Err(tags::not_ours(&format!("the integration `{id}` of the API `{api}`")));
         }
-        let deleted = aws.api.delete_integration().api_id(api).integration_id(id).send().await;
-        deleted.map_err(cannot(format!("delete the integration `{id}` of the API `{api}`"))).map(|_| ())
+        let deleted = aws.api.send(RestCall::delete(&["v2", "apis", api, "integrations", id])).await;
+        deleted.map_err(cannot(format!("delete the integration `{id}` of the API `{api}`")))
     }
 
     async fn lookup(&self, context: &Context<Aws>) -> Result<Sightings<Found<Self, IntegrationOutput>>> {
@@ -257,7 +267,7 @@ impl Crud for Integration {
                 "`{id}` is not an API and an integration, such as `a1b2c3/d4e5f6`"
             )));
         };
-        let seen = Self::observed(&output(api, types::Integration::builder().build()));
+        let seen = Self::observed(&output(api, IntegrationDescription::default()));
         let outputs = seen.see(context.config(), api, id).await?;
         Ok(Found { inputs: Self::observed(&outputs), outputs })
     }

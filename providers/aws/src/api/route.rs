@@ -1,8 +1,11 @@
 //! `awsn_apigatewayv2_route`: which calls of an API go where.
 
+use serde::Deserialize;
+use serde_json::json;
 use trueup_provider::{Context, Crud, Error, Found, Inputs, Outputs, Prior, Recovery, Result, Sightings};
 
-use super::see_tags;
+use super::{Page, see_tags};
+use crate::client::RestCall;
 use crate::failure::{cannot, cannot_see};
 use crate::settings::Aws;
 use crate::tags;
@@ -39,22 +42,30 @@ pub struct RouteOutput {
     target: String,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct RouteDescription {
+    route_id: String,
+    route_key: String,
+    target: String,
+}
+
 impl Route {
     /// The route with this key.
     async fn see(&self, aws: &Aws) -> Result<RouteOutput> {
         let (api, key) = (&self.api_id, &self.route_key);
-        let mut next = None;
+        let mut next: Option<String> = None;
         loop {
-            let page = aws.api.get_routes().api_id(api).set_next_token(next).send().await;
-            let page = page.map_err(cannot_see(format!("the routes of the API `{api}`")))?;
-            if let Some(route) =
-                page.items.unwrap_or_default().into_iter().find(|it| it.route_key() == Some(key))
-            {
+            let call = RestCall::get(&["v2", "apis", api, "routes"]).query("nextToken", next);
+            let page = aws.api.call(call).await;
+            let page: Page<RouteDescription> =
+                page.map_err(cannot_see(format!("the routes of the API `{api}`")))?;
+            if let Some(route) = page.items.into_iter().find(|it| it.route_key == *key) {
                 return Ok(RouteOutput {
-                    id: route.route_id.unwrap_or_default(),
+                    id: route.route_id,
                     api_id: api.clone(),
                     route_key: key.clone(),
-                    target: route.target.unwrap_or_default(),
+                    target: route.target,
                 });
             }
             next = page.next_token;
@@ -75,7 +86,8 @@ impl Crud for Route {
 
     async fn create(&self, context: &Context<Aws>) -> Result<RouteOutput> {
         let (aws, api, key) = (context.config(), &self.api_id, &self.route_key);
-        let created = aws.api.create_route().api_id(api).route_key(key).target(&self.target).send().await;
+        let input = json!({ "routeKey": key, "target": self.target });
+        let created = aws.api.send(RestCall::post(&["v2", "apis", api, "routes"], input)).await;
         created.map_err(cannot(format!("create the route `{key}` of the API `{api}`")))?;
         self.see(aws).await
     }
@@ -86,15 +98,17 @@ impl Crud for Route {
 
     async fn update(&self, context: &Context<Aws>, prior: &Prior<Self>) -> Result<RouteOutput> {
         let (aws, api, key) = (context.config(), &self.api_id, &self.route_key);
-        let updating = aws.api.update_route().api_id(api).route_id(&prior.outputs.id).target(&self.target);
-        updating.send().await.map_err(cannot(format!("change the route `{key}` of the API `{api}`")))?;
+        let path = ["v2", "apis", api, "routes", &prior.outputs.id];
+        let updated = aws.api.send(RestCall::patch(&path, json!({ "target": self.target }))).await;
+        updated.map_err(cannot(format!("change the route `{key}` of the API `{api}`")))?;
         self.see(aws).await
     }
 
     async fn delete(&self, context: &Context<Aws>, prior: &RouteOutput) -> Result<()> {
         let (api, key) = (&self.api_id, &self.route_key);
-        let deleted = context.config().api.delete_route().api_id(api).route_id(&prior.id).send().await;
-        deleted.map_err(cannot(format!("delete the route `{key}` of the API `{api}`"))).map(|_| ())
+        let call = RestCall::delete(&["v2", "apis", api, "routes", &prior.id]);
+        let deleted = context.config().api.send(call).await;
+        deleted.map_err(cannot(format!("delete the route `{key}` of the API `{api}`")))
     }
 
     async fn lookup(&self, context: &Context<Aws>) -> Result<Sightings<Found<Self, RouteOutput>>> {

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+use serde_json::json;
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, Outputs, PlanHook, Prior, Recovery, Result, Sightings,
 };
 
+use super::gateway::ApiDescription;
+use crate::client::RestCall;
 use crate::failure::{cannot, cannot_see};
 use crate::settings::Aws;
 use crate::tags::{self, Tags};
@@ -58,22 +62,31 @@ pub struct StageOutput {
     tags_all: Tags,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct StageDescription {
+    auto_deploy: bool,
+    description: String,
+    stage_variables: BTreeMap<String, String>,
+}
+
 impl Stage {
     async fn see(&self, aws: &Aws) -> Result<StageOutput> {
         let (api, name) = (&self.api_id, &self.name);
         let what = format!("the stage `{name}` of the API `{api}`");
-        let seen =
-            aws.api.get_stage().api_id(api).stage_name(name).send().await.map_err(cannot_see(&what))?;
-        let of = aws.api.get_api().api_id(api).send().await.map_err(cannot_see(&what))?;
-        let endpoint = of.api_endpoint.unwrap_or_default();
+        let seen = aws.api.call(RestCall::get(&["v2", "apis", api, "stages", name])).await;
+        let seen: StageDescription = seen.map_err(cannot_see(&what))?;
+        let of: ApiDescription =
+            aws.api.call(RestCall::get(&["v2", "apis", api])).await.map_err(cannot_see(&what))?;
+        let endpoint = of.api_endpoint;
         let invoke_url = if name == "$default" { endpoint } else { format!("{endpoint}/{name}") };
-        let variables = seen.stage_variables.unwrap_or_default().into_iter();
+        let variables = seen.stage_variables.into_iter();
         Ok(StageOutput {
             api_id: api.clone(),
             name: name.clone(),
             invoke_url,
-            auto_deploy: seen.auto_deploy == Some(true),
-            description: seen.description.unwrap_or_default(),
+            auto_deploy: seen.auto_deploy,
+            description: seen.description,
             variables: variables.filter(|(_, value)| !value.is_empty()).collect(),
             tags_all: super::see_tags(aws, &self.path()).await?,
         })
@@ -104,11 +117,14 @@ impl Crud for Stage {
 
     async fn create(&self, context: &Context<Aws>) -> Result<StageOutput> {
         let (aws, api, name) = (context.config(), &self.api_id, &self.name);
-        let tags = tags::wanted(context, &self.tags).into_iter().collect();
-        let variables = self.variables.clone().into_iter().collect();
-        let creating = aws.api.create_stage().api_id(api).stage_name(name).auto_deploy(self.auto_deploy);
-        let creating = creating.description(&self.description).set_stage_variables(Some(variables));
-        let created = creating.set_tags(Some(tags)).send().await;
+        let input = json!({
+            "stageName": name,
+            "autoDeploy": self.auto_deploy,
+            "description": self.description,
+            "stageVariables": self.variables,
+            "tags": tags::wanted(context, &self.tags),
+        });
+        let created = aws.api.send(RestCall::post(&["v2", "apis", api, "stages"], input)).await;
         created.map_err(cannot(format!("create the stage `{name}` of the API `{api}`")))?;
         self.see(aws).await
     }
@@ -124,10 +140,14 @@ impl Crud for Stage {
         // API Gateway adds variables to those it has: an empty one takes the old away.
         let gone = seen.variables.into_keys().filter(|variable| !self.variables.contains_key(variable));
         let gone = gone.map(|variable| (variable, String::new()));
-        let variables = self.variables.clone().into_iter().chain(gone).collect();
-        let updating = aws.api.update_stage().api_id(api).stage_name(name).auto_deploy(self.auto_deploy);
-        let updating = updating.description(&self.description).set_stage_variables(Some(variables));
-        updating.send().await.map_err(cannot(format!("change the stage `{name}` of the API `{api}`")))?;
+        let variables: BTreeMap<String, String> = self.variables.clone().into_iter().chain(gone).collect();
+        let input = json!({
+            "autoDeploy": self.auto_deploy,
+            "description": self.description,
+            "stageVariables": variables,
+        });
+        let updated = aws.api.send(RestCall::patch(&["v2", "apis", api, "stages", name], input)).await;
+        updated.map_err(cannot(format!("change the stage `{name}` of the API `{api}`")))?;
         self.see(aws).await
     }
 
@@ -135,8 +155,8 @@ impl Crud for Stage {
         let (aws, api, name) = (context.config(), &self.api_id, &self.name);
         let seen = self.see(aws).await?;
         tags::ensure_owned(context, &seen.tags_all, &format!("the stage `{name}` of the API `{api}`"))?;
-        let deleted = aws.api.delete_stage().api_id(api).stage_name(name).send().await;
-        deleted.map_err(cannot(format!("delete the stage `{name}` of the API `{api}`"))).map(|_| ())
+        let deleted = aws.api.send(RestCall::delete(&["v2", "apis", api, "stages", name])).await;
+        deleted.map_err(cannot(format!("delete the stage `{name}` of the API `{api}`")))
     }
 
     fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {

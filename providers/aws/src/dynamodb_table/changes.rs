@@ -2,14 +2,10 @@
 
 use std::fmt;
 
-use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, CreateGlobalSecondaryIndexAction, DeleteGlobalSecondaryIndexAction,
-    GlobalSecondaryIndex, GlobalSecondaryIndexUpdate, TimeToLiveSpecification,
-    UpdateGlobalSecondaryIndexAction,
-};
-use trueup_provider::{Context, Error, Result};
+use serde_json::{Value, json};
+use trueup_provider::{Context, Result};
 
-use super::schema::{key_schema, tag_list};
+use super::schema::{AttributeDefinition, key_schema};
 use super::{Capacity, GlobalIndex, KeyType, StreamView, Table, TableOutput};
 use crate::failure::cannot;
 use crate::settings::Aws;
@@ -53,17 +49,17 @@ impl fmt::Display for Change {
 
 impl Table {
     /// The next change that is missing.
-    pub(super) fn next_change(&self, seen: &TableOutput) -> Result<Option<Change>> {
+    pub(super) fn next_change(&self, seen: &TableOutput) -> Option<Change> {
         if self.deletion_protection != seen.deletion_protection {
-            return Ok(Some(Change::Protection(self.deletion_protection)));
+            return Some(Change::Protection(self.deletion_protection));
         }
         if self.capacity != seen.capacity {
             let indexes = seen.global_indexes.keys().cloned().collect();
-            return Ok(Some(Change::Billing { capacity: self.capacity, indexes }));
+            return Some(Change::Billing { capacity: self.capacity, indexes });
         }
         if self.stream != seen.stream {
             // A stream cannot be changed: the old one ends, another begins.
-            return Ok(Some(Change::Stream(self.stream.filter(|_| seen.stream.is_none()))));
+            return Some(Change::Stream(self.stream.filter(|_| seen.stream.is_none())));
         }
         let is_stale = |name: &str, index: &GlobalIndex| {
             let mut keys = [Some(&index.hash_key), index.range_key.as_ref()].into_iter().flatten();
@@ -72,114 +68,91 @@ impl Table {
         };
         let stale = seen.global_indexes.iter().find(|(name, index)| is_stale(name, index));
         if let Some((name, _)) = stale {
-            return Ok(Some(Change::DropIndex(name.clone())));
+            return Some(Change::DropIndex(name.clone()));
         }
         let missing = self.global_indexes.iter().find(|(name, _)| !seen.global_indexes.contains_key(*name));
         if let Some((name, index)) = missing {
             // Those that come later have to wait: what no key uses yet is refused.
-            let definitions = self.definitions(seen.global_indexes.values().chain([index]))?;
+            let definitions = self.definitions(seen.global_indexes.values().chain([index]));
             let (name, index, capacity) = (name.clone(), index.clone(), self.capacity);
-            return Ok(Some(Change::AddIndex { name, index, definitions, capacity }));
+            return Some(Change::AddIndex { name, index, definitions, capacity });
         }
-        Ok(match (&self.ttl_attribute, &seen.ttl_attribute) {
+        match (&self.ttl_attribute, &seen.ttl_attribute) {
             (wanted, seen) if wanted == seen => None,
             // Another attribute only after the old one is off.
             (_, Some(seen)) => Some(Change::Expiry { attribute: seen.clone(), on: false }),
             (Some(wanted), None) => Some(Change::Expiry { attribute: wanted.clone(), on: true }),
             (None, None) => None,
-        })
+        }
     }
 
     pub(super) async fn create(&self, context: &Context<Aws>, name: &str) -> Result<()> {
-        let indexes: Result<Vec<GlobalSecondaryIndex>> =
-            self.global_indexes.iter().map(|(name, index)| index.created(name, self.capacity)).collect();
-        let indexes = Some(indexes?).filter(|indexes| !indexes.is_empty());
-        let tags = tag_list(tags::wanted(context, &self.tags));
-        let mut creating = context
-            .config()
-            .dynamodb
-            .create_table()
-            .table_name(name)
-            .set_attribute_definitions(Some(self.definitions(self.global_indexes.values())?))
-            .set_key_schema(Some(key_schema(&self.hash_key, self.range_key.as_ref())?))
-            .set_global_secondary_indexes(indexes)
-            .deletion_protection_enabled(self.deletion_protection)
-            .billing_mode(billing_mode(self.capacity))
-            .set_tags(Some(tags));
-        if let Some(capacity) = self.capacity {
-            creating = creating.provisioned_throughput(capacity.throughput()?);
-        }
-        if self.stream.is_some() {
-            creating = creating.stream_specification(StreamView::specification(self.stream)?);
-        }
-        creating.send().await.map_err(cannot(format!("create the table `{name}`"))).map(|_| ())
+        let indexes = self.global_indexes.iter();
+        let indexes: Vec<Value> = indexes.map(|(name, index)| index.created(name, self.capacity)).collect();
+        let input = json!({
+            "TableName": name,
+            "AttributeDefinitions": self.definitions(self.global_indexes.values()),
+            "KeySchema": key_schema(&self.hash_key, self.range_key.as_ref()),
+            "GlobalSecondaryIndexes": Some(indexes).filter(|indexes| !indexes.is_empty()),
+            "DeletionProtectionEnabled": self.deletion_protection,
+            "BillingMode": billing_mode(self.capacity),
+            "ProvisionedThroughput": self.capacity.map(Capacity::throughput),
+            "StreamSpecification": self.stream.map(|view| StreamView::specification(Some(view))),
+            "Tags": tags::listed(tags::wanted(context, &self.tags)),
+        });
+        let created = context.config().dynamodb.send("CreateTable", input).await;
+        created.map_err(cannot(format!("create the table `{name}`")))
     }
 }
 
-fn billing_mode(capacity: Option<Capacity>) -> BillingMode {
-    if capacity.is_some() { BillingMode::Provisioned } else { BillingMode::PayPerRequest }
-}
-
-impl GlobalIndex {
-    fn created(&self, name: &str, capacity: Option<Capacity>) -> Result<GlobalSecondaryIndex> {
-        let builder = GlobalSecondaryIndex::builder()
-            .index_name(name)
-            .set_key_schema(Some(key_schema(&self.hash_key, self.range_key.as_ref())?))
-            .projection(self.projection())
-            .set_provisioned_throughput(capacity.map(Capacity::throughput).transpose()?);
-        builder.build().map_err(Error::from)
-    }
+fn billing_mode(capacity: Option<Capacity>) -> &'static str {
+    if capacity.is_some() { "PROVISIONED" } else { "PAY_PER_REQUEST" }
 }
 
 impl Change {
     pub(super) async fn make(&self, aws: &Aws, table: &str) -> Result<()> {
+        let (operation, input) = self.call(table);
         let doing = format!("change the table `{table}` ({self})");
-        if let Change::Expiry { attribute, on } = self {
-            let specification =
-                TimeToLiveSpecification::builder().attribute_name(attribute).enabled(*on).build()?;
-            let updating = aws.dynamodb.update_time_to_live().table_name(table);
-            let updated = updating.time_to_live_specification(specification).send().await;
-            return updated.map_err(cannot(doing)).map(|_| ());
-        }
-        let updating = aws.dynamodb.update_table().table_name(table);
-        let updating = match self {
+        aws.dynamodb.send(operation, input).await.map_err(cannot(doing))
+    }
+
+    /// The operation that makes the change, and its input.
+    fn call(&self, table: &str) -> (&'static str, Value) {
+        let input = match self {
+            Change::Expiry { attribute, on } => {
+                let specification = json!({ "AttributeName": attribute, "Enabled": on });
+                let input = json!({ "TableName": table, "TimeToLiveSpecification": specification });
+                return ("UpdateTimeToLive", input);
+            }
             Change::Billing { capacity, indexes } => {
-                let throughput = capacity.map(Capacity::throughput).transpose()?;
+                let throughput = capacity.map(Capacity::throughput);
                 let of_indexes = throughput.iter().flat_map(|it| indexes.iter().map(move |name| (name, it)));
                 let of_indexes = of_indexes.map(|(name, throughput)| {
-                    let update = UpdateGlobalSecondaryIndexAction::builder().index_name(name);
-                    let update = update.provisioned_throughput(throughput.clone()).build()?;
-                    Ok(GlobalSecondaryIndexUpdate::builder().update(update).build())
+                    json!({ "Update": { "IndexName": name, "ProvisionedThroughput": throughput } })
                 });
-                let of_indexes = of_indexes.collect::<Result<Vec<_>>>()?;
-                updating
-                    .billing_mode(billing_mode(*capacity))
-                    .set_provisioned_throughput(throughput)
-                    .set_global_secondary_index_updates(Some(of_indexes).filter(|it| !it.is_empty()))
+                let of_indexes: Vec<Value> = of_indexes.collect();
+                json!({
+                    "TableName": table,
+                    "BillingMode": billing_mode(*capacity),
+                    "ProvisionedThroughput": throughput,
+                    "GlobalSecondaryIndexUpdates": Some(of_indexes).filter(|it| !it.is_empty()),
+                })
             }
-            Change::Stream(view) => updating.stream_specification(StreamView::specification(*view)?),
-            Change::Protection(on) => updating.deletion_protection_enabled(*on),
-            Change::DropIndex(name) => {
-                let delete = DeleteGlobalSecondaryIndexAction::builder().index_name(name).build()?;
-                updating.global_secondary_index_updates(
-                    GlobalSecondaryIndexUpdate::builder().delete(delete).build(),
-                )
+            Change::Stream(view) => {
+                json!({ "TableName": table, "StreamSpecification": StreamView::specification(*view) })
             }
-            Change::AddIndex { name, index, definitions, capacity } => {
-                let create = CreateGlobalSecondaryIndexAction::builder()
-                    .index_name(name)
-                    .set_key_schema(Some(key_schema(&index.hash_key, index.range_key.as_ref())?))
-                    .projection(index.projection())
-                    .set_provisioned_throughput(capacity.map(Capacity::throughput).transpose()?)
-                    .build()?;
-                updating.set_attribute_definitions(Some(definitions.clone())).global_secondary_index_updates(
-                    GlobalSecondaryIndexUpdate::builder().create(create).build(),
-                )
-            }
-            // Above.
-            Change::Expiry { .. } => updating,
+            Change::Protection(on) => json!({ "TableName": table, "DeletionProtectionEnabled": on }),
+            Change::DropIndex(name) => json!({
+                "TableName": table,
+                "GlobalSecondaryIndexUpdates": [{ "Delete": { "IndexName": name } }],
+            }),
+            Change::AddIndex { name, index, definitions, capacity } => json!({
+                "TableName": table,
+                "AttributeDefinitions": definitions,
+                "GlobalSecondaryIndexUpdates": [{ "Create": index.created(name, *capacity) }],
+            }),
         };
-        updating.send().await.map_err(cannot(doing)).map(|_| ())
+        ("UpdateTable", input)
     }
 }
 
@@ -227,11 +200,11 @@ mod tests {
     fn an_index_is_added_with_the_keys_in_use_and_no_others() {
         let wanted = table(&[("a", "x"), ("b", "y"), ("c", "z")], None);
         let Some(Change::AddIndex { name, definitions, .. }) =
-            wanted.next_change(&seen(table(&[("a", "x")], None))).unwrap()
+            wanted.next_change(&seen(table(&[("a", "x")], None)))
         else {
             panic!("an index is missing");
         };
-        let keys: Vec<&str> = definitions.iter().map(AttributeDefinition::attribute_name).collect();
+        let keys: Vec<&str> = definitions.iter().map(|it| it.attribute_name.as_str()).collect();
         assert_eq!((name.as_str(), keys), ("b", vec!["id", "x", "y"]));
     }
 
@@ -239,7 +212,7 @@ mod tests {
     fn an_index_whose_key_is_of_another_type_is_made_again() {
         let mut wanted = table(&[("a", "x")], None);
         wanted.key_types.insert("x".to_owned(), KeyType::Number);
-        let change = wanted.next_change(&seen(table(&[("a", "x")], None))).unwrap();
+        let change = wanted.next_change(&seen(table(&[("a", "x")], None)));
         assert!(matches!(change, Some(Change::DropIndex(name)) if name == "a"));
     }
 
@@ -248,7 +221,7 @@ mod tests {
         let capacity = Some(Capacity { read: 2, write: 1 });
         let before = seen(table(&[("a", "x"), ("b", "y")], None));
         let Some(Change::Billing { indexes, .. }) =
-            table(&[("a", "x"), ("b", "y")], capacity).next_change(&before).unwrap()
+            table(&[("a", "x"), ("b", "y")], capacity).next_change(&before)
         else {
             panic!("it is paid otherwise");
         };

@@ -10,6 +10,7 @@ mod seen;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::json;
 use trueup_core::Value;
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, FieldType, Inputs, NameRules, Outputs, Ownership, PlanHook,
@@ -161,7 +162,7 @@ impl Table {
             return Err(busy(&seen.output));
         }
         self.tag(context, &seen.output).await.map_err(|error| error.with_partial(&seen.output))?;
-        while let Some(change) = self.next_change(&seen.output)? {
+        while let Some(change) = self.next_change(&seen.output) {
             context.report_progress(&change.to_string());
             change.make(aws, &seen.output.name).await.map_err(|error| error.with_partial(&seen.output))?;
             seen = seen::table(aws, &seen.output.name).await?;
@@ -185,9 +186,12 @@ impl Table {
     async fn tag(&self, context: &Context<Aws>, seen: &TableOutput) -> Result<()> {
         let (dynamodb, arn, what) =
             (&context.config().dynamodb, &seen.arn, format!("the table `{}`", seen.name));
-        let set =
-            |tags| dynamodb.tag_resource().resource_arn(arn).set_tags(Some(schema::tag_list(tags))).send();
-        let remove = |keys| dynamodb.untag_resource().resource_arn(arn).set_tag_keys(Some(keys)).send();
+        let set = |tags: Tags| {
+            dynamodb.send("TagResource", json!({ "ResourceArn": arn, "Tags": tags::listed(tags) }))
+        };
+        let remove = |keys: Vec<String>| {
+            dynamodb.send("UntagResource", json!({ "ResourceArn": arn, "TagKeys": keys }))
+        };
         tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
@@ -266,7 +270,7 @@ impl Converge for Table {
             return Err(Error::conflict(format!("the table `{name}` is protected from deletion"))
                 .hint("set `deletion_protection = false` and deploy, then delete it"));
         }
-        let deleted = aws.dynamodb.delete_table().table_name(name).send().await;
+        let deleted = aws.dynamodb.send("DeleteTable", json!({ "TableName": name })).await;
         deleted.map_err(cannot(format!("delete the table `{name}`")))?;
         // Its name is free once it is gone.
         match if_found(seen::table(aws, name).await)? {

@@ -1,96 +1,123 @@
-//! Keys, indexes and capacities in the form that DynamoDB takes.
+//! Keys, indexes and capacities in the form that DynamoDB takes and gives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::types::{
-    AttributeDefinition, KeySchemaElement, KeyType as KeyRole, Projection, ProjectionType,
-    ProvisionedThroughput, ScalarAttributeType, StreamSpecification, StreamViewType, Tag,
-};
-use trueup_provider::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{Capacity, GlobalIndex, KeyType, StreamView, Table};
-use crate::tags::Tags;
+
+/// An attribute that is a key, and its type.
+#[derive(Serialize, Deserialize, Clone, Default)]
+#[serde(default, rename_all = "PascalCase")]
+pub(super) struct AttributeDefinition {
+    pub(super) attribute_name: String,
+    pub(super) attribute_type: String,
+}
+
+/// A key of a table or of an index.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+pub(super) struct KeyElement {
+    attribute_name: String,
+    key_type: String,
+}
+
+/// The attributes that an index holds.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+pub(super) struct Projection {
+    projection_type: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    non_key_attributes: Vec<String>,
+}
+
+/// Units per second, of reading and of writing.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+pub(super) struct Throughput {
+    pub(super) read_capacity_units: i64,
+    pub(super) write_capacity_units: i64,
+}
+
+/// The stream of a table, if it is enabled.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+pub(super) struct StreamSpecification {
+    stream_enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_view_type: Option<String>,
+}
 
 impl Table {
     /// All attributes that are keys, of the table or of these indexes. DynamoDB takes these and no others.
     pub(super) fn definitions<'a>(
         &'a self,
         indexes: impl IntoIterator<Item = &'a GlobalIndex>,
-    ) -> Result<Vec<AttributeDefinition>> {
+    ) -> Vec<AttributeDefinition> {
         let of_indexes =
             indexes.into_iter().flat_map(|index| [Some(&index.hash_key), index.range_key.as_ref()]);
         let keys = [Some(&self.hash_key), self.range_key.as_ref()].into_iter().chain(of_indexes).flatten();
         let keys: BTreeSet<&String> = keys.collect();
-        let definition = |key: &String| {
-            let ty = ScalarAttributeType::from(KeyType::of(key, &self.key_types));
-            AttributeDefinition::builder().attribute_name(key).attribute_type(ty).build().map_err(Error::from)
+        let definition = |key: &String| AttributeDefinition {
+            attribute_name: key.clone(),
+            attribute_type: KeyType::of(key, &self.key_types).name().to_owned(),
         };
         keys.into_iter().map(definition).collect()
     }
 }
 
-pub(super) fn key_schema(hash_key: &str, range_key: Option<&String>) -> Result<Vec<KeySchemaElement>> {
-    let element = |name: &str, role| {
-        KeySchemaElement::builder().attribute_name(name).key_type(role).build().map_err(Error::from)
-    };
-    let mut keys = vec![element(hash_key, KeyRole::Hash)?];
-    if let Some(range_key) = range_key {
-        keys.push(element(range_key, KeyRole::Range)?);
-    }
-    Ok(keys)
+pub(super) fn key_schema(hash_key: &str, range_key: Option<&String>) -> Vec<KeyElement> {
+    let element =
+        |name: &str, role: &str| KeyElement { attribute_name: name.to_owned(), key_type: role.to_owned() };
+    let hash = element(hash_key, "HASH");
+    [Some(hash), range_key.map(|key| element(key, "RANGE"))].into_iter().flatten().collect()
 }
 
 /// The hash key and the range key of a schema.
-pub(super) fn keys(schema: &[KeySchemaElement]) -> (String, Option<String>) {
-    let of = |role| schema.iter().find(|it| *it.key_type() == role).map(|it| it.attribute_name().to_owned());
-    (of(KeyRole::Hash).unwrap_or_default(), of(KeyRole::Range))
+pub(super) fn keys(schema: &[KeyElement]) -> (String, Option<String>) {
+    let of = |role| schema.iter().find(|it| it.key_type == role).map(|it| it.attribute_name.clone());
+    (of("HASH").unwrap_or_default(), of("RANGE"))
 }
 
 impl GlobalIndex {
-    pub(super) fn projection(&self) -> Projection {
-        let builder = Projection::builder();
-        match &self.attributes {
-            None => builder.projection_type(ProjectionType::All).build(),
-            Some(attributes) if attributes.is_empty() => {
-                builder.projection_type(ProjectionType::KeysOnly).build()
-            }
-            Some(attributes) => builder
-                .projection_type(ProjectionType::Include)
-                .set_non_key_attributes(Some(attributes.clone()))
-                .build(),
+    /// The index as it is created, paid as its table is.
+    pub(super) fn created(&self, name: &str, capacity: Option<Capacity>) -> Value {
+        json!({
+            "IndexName": name,
+            "KeySchema": key_schema(&self.hash_key, self.range_key.as_ref()),
+            "Projection": self.projection(),
+            "ProvisionedThroughput": capacity.map(Capacity::throughput),
+        })
+    }
+
+    fn projection(&self) -> Projection {
+        let projection_type = match &self.attributes {
+            None => "ALL",
+            Some(attributes) if attributes.is_empty() => "KEYS_ONLY",
+            Some(_) => "INCLUDE",
+        };
+        Projection {
+            projection_type: projection_type.to_owned(),
+            non_key_attributes: self.attributes.clone().unwrap_or_default(),
         }
     }
 
-    pub(super) fn seen(schema: &[KeySchemaElement], projection: Option<&Projection>) -> Self {
+    pub(super) fn seen(schema: &[KeyElement], projection: &Projection) -> Self {
         let (hash_key, range_key) = keys(schema);
-        let attributes = projection.and_then(|projection| match projection.projection_type()? {
-            ProjectionType::All => None,
-            ProjectionType::KeysOnly => Some(Vec::new()),
-            _ => Some(projection.non_key_attributes().to_vec()),
-        });
+        let attributes = match projection.projection_type.as_str() {
+            "" | "ALL" => None,
+            "KEYS_ONLY" => Some(Vec::new()),
+            _ => Some(projection.non_key_attributes.clone()),
+        };
         GlobalIndex { hash_key, range_key, attributes }
     }
 }
 
 impl Capacity {
-    pub(super) fn throughput(self) -> Result<ProvisionedThroughput> {
+    pub(super) fn throughput(self) -> Throughput {
         let units = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        let builder = ProvisionedThroughput::builder();
-        builder
-            .read_capacity_units(units(self.read))
-            .write_capacity_units(units(self.write))
-            .build()
-            .map_err(Error::from)
-    }
-}
-
-impl From<KeyType> for ScalarAttributeType {
-    fn from(ty: KeyType) -> Self {
-        match ty {
-            KeyType::Text => ScalarAttributeType::S,
-            KeyType::Number => ScalarAttributeType::N,
-            KeyType::Bytes => ScalarAttributeType::B,
-        }
+        Throughput { read_capacity_units: units(self.read), write_capacity_units: units(self.write) }
     }
 }
 
@@ -100,10 +127,18 @@ impl KeyType {
         types.get(attribute).copied().unwrap_or(KeyType::Text)
     }
 
-    pub(super) fn seen(ty: &ScalarAttributeType) -> Self {
-        match ty {
-            ScalarAttributeType::N => KeyType::Number,
-            ScalarAttributeType::B => KeyType::Bytes,
+    fn name(self) -> &'static str {
+        match self {
+            KeyType::Text => "S",
+            KeyType::Number => "N",
+            KeyType::Bytes => "B",
+        }
+    }
+
+    pub(super) fn seen(name: &str) -> Self {
+        match name {
+            "N" => KeyType::Number,
+            "B" => KeyType::Bytes,
             _ => KeyType::Text,
         }
     }
@@ -111,29 +146,23 @@ impl KeyType {
 
 impl StreamView {
     /// A stream that tells this, or none.
-    pub(super) fn specification(view: Option<StreamView>) -> Result<StreamSpecification> {
-        let builder = StreamSpecification::builder().stream_enabled(view.is_some());
-        let view = view.map(|view| match view {
-            StreamView::Keys => StreamViewType::KeysOnly,
-            StreamView::New => StreamViewType::NewImage,
-            StreamView::Old => StreamViewType::OldImage,
-            StreamView::Both => StreamViewType::NewAndOldImages,
+    pub(super) fn specification(view: Option<StreamView>) -> StreamSpecification {
+        let name = view.map(|view| match view {
+            StreamView::Keys => "KEYS_ONLY",
+            StreamView::New => "NEW_IMAGE",
+            StreamView::Old => "OLD_IMAGE",
+            StreamView::Both => "NEW_AND_OLD_IMAGES",
         });
-        builder.set_stream_view_type(view).build().map_err(Error::from)
+        StreamSpecification { stream_enabled: name.is_some(), stream_view_type: name.map(ToOwned::to_owned) }
     }
 
     pub(super) fn seen(specification: &StreamSpecification) -> Option<Self> {
-        match specification.stream_view_type().filter(|_| specification.stream_enabled())? {
-            StreamViewType::KeysOnly => Some(StreamView::Keys),
-            StreamViewType::NewImage => Some(StreamView::New),
-            StreamViewType::OldImage => Some(StreamView::Old),
-            _ => Some(StreamView::Both),
-        }
+        let view = specification.stream_view_type.as_deref().filter(|_| specification.stream_enabled)?;
+        Some(match view {
+            "KEYS_ONLY" => StreamView::Keys,
+            "NEW_IMAGE" => StreamView::New,
+            "OLD_IMAGE" => StreamView::Old,
+            _ => StreamView::Both,
+        })
     }
-}
-
-/// Tags in the form that this service takes.
-pub(super) fn tag_list(tags: Tags) -> Vec<Tag> {
-    let tag = |(key, value)| Tag::builder().key(key).value(value).build().expect("both parts are given");
-    tags.into_iter().map(tag).collect()
 }

@@ -5,31 +5,22 @@
 
 mod codes;
 
-use std::error::Error as StdError;
 use std::fmt::Display;
-use std::io;
-use std::time::Duration;
 
-use aws_credential_types::provider::error::CredentialsError;
-use aws_sdk_sts::config::http::HttpResponse;
-use aws_sdk_sts::error::{ProvideErrorMetadata, SdkError};
 use trueup_core::FailureClass;
 use trueup_provider::Error;
 
+use crate::client::{CallError, ErrorAnswer};
 use codes::{Class, Meaning};
 
 /// What to say and do about a failed call that changes something, such as ``create the queue `jobs` ``.
-pub(crate) fn cannot<E: ProvideErrorMetadata + StdError + 'static>(
-    doing: impl Display,
-) -> impl FnOnce(SdkError<E>) -> Error {
-    move |error| failed(&format!("cannot {doing}"), &error, Unanswered::MayHaveHappened)
+pub(crate) fn cannot(doing: impl Display) -> impl FnOnce(CallError) -> Error {
+    move |error| failed(&format!("cannot {doing}"), error, Unanswered::MayHaveHappened)
 }
 
 /// The same for a call that only looks, which can always be repeated.
-pub(crate) fn cannot_see<E: ProvideErrorMetadata + StdError + 'static>(
-    what: impl Display,
-) -> impl FnOnce(SdkError<E>) -> Error {
-    move |error| failed(&format!("cannot look at {what}"), &error, Unanswered::Harmless)
+pub(crate) fn cannot_see(what: impl Display) -> impl FnOnce(CallError) -> Error {
+    move |error| failed(&format!("cannot look at {what}"), error, Unanswered::Harmless)
 }
 
 /// Nothing, where what was looked at does not exist; other errors stay.
@@ -57,31 +48,19 @@ impl Unanswered {
     }
 }
 
-fn failed<E: ProvideErrorMetadata + StdError + 'static>(
-    attempted: &str,
-    error: &SdkError<E>,
-    unanswered: Unanswered,
-) -> Error {
+fn failed(attempted: &str, error: CallError, unanswered: Unanswered) -> Error {
     match error {
-        SdkError::ServiceError(answer) => {
-            let metadata = answer.err().meta();
-            if answer.raw().status().is_success() && metadata.code().is_none() {
-                return unanswered
-                    .error(format!("{attempted}: no answer that makes sense: {}", causes(error)));
-            }
-            answered(attempted, metadata.code().unwrap_or(""), metadata.message().unwrap_or(""), answer.raw())
-        }
-        SdkError::DispatchFailure(_) if was_refused(error) => {
-            Error::retryable(format!("{attempted}: nobody answers at the endpoint: {}", causes(error)))
+        CallError::Answered(answer) => answered(attempted, &answer),
+        CallError::Refused(why) => {
+            Error::retryable(format!("{attempted}: nobody answers at the endpoint: {why}"))
                 .hint("check the endpoint (`endpoint` of the provider, or AWS_ENDPOINT_URL) and the network")
         }
-        _ if lacks_credentials(error) => {
-            Error::denied(format!("{attempted}: {}", causes(error))).hint(CREDENTIALS)
+        CallError::NoCredentials(why) => Error::denied(format!("{attempted}: {why}")).hint(CREDENTIALS),
+        CallError::NotSent(why) => Error::invalid(format!("{attempted}: {why}")),
+        CallError::TimedOut => unanswered.error(format!("{attempted}: no answer in time")),
+        CallError::Unintelligible(why) => {
+            unanswered.error(format!("{attempted}: no answer that makes sense: {why}"))
         }
-        // Nothing was sent.
-        SdkError::ConstructionFailure(_) => Error::invalid(format!("{attempted}: {}", causes(error))),
-        SdkError::TimeoutError(_) => unanswered.error(format!("{attempted}: no answer in time")),
-        other => unanswered.error(format!("{attempted}: no answer that makes sense: {}", causes(other))),
     }
 }
 
@@ -91,17 +70,18 @@ const CREDENTIALS: &str = "give credentials in one of the usual ways: AWS_PROFIL
                            whether they work";
 
 /// What an answer means.
-fn answered(attempted: &str, code: &str, said: &str, answer: &HttpResponse) -> Error {
-    let Meaning { class, hint } = codes::meaning(code, said, answer.status().as_u16());
+fn answered(attempted: &str, answer: &ErrorAnswer) -> Error {
+    let (code, said) = (answer.code.as_str(), answer.message.as_str());
+    let Meaning { class, hint } = codes::meaning(code, said, answer.status);
     let message = match (code, said) {
-        ("", "") => format!("{attempted}: status {}", answer.status().as_u16()),
+        ("", "") => format!("{attempted}: status {}", answer.status),
         ("", said) => format!("{attempted}: {said}"),
         (code, "") => format!("{attempted}: {code}"),
         (code, said) => format!("{attempted}: {code}: {said}"),
     };
     let error = match class {
         Class::Retryable => Error::retryable(message),
-        Class::Throttled => Error::throttled(retry_after(answer), message),
+        Class::Throttled => Error::throttled(answer.retry_after, message),
         Class::NotFound => Error::not_found(message),
         Class::AlreadyExists => Error::already_exists(message),
         Class::Conflict => Error::conflict(message),
@@ -112,39 +92,32 @@ fn answered(attempted: &str, code: &str, said: &str, answer: &HttpResponse) -> E
     if hint.is_empty() { error } else { error.hint(hint) }
 }
 
-/// How long AWS asks to wait, if it says so.
-fn retry_after(answer: &HttpResponse) -> Option<Duration> {
-    let number = |header: &str| answer.headers().get(header)?.trim().parse::<u64>().ok();
-    number("x-amz-retry-after")
-        .map(Duration::from_millis)
-        .or_else(|| number("retry-after").map(Duration::from_secs))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Whether the connection was refused, so that certainly nothing was sent.
-fn was_refused(error: &(dyn StdError + 'static)) -> bool {
-    any_cause(error, |cause| {
-        let refused = |io: &io::Error| io.kind() == io::ErrorKind::ConnectionRefused;
-        cause.downcast_ref::<io::Error>().is_some_and(refused)
-    })
-}
+    fn answer(status: u16, code: &str, message: &str) -> CallError {
+        let (code, message) = (code.to_owned(), message.to_owned());
+        CallError::Answered(ErrorAnswer { status, code, message, retry_after: None })
+    }
 
-/// Whether there was nothing to sign the request with, so that certainly nothing was sent.
-fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
-    any_cause(error, <dyn StdError>::is::<CredentialsError>)
-}
-
-fn any_cause(error: &(dyn StdError + 'static), holds: impl Fn(&(dyn StdError + 'static)) -> bool) -> bool {
-    std::iter::successors(Some(error), |cause| (*cause).source()).any(holds)
-}
-
-/// What lies behind an error, as one line.
-fn causes(error: &(dyn StdError + 'static)) -> String {
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    let mut told: Vec<String> = Vec::new();
-    for cause in causes.map(ToString::to_string) {
-        if !told.last().is_some_and(|last| last.contains(&cause)) {
-            told.push(cause);
+    /// RETRY-1, CRASH-1: whether a change may have happened decides what a failed call means.
+    #[test]
+    fn a_change_that_may_have_happened_is_indeterminate() {
+        let because = || "why".to_owned();
+        for (error, changing, looking) in [
+            (CallError::NotSent(because()), FailureClass::Invalid, FailureClass::Invalid),
+            (CallError::NoCredentials(because()), FailureClass::Denied, FailureClass::Denied),
+            (CallError::Refused(because()), FailureClass::Retryable, FailureClass::Retryable),
+            (CallError::TimedOut, FailureClass::Indeterminate, FailureClass::Retryable),
+            (CallError::Unintelligible(because()), FailureClass::Indeterminate, FailureClass::Retryable),
+            (answer(500, "InternalError", ""), FailureClass::Retryable, FailureClass::Retryable),
+            (answer(404, "", ""), FailureClass::NotFound, FailureClass::NotFound),
+        ] {
+            let told = format!("{error:?}");
+            let class = |unanswered, error| failed("cannot do it", error, unanswered).class().clone();
+            assert_eq!(class(Unanswered::MayHaveHappened, error.clone()), changing, "{told}");
+            assert_eq!(class(Unanswered::Harmless, error), looking, "{told}");
         }
     }
-    told.join(": ")
 }

@@ -5,21 +5,12 @@ mod role;
 
 use std::time::Duration;
 
-use crate::tags::Tags;
-use aws_sdk_iam::types::Tag;
-
 pub use policy::{IamPolicy, IamPolicyOutput};
 pub(crate) use role::BOUND;
 pub use role::{Role, RoleOutput};
 
 /// How long a new role or policy may stay invisible.
 const CONSISTENCY_WINDOW: Duration = Duration::from_secs(10);
-
-/// Tags in the form that this service takes.
-fn tag_list(tags: Tags) -> Vec<Tag> {
-    let tag = |(key, value)| Tag::builder().key(key).value(value).build().expect("both parts are given");
-    tags.into_iter().map(tag).collect()
-}
 
 /// A document as it was before `%` and two digits stood for its special characters.
 pub(crate) fn decoded(document: &str) -> String {

@@ -5,7 +5,8 @@ use trueup_provider::{
     Sightings, Traits,
 };
 
-use super::{CONSISTENCY_WINDOW, decoded, tag_list};
+use super::{CONSISTENCY_WINDOW, decoded};
+use crate::client::Form;
 use crate::failure::{cannot, cannot_see};
 use crate::policy;
 use crate::settings::Aws;
@@ -68,21 +69,24 @@ impl IamPolicy {
 
     async fn see(&self, aws: &Aws, arn: &str) -> Result<IamPolicyOutput> {
         let what = format!("the policy `{arn}`");
-        let seen = aws.iam.get_policy().policy_arn(arn).send().await.map_err(cannot_see(&what))?;
-        let seen = seen.policy.ok_or_else(|| Error::not_found(format!("there is no policy `{arn}`")))?;
-        let version = seen.default_version_id.unwrap_or_default();
-        let document = aws.iam.get_policy_version().policy_arn(arn).version_id(&version).send().await;
-        let document =
-            document.map_err(cannot_see(&what))?.policy_version.and_then(|version| version.document);
-        let tagged = aws.iam.list_policy_tags().policy_arn(arn).send().await.map_err(cannot_see(&what))?;
-        let document = decoded(&document.unwrap_or_default());
+        let named = [("PolicyArn", arn)];
+        let seen = aws.iam.call("GetPolicy", named).await.map_err(cannot_see(&what))?;
+        let seen = seen.child("Policy");
+        let seen = seen.ok_or_else(|| Error::not_found(format!("there is no policy `{arn}`")))?;
+        let version = seen.owned_text_of("DefaultVersionId");
+        let versioned = [("PolicyArn", arn), ("VersionId", version.as_str())];
+        let document = aws.iam.call("GetPolicyVersion", versioned).await.map_err(cannot_see(&what))?;
+        let document = document.child("PolicyVersion").and_then(|version| version.text_of("Document"));
+        let tagged = aws.iam.call("ListPolicyTags", named).await.map_err(cannot_see(&what))?;
+        let document = decoded(document.unwrap_or_default());
+        let description = seen.text_of("Description").filter(|text| !text.is_empty());
         Ok(IamPolicyOutput {
-            name: seen.policy_name.unwrap_or_default(),
+            name: seen.owned_text_of("PolicyName"),
             arn: arn.to_owned(),
-            description: seen.description.filter(|text| !text.is_empty()),
+            description: description.map(ToOwned::to_owned),
             policy: policy::as_written(Some(&self.policy), Some(document)).unwrap_or_default(),
             version,
-            tags_all: tags::seen(tagged.tags.into_iter().map(|tag| (tag.key, tag.value))),
+            tags_all: tags::seen_in_xml(tagged.members("Tags")),
         })
     }
 
@@ -94,35 +98,40 @@ impl IamPolicy {
         {
             Self::delete_version(aws, arn, oldest).await?;
         }
-        let creating = aws.iam.create_policy_version().policy_arn(arn).policy_document(&self.policy);
-        let created = creating.set_as_default(true).send().await;
-        created
-            .map_err(cannot(format!("change the policy `{arn}`")))
-            .map_err(|error| error.at("policy"))
-            .map(|_| ())
+        let form = [("PolicyArn", arn), ("PolicyDocument", self.policy.as_str()), ("SetAsDefault", "true")];
+        let created = aws.iam.send("CreatePolicyVersion", form).await;
+        created.map_err(cannot(format!("change the policy `{arn}`"))).map_err(|error| error.at("policy"))
     }
 
     /// The versions that do not count, newest first.
     async fn other_versions(aws: &Aws, arn: &str) -> Result<Vec<String>> {
-        let listed = aws.iam.list_policy_versions().policy_arn(arn).send().await;
+        let listed = aws.iam.call("ListPolicyVersions", [("PolicyArn", arn)]).await;
         let listed = listed.map_err(cannot_see(format!("the versions of the policy `{arn}`")))?;
-        let mut versions: Vec<_> =
-            listed.versions.unwrap_or_default().into_iter().filter(|it| !it.is_default_version).collect();
-        versions.sort_by_key(|version| std::cmp::Reverse(version.create_date));
-        Ok(versions.into_iter().filter_map(|version| version.version_id).collect())
+        let others =
+            listed.members("Versions").filter(|version| version.text_of("IsDefaultVersion") != Some("true"));
+        let mut versions: Vec<String> = others.map(|version| version.owned_text_of("VersionId")).collect();
+        versions.sort_by_key(|version| std::cmp::Reverse(version_number(version)));
+        Ok(versions)
     }
 
     async fn delete_version(aws: &Aws, arn: &str, version: &str) -> Result<()> {
-        let deleted = aws.iam.delete_policy_version().policy_arn(arn).version_id(version).send().await;
-        deleted.map_err(cannot(format!("delete version {version} of the policy `{arn}`"))).map(|_| ())
+        let form = [("PolicyArn", arn), ("VersionId", version)];
+        let deleted = aws.iam.send("DeletePolicyVersion", form).await;
+        deleted.map_err(cannot(format!("delete version {version} of the policy `{arn}`")))
     }
 
     async fn tag(&self, context: &Context<Aws>, seen: &IamPolicyOutput) -> Result<()> {
         let (iam, arn, what) = (&context.config().iam, &seen.arn, format!("the policy `{}`", seen.arn));
-        let set = |tags| iam.tag_policy().policy_arn(arn).set_tags(Some(tag_list(tags))).send();
-        let remove = |keys| iam.untag_policy().policy_arn(arn).set_tag_keys(Some(keys)).send();
+        let named = || Form::from([("PolicyArn", arn.as_str())]);
+        let set = |tags: Tags| iam.send("TagPolicy", named().tags(tags));
+        let remove = |keys: Vec<String>| iam.send("UntagPolicy", named().list("TagKeys", keys));
         tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
+}
+
+/// The number in a version's id, such as `v12`. IAM counts up.
+fn version_number(id: &str) -> u64 {
+    id.trim_start_matches('v').parse().unwrap_or(0)
 }
 
 impl From<&IamPolicyOutput> for IamPolicy {
@@ -157,10 +166,9 @@ impl Crud for IamPolicy {
 
     async fn create(&self, context: &Context<Aws>) -> Result<IamPolicyOutput> {
         let (aws, name) = (context.config(), self.name(context));
-        let tags = tag_list(tags::wanted(context, &self.tags));
-        let creating =
-            aws.iam.create_policy().policy_name(&name).path(&self.path).policy_document(&self.policy);
-        let created = creating.set_description(self.description.clone()).set_tags(Some(tags)).send().await;
+        let named = [("PolicyName", name.as_str()), ("Path", &self.path), ("PolicyDocument", &self.policy)];
+        let form = Form::from(named).optional("Description", self.description.as_deref());
+        let created = aws.iam.send("CreatePolicy", form.tags(tags::wanted(context, &self.tags))).await;
         created.map_err(cannot(format!("create the policy `{name}`")))?;
         self.see(aws, &self.arn(context).await?).await
     }
@@ -186,8 +194,8 @@ impl Crud for IamPolicy {
         for version in Self::other_versions(aws, arn).await? {
             Self::delete_version(aws, arn, &version).await?;
         }
-        let deleted = aws.iam.delete_policy().policy_arn(arn).send().await;
-        deleted.map_err(cannot(format!("delete the policy `{arn}`"))).map(|_| ())
+        let deleted = aws.iam.send("DeletePolicy", [("PolicyArn", arn.as_str())]).await;
+        deleted.map_err(cannot(format!("delete the policy `{arn}`")))
     }
 
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {

@@ -7,7 +7,8 @@ use trueup_provider::{
     Traits,
 };
 
-use super::{CONSISTENCY_WINDOW, decoded, tag_list};
+use super::{CONSISTENCY_WINDOW, decoded};
+use crate::client::Form;
 use crate::failure::{cannot, cannot_see, if_found};
 use crate::policy;
 use crate::settings::Aws;
@@ -84,33 +85,36 @@ impl Role {
     /// The role of this name as it is.
     async fn see(&self, aws: &Aws, name: &str) -> Result<RoleOutput> {
         let what = format!("the role `{name}`");
-        let seen = aws.iam.get_role().role_name(name).send().await.map_err(cannot_see(&what))?;
-        let seen = seen.role.ok_or_else(|| Error::not_found(format!("there is no role `{name}`")))?;
-        let tagged = aws.iam.list_role_tags().role_name(name).send().await.map_err(cannot_see(&what))?;
-        let attached = aws.iam.list_attached_role_policies().role_name(name).send().await;
-        let attached = attached.map_err(cannot_see(&what))?.attached_policies.unwrap_or_default();
-        let trusted = decoded(&seen.assume_role_policy_document.unwrap_or_default());
-        let duration = seen.max_session_duration.and_then(|seconds| u64::try_from(seconds).ok());
+        let named = [("RoleName", name)];
+        let seen = aws.iam.call("GetRole", named).await.map_err(cannot_see(&what))?;
+        let seen = seen.child("Role");
+        let seen = seen.ok_or_else(|| Error::not_found(format!("there is no role `{name}`")))?;
+        let tagged = aws.iam.call("ListRoleTags", named).await.map_err(cannot_see(&what))?;
+        let attached = aws.iam.call("ListAttachedRolePolicies", named).await.map_err(cannot_see(&what))?;
+        let attached = attached.members("AttachedPolicies").filter_map(|policy| policy.text_of("PolicyArn"));
+        let trusted = decoded(seen.text_of("AssumeRolePolicyDocument").unwrap_or_default());
+        let duration = seen.text_of("MaxSessionDuration").and_then(|seconds| seconds.parse().ok());
         Ok(RoleOutput {
             name: name.to_owned(),
-            arn: seen.arn,
-            unique_id: seen.role_id,
-            description: seen.description.unwrap_or_default(),
+            arn: seen.owned_text_of("Arn"),
+            unique_id: seen.owned_text_of("RoleId"),
+            description: seen.owned_text_of("Description"),
             assume_role_policy: as_written(&self.assume_role_policy, trusted),
             max_session_duration: duration.unwrap_or(3600),
             inline_policies: self.see_inline_policies(aws, name).await?,
-            managed_policy_arns: attached.into_iter().filter_map(|policy| policy.policy_arn).collect(),
-            tags_all: tags::seen(tagged.tags.into_iter().map(|tag| (tag.key, tag.value))),
+            managed_policy_arns: attached.map(ToOwned::to_owned).collect(),
+            tags_all: tags::seen_in_xml(tagged.members("Tags")),
         })
     }
 
     async fn see_inline_policies(&self, aws: &Aws, name: &str) -> Result<BTreeMap<String, String>> {
         let mut documents = BTreeMap::new();
         for policy in inline_names(aws, name).await?.into_iter().filter(|policy| !policy.starts_with(BOUND)) {
-            let document = aws.iam.get_role_policy().role_name(name).policy_name(&policy).send().await;
+            let form = [("RoleName", name), ("PolicyName", policy.as_str())];
+            let document = aws.iam.call("GetRolePolicy", form).await;
             let document =
                 document.map_err(cannot_see(format!("the policy `{policy}` of the role `{name}`")))?;
-            let seen = decoded(&document.policy_document);
+            let seen = decoded(document.text_of("PolicyDocument").unwrap_or_default());
             let written = self.inline_policies.get(&policy);
             documents.insert(policy, written.map_or(seen.clone(), |written| as_written(written, seen)));
         }
@@ -118,39 +122,40 @@ impl Role {
     }
 
     async fn create(&self, context: &Context<Aws>, name: &str) -> Result<()> {
-        let tags = tag_list(tags::wanted(context, &self.tags));
-        let creating = context.config().iam.create_role().role_name(name).path(&self.path);
-        let creating = creating.assume_role_policy_document(&self.assume_role_policy).set_tags(Some(tags));
-        let creating = creating.description(&self.description).max_session_duration(self.duration());
-        creating.send().await.map_err(cannot(format!("create the role `{name}`"))).map(|_| ())
-    }
-
-    fn duration(&self) -> i32 {
-        i32::try_from(self.max_session_duration).unwrap_or(i32::MAX)
+        let duration = self.max_session_duration.to_string();
+        let form = Form::from([
+            ("RoleName", name),
+            ("Path", &self.path),
+            ("AssumeRolePolicyDocument", &self.assume_role_policy),
+            ("Description", &self.description),
+            ("MaxSessionDuration", &duration),
+        ]);
+        let form = form.tags(tags::wanted(context, &self.tags));
+        let created = context.config().iam.send("CreateRole", form).await;
+        created.map_err(cannot(format!("create the role `{name}`")))
     }
 
     /// Brings what differs to what the program says.
     async fn synchronise(&self, context: &Context<Aws>, seen: &RoleOutput) -> Result<()> {
-        let (iam, name) = (&context.config().iam, &seen.name);
+        let (iam, name) = (&context.config().iam, seen.name.as_str());
         self.tag(context, seen).await?;
         if seen.assume_role_policy != self.assume_role_policy {
-            let updating = iam.update_assume_role_policy().role_name(name);
-            let updated = updating.policy_document(&self.assume_role_policy).send().await;
+            let form = [("RoleName", name), ("PolicyDocument", &self.assume_role_policy)];
+            let updated = iam.send("UpdateAssumeRolePolicy", form).await;
             updated.map_err(cannot(format!("change who may act as the role `{name}`")))?;
         }
         if (&seen.description, seen.max_session_duration) != (&self.description, self.max_session_duration) {
-            let updating = iam.update_role().role_name(name).description(&self.description);
-            let updated = updating.max_session_duration(self.duration()).send().await;
+            let (description, duration) = (&self.description, self.max_session_duration.to_string());
+            let form = [("RoleName", name), ("Description", description), ("MaxSessionDuration", &duration)];
+            let updated = iam.send("UpdateRole", form).await;
             updated.map_err(cannot(format!("change the role `{name}`")))?;
         }
         for (policy, document) in &self.inline_policies {
             if seen.inline_policies.get(policy) != Some(document) {
-                let putting =
-                    iam.put_role_policy().role_name(name).policy_name(policy).policy_document(document);
-                putting
-                    .send()
-                    .await
-                    .map_err(cannot(format!("put the policy `{policy}` into the role `{name}`")))?;
+                let form =
+                    [("RoleName", name), ("PolicyName", policy.as_str()), ("PolicyDocument", document)];
+                let put = iam.send("PutRolePolicy", form).await;
+                put.map_err(cannot(format!("put the policy `{policy}` into the role `{name}`")))?;
             }
         }
         for policy in seen.inline_policies.keys().filter(|policy| !self.inline_policies.contains_key(*policy))
@@ -158,7 +163,7 @@ impl Role {
             remove_inline(context.config(), name, policy).await?;
         }
         for arn in self.managed_policy_arns.difference(&seen.managed_policy_arns) {
-            let attached = iam.attach_role_policy().role_name(name).policy_arn(arn).send().await;
+            let attached = iam.send("AttachRolePolicy", [("RoleName", name), ("PolicyArn", arn)]).await;
             attached.map_err(cannot(format!("attach `{arn}` to the role `{name}`")))?;
         }
         for arn in seen.managed_policy_arns.difference(&self.managed_policy_arns) {
@@ -169,8 +174,9 @@ impl Role {
 
     async fn tag(&self, context: &Context<Aws>, seen: &RoleOutput) -> Result<()> {
         let (iam, name, what) = (&context.config().iam, &seen.name, format!("the role `{}`", seen.name));
-        let set = |tags| iam.tag_role().role_name(name).set_tags(Some(tag_list(tags))).send();
-        let remove = |keys| iam.untag_role().role_name(name).set_tag_keys(Some(keys)).send();
+        let named = || Form::from([("RoleName", name.as_str())]);
+        let set = |tags: Tags| iam.send("TagRole", named().tags(tags));
+        let remove = |keys: Vec<String>| iam.send("UntagRole", named().list("TagKeys", keys));
         tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 
@@ -193,18 +199,20 @@ fn as_written(written: &str, seen: String) -> String {
 
 /// The names of all inline policies of a role.
 async fn inline_names(aws: &Aws, role: &str) -> Result<Vec<String>> {
-    let listed = aws.iam.list_role_policies().role_name(role).send().await;
-    Ok(listed.map_err(cannot_see(format!("the policies of the role `{role}`")))?.policy_names)
+    let listed = aws.iam.call("ListRolePolicies", [("RoleName", role)]).await;
+    let listed = listed.map_err(cannot_see(format!("the policies of the role `{role}`")))?;
+    Ok(listed.members("PolicyNames").map(|name| name.text().to_owned()).collect())
 }
 
 async fn remove_inline(aws: &Aws, role: &str, policy: &str) -> Result<()> {
-    let deleted = aws.iam.delete_role_policy().role_name(role).policy_name(policy).send().await;
+    let form = [("RoleName", role), ("PolicyName", policy)];
+    let deleted = aws.iam.send("DeleteRolePolicy", form).await;
     let doing = format!("take the policy `{policy}` from the role `{role}`");
     if_found(deleted.map_err(cannot(doing))).map(|_| ())
 }
 
 async fn detach(aws: &Aws, role: &str, arn: &str) -> Result<()> {
-    let detached = aws.iam.detach_role_policy().role_name(role).policy_arn(arn).send().await;
+    let detached = aws.iam.send("DetachRolePolicy", [("RoleName", role), ("PolicyArn", arn)]).await;
     if_found(detached.map_err(cannot(format!("detach `{arn}` from the role `{role}`")))).map(|_| ())
 }
 
@@ -266,8 +274,8 @@ impl Converge for Role {
         for arn in &seen.managed_policy_arns {
             detach(aws, name, arn).await?;
         }
-        let deleted = aws.iam.delete_role().role_name(name).send().await;
-        deleted.map_err(cannot(format!("delete the role `{name}`"))).map(|_| ())
+        let deleted = aws.iam.send("DeleteRole", [("RoleName", name.as_str())]).await;
+        deleted.map_err(cannot(format!("delete the role `{name}`")))
     }
 
     async fn import(context: &Context<Aws>, id: &str) -> Result<RoleOutput> {

@@ -2,9 +2,13 @@
 //!
 //! An alias carries no tags: it belongs to whom the function belongs to.
 
+use serde::Deserialize;
+use serde_json::{Value, json};
 use trueup_provider::{Context, Crud, Error, Found, Inputs, Outputs, Prior, Recovery, Result, Sightings};
 
-use super::{function_name, invoke_arn};
+use super::seen::FunctionAnswer;
+use super::{VERSION, function_name, invoke_arn};
+use crate::client::RestCall;
 use crate::failure::{cannot, cannot_see};
 use crate::settings::Aws;
 use crate::tags;
@@ -49,28 +53,45 @@ pub struct AliasOutput {
     description: String,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+struct AliasDescription {
+    alias_arn: String,
+    function_version: String,
+    description: String,
+}
+
 impl Alias {
     async fn see(&self, aws: &Aws) -> Result<AliasOutput> {
         let (function, name) = (function_name(&self.function_name), &self.name);
-        let seen = aws.lambda.get_alias().function_name(function).name(name).send().await;
-        let seen = seen.map_err(cannot_see(format!("the alias `{name}` of the function `{function}`")))?;
-        let arn = seen.alias_arn.unwrap_or_default();
+        let seen = aws.lambda.call(RestCall::get(&self.path())).await;
+        let seen: AliasDescription =
+            seen.map_err(cannot_see(format!("the alias `{name}` of the function `{function}`")))?;
         Ok(AliasOutput {
             name: name.clone(),
             function_name: self.function_name.clone(),
-            invoke_arn: invoke_arn(&aws.region, &arn),
-            arn,
-            function_version: seen.function_version.unwrap_or_default(),
-            description: seen.description.unwrap_or_default(),
+            invoke_arn: invoke_arn(&aws.region, &seen.alias_arn),
+            arn: seen.alias_arn,
+            function_version: seen.function_version,
+            description: seen.description,
         })
     }
 
     /// Whether the function bears the marks of this stack.
     async fn is_ours(&self, context: &Context<Aws>) -> Result<bool> {
         let function = function_name(&self.function_name);
-        let seen = context.config().lambda.get_function().function_name(function).send().await;
-        let seen = seen.map_err(cannot_see(format!("the function `{function}`")))?;
-        Ok(tags::is_of_this_stack(context, &tags::seen(seen.tags.unwrap_or_default())))
+        let seen = context.config().lambda.call(RestCall::get(&[VERSION, "functions", function])).await;
+        let seen: FunctionAnswer = seen.map_err(cannot_see(format!("the function `{function}`")))?;
+        Ok(tags::is_of_this_stack(context, &tags::seen(seen.tags)))
+    }
+
+    fn path(&self) -> [&str; 5] {
+        [VERSION, "functions", function_name(&self.function_name), "aliases", &self.name]
+    }
+
+    /// The properties that can be changed.
+    fn to_json(&self) -> Value {
+        json!({ "FunctionVersion": self.function_version, "Description": self.description })
     }
 }
 
@@ -85,12 +106,11 @@ impl Crud for Alias {
     async fn create(&self, context: &Context<Aws>) -> Result<AliasOutput> {
         let aws = context.config();
         let (function, name) = (function_name(&self.function_name), &self.name);
-        let creating = aws.lambda.create_alias().function_name(function).name(name);
-        let creating = creating.function_version(&self.function_version).description(&self.description);
-        creating
-            .send()
-            .await
-            .map_err(cannot(format!("create the alias `{name}` of the function `{function}`")))?;
+        let mut input = self.to_json();
+        input["Name"] = json!(name);
+        let created =
+            aws.lambda.send(RestCall::post(&[VERSION, "functions", function, "aliases"], input)).await;
+        created.map_err(cannot(format!("create the alias `{name}` of the function `{function}`")))?;
         self.see(aws).await
     }
 
@@ -101,12 +121,8 @@ impl Crud for Alias {
     async fn update(&self, context: &Context<Aws>, _: &Prior<Self>) -> Result<AliasOutput> {
         let aws = context.config();
         let (function, name) = (function_name(&self.function_name), &self.name);
-        let updating = aws.lambda.update_alias().function_name(function).name(name);
-        let updating = updating.function_version(&self.function_version).description(&self.description);
-        updating
-            .send()
-            .await
-            .map_err(cannot(format!("change the alias `{name}` of the function `{function}`")))?;
+        let updated = aws.lambda.send(RestCall::put(&self.path(), self.to_json())).await;
+        updated.map_err(cannot(format!("change the alias `{name}` of the function `{function}`")))?;
         self.see(aws).await
     }
 
@@ -115,8 +131,8 @@ impl Crud for Alias {
         let (function, name) = (function_name(&self.function_name), &self.name);
         // Lambda takes the delete of what is not there for a success.
         self.see(aws).await?;
-        let deleted = aws.lambda.delete_alias().function_name(function).name(name).send().await;
-        deleted.map_err(cannot(format!("delete the alias `{name}` of the function `{function}`"))).map(|_| ())
+        let deleted = aws.lambda.send(RestCall::delete(&self.path())).await;
+        deleted.map_err(cannot(format!("delete the alias `{name}` of the function `{function}`")))
     }
 
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {

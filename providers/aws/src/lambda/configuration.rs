@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_lambda::operation::create_function::builders::CreateFunctionFluentBuilder;
-use aws_sdk_lambda::operation::update_function_configuration::builders::UpdateFunctionConfigurationFluentBuilder;
-use aws_sdk_lambda::types::{Environment, LoggingConfig, Runtime};
+use serde_json::{Value, json};
 use trueup_core::Marked;
 
 use super::bindings::Bound;
@@ -49,54 +47,30 @@ impl Configuration<'_> {
             && texts(&self.environment) == texts(&seen.environment)
     }
 
-    pub(super) fn creating(self, call: CreateFunctionFluentBuilder) -> CreateFunctionFluentBuilder {
-        let (environment, logging) = self.parts();
+    /// The configuration as Lambda takes it, to create a function or to change one.
+    pub(super) fn to_json(&self) -> Value {
         let wanted = self.function;
-        call.role(&wanted.role)
-            .runtime(Runtime::from(wanted.runtime.as_str()))
-            .handler(&wanted.handler)
-            .description(&wanted.description)
-            .timeout(number(wanted.timeout))
-            .memory_size(number(wanted.memory_size))
-            .set_layers(Some(wanted.layers.clone()))
-            .environment(environment)
-            .logging_config(logging)
-    }
-
-    pub(super) fn updating(
-        self,
-        call: UpdateFunctionConfigurationFluentBuilder,
-    ) -> UpdateFunctionConfigurationFluentBuilder {
-        let (environment, logging) = self.parts();
-        let wanted = self.function;
-        call.role(&wanted.role)
-            .runtime(Runtime::from(wanted.runtime.as_str()))
-            .handler(&wanted.handler)
-            .description(&wanted.description)
-            .timeout(number(wanted.timeout))
-            .memory_size(number(wanted.memory_size))
-            .set_layers(Some(wanted.layers.clone()))
-            .environment(environment)
-            .logging_config(logging)
-    }
-
-    fn parts(&self) -> (Environment, LoggingConfig) {
-        let variables = self.environment.iter().map(|(name, value)| (name.clone(), value.expose().clone()));
-        let environment = Environment::builder().set_variables(Some(variables.collect())).build();
-        (environment, LoggingConfig::builder().log_group(&self.log_group).build())
+        let variables: BTreeMap<&String, &String> =
+            self.environment.iter().map(|(name, value)| (name, value.expose())).collect();
+        json!({
+            "Role": wanted.role,
+            "Runtime": wanted.runtime,
+            "Handler": wanted.handler,
+            "Description": wanted.description,
+            "Timeout": wanted.timeout,
+            "MemorySize": wanted.memory_size,
+            "Layers": wanted.layers,
+            "Environment": { "Variables": variables },
+            "LoggingConfig": { "LogGroup": self.log_group },
+        })
     }
 }
 
-/// The schema keeps these within what Lambda takes.
-fn number(number: u64) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
-impl From<Architecture> for aws_sdk_lambda::types::Architecture {
-    fn from(architecture: Architecture) -> Self {
-        match architecture {
-            Architecture::X86 => Self::X8664,
-            Architecture::Arm => Self::Arm64,
+impl Architecture {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Architecture::X86 => "x86_64",
+            Architecture::Arm => "arm64",
         }
     }
 }

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_lambda::primitives::Blob;
-use aws_sdk_lambda::types::FunctionCode;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 use trueup_core::{Marked, Value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, FieldType, Inputs, NameRules, Outputs, Ownership, PlanHook,
@@ -19,6 +20,8 @@ use super::archive::Archive;
 use super::bindings::Bound;
 use super::invokers::{self, Invoker};
 use super::seen::{self, SeenFunction};
+use super::{TAGS_VERSION, VERSION};
+use crate::client::RestCall;
 use crate::failure::{cannot, if_found};
 use crate::settings::Aws;
 use crate::tags::{self, Tags};
@@ -167,13 +170,13 @@ impl Function {
         archive: Archive,
         bound: &Bound,
     ) -> Result<()> {
-        let tags = tags::wanted(context, &self.tags).into_iter().collect();
-        let code = FunctionCode::builder().zip_file(Blob::new(archive.bytes)).build();
-        let configuration = self.configuration(name, bound);
-        let creating =
-            context.config().lambda.create_function().function_name(name).set_tags(Some(tags)).code(code);
-        let created = configuration.creating(creating).architectures(self.architecture.into()).send().await;
-        created.map_err(cannot(format!("create the function `{name}`"))).map(|_| ())
+        let mut input = self.configuration(name, bound).to_json();
+        input["FunctionName"] = json!(name);
+        input["Code"] = json!({ "ZipFile": STANDARD.encode(archive.bytes) });
+        input["Architectures"] = json!([self.architecture.name()]);
+        input["Tags"] = json!(tags::wanted(context, &self.tags));
+        let created = context.config().lambda.send(RestCall::post(&[VERSION, "functions"], input)).await;
+        created.map_err(cannot(format!("create the function `{name}`")))
     }
 
     /// Does what is missing. Lambda refuses a change while it is busy with another.
@@ -190,22 +193,23 @@ impl Function {
         seen::set_bound_policy(aws, &seen.output, &self.role, bound.policy.as_ref()).await?;
         if (&archive.sha256, self.architecture) != (&seen.output.code_sha256, seen.output.architecture) {
             context.report_progress("sending the code");
-            let updating =
-                aws.lambda.update_function_code().function_name(name).zip_file(Blob::new(archive.bytes));
-            let updated = updating.architectures(self.architecture.into()).send().await;
+            let code = STANDARD.encode(archive.bytes);
+            let input = json!({ "ZipFile": code, "Architectures": [self.architecture.name()] });
+            let updated = aws.lambda.send(RestCall::put(&[VERSION, "functions", name, "code"], input)).await;
             updated.map_err(cannot(format!("change the code of the function `{name}`")))?;
             self.ensure_ready(aws, name).await?;
         }
         let configuration = self.configuration(name, bound);
         if !configuration.is_as_in(&seen.output) {
-            let updating =
-                configuration.updating(aws.lambda.update_function_configuration().function_name(name));
-            updating.send().await.map_err(cannot(format!("change the function `{name}`")))?;
+            let path = [VERSION, "functions", name, "configuration"];
+            let updated = aws.lambda.send(RestCall::put(&path, configuration.to_json())).await;
+            updated.map_err(cannot(format!("change the function `{name}`")))?;
             self.ensure_ready(aws, name).await?;
         }
         if self.publish {
             // Where nothing changed since the last version, Lambda makes no other.
-            let published = aws.lambda.publish_version().function_name(name).send().await;
+            let path = [VERSION, "functions", name, "versions"];
+            let published = aws.lambda.send(RestCall::post(&path, json!({}))).await;
             published.map_err(cannot(format!("publish a version of the function `{name}`")))?;
         }
         Ok(())
@@ -219,10 +223,9 @@ impl Function {
     async fn tag(&self, context: &Context<Aws>, seen: &FunctionOutput) -> Result<()> {
         let (lambda, arn, what) =
             (&context.config().lambda, &seen.arn, format!("the function `{}`", seen.name));
-        let set = |tags: Tags| {
-            lambda.tag_resource().resource(arn).set_tags(Some(tags.into_iter().collect())).send()
-        };
-        let remove = |keys| lambda.untag_resource().resource(arn).set_tag_keys(Some(keys)).send();
+        let path = [TAGS_VERSION, "tags", arn];
+        let set = |tags: Tags| lambda.send(RestCall::post(&path, json!({ "Tags": tags })));
+        let remove = |keys: Vec<String>| lambda.send(RestCall::delete(&path).query("tagKeys", keys));
         tags::synchronise((context, &self.tags), &seen.tags_all, &what, set, remove).await
     }
 }
@@ -289,8 +292,8 @@ impl Converge for Function {
         let seen = seen::function(aws, name, Some(self), Some(output)).await?.output;
         tags::ensure_owned(context, &seen.tags_all, &format!("the function `{name}`"))?;
         seen::set_bound_policy(aws, &seen, &seen.role, None).await?;
-        let deleted = aws.lambda.delete_function().function_name(name).send().await;
-        deleted.map_err(cannot(format!("delete the function `{name}`"))).map(|_| ())
+        let deleted = aws.lambda.send(RestCall::delete(&[VERSION, "functions", name])).await;
+        deleted.map_err(cannot(format!("delete the function `{name}`")))
     }
 
     fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {

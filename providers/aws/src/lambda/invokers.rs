@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use trueup_provider::{FieldType, Result};
 
+use super::VERSION;
+use crate::client::RestCall;
 use crate::failure::{cannot, cannot_see, if_found};
 use crate::settings::Aws;
 
@@ -30,10 +33,17 @@ impl Invoker {
 /// Who may call, by the names that the program gives them.
 pub(super) type Invokers = BTreeMap<String, Invoker>;
 
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+struct PolicyAnswer {
+    policy: String,
+}
+
 pub(super) async fn see(aws: &Aws, function: &str) -> Result<Invokers> {
-    let seen = aws.lambda.get_policy().function_name(function).send().await;
-    let seen = if_found(seen.map_err(cannot_see(format!("who may call the function `{function}`"))))?;
-    Ok(seen.and_then(|seen| parse(seen.policy()?)).unwrap_or_default())
+    let seen = aws.lambda.call(RestCall::get(&[VERSION, "functions", function, "policy"])).await;
+    let seen: Option<PolicyAnswer> =
+        if_found(seen.map_err(cannot_see(format!("who may call the function `{function}`"))))?;
+    Ok(seen.and_then(|seen| parse(&seen.policy)).unwrap_or_default())
 }
 
 fn parse(policy: &str) -> Option<Invokers> {
@@ -56,15 +66,20 @@ fn parse(policy: &str) -> Option<Invokers> {
 pub(super) async fn synchronise(aws: &Aws, function: &str, wanted: &Invokers, seen: &Invokers) -> Result<()> {
     for name in seen.iter().filter(|(name, invoker)| wanted.get(*name) != Some(invoker)).map(|(name, _)| name)
     {
-        let removing =
-            aws.lambda.remove_permission().function_name(function).statement_id(format!("{OWN}{name}"));
+        let statement = format!("{OWN}{name}");
+        let call = RestCall::delete(&[VERSION, "functions", function, "policy", &statement]);
         let doing = format!("no longer let `{name}` call the function `{function}`");
-        if_found(removing.send().await.map_err(cannot(doing)))?;
+        if_found(aws.lambda.send(call).await.map_err(cannot(doing)))?;
     }
     for (name, invoker) in wanted.iter().filter(|(name, invoker)| seen.get(*name) != Some(invoker)) {
-        let adding = aws.lambda.add_permission().function_name(function).statement_id(format!("{OWN}{name}"));
-        let adding = adding.action("lambda:InvokeFunction").principal(&invoker.principal);
-        let added = adding.set_source_arn(invoker.source_arn.clone()).send().await;
+        let input = json!({
+            "StatementId": format!("{OWN}{name}"),
+            "Action": "lambda:InvokeFunction",
+            "Principal": invoker.principal,
+            "SourceArn": invoker.source_arn,
+        });
+        let call = RestCall::post(&[VERSION, "functions", function, "policy"], input);
+        let added = aws.lambda.send(call).await;
         added.map_err(cannot(format!("let `{name}` call the function `{function}`")))?;
     }
     Ok(())

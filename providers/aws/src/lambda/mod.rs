@@ -13,6 +13,12 @@ pub use bindings::{Access, Grant};
 pub use function::{Architecture, Function, FunctionOutput};
 pub use invokers::Invoker;
 
+/// The version of Lambda's API that paths begin with.
+const VERSION: &str = "2015-03-31";
+
+/// The version in the paths of tags.
+const TAGS_VERSION: &str = "2017-03-31";
+
 /// Where API Gateway calls a function or an alias.
 fn invoke_arn(region: &str, arn: &str) -> String {
     let partition = arn.split(':').nth(1).unwrap_or("aws");

@@ -8,6 +8,7 @@ use trueup_provider::{
     Sightings, Traits,
 };
 
+use crate::client::{BucketCall, Element};
 use crate::failure::{cannot, cannot_see, if_found};
 use crate::policy;
 use crate::settings::Aws;
@@ -94,7 +95,7 @@ impl Bucket {
     /// The bucket of this name as it is.
     async fn see(&self, aws: &Aws, name: &str) -> Result<BucketOutput> {
         let what = format!("the bucket `{name}`");
-        let head = aws.s3.head_bucket().bucket(name).send().await;
+        let head = aws.s3.send(BucketCall::head(name)).await;
         head.map_err(cannot_see(&what)).map_err(|error| {
             // The answer to this call says nothing but *no*.
             error.hint("a bucket of this name may belong to someone else: names are unique in the world")
@@ -114,19 +115,14 @@ impl Bucket {
     }
 
     async fn create(&self, context: &Context<Aws>, name: &str) -> Result<()> {
-        use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration, Tag};
-
         let aws = context.config();
-        let mut configuration = CreateBucketConfiguration::builder();
+        let mut configuration = Element::new("CreateBucketConfiguration");
         if aws.region != REGION_WITHOUT_NAME {
-            configuration =
-                configuration.location_constraint(BucketLocationConstraint::from(aws.region.as_str()));
+            configuration = configuration.with_text("LocationConstraint", &aws.region);
         }
-        for (key, value) in tags::wanted(context, &self.tags) {
-            configuration = configuration.tags(Tag::builder().key(key).value(value).build()?);
-        }
-        let creating = aws.s3.create_bucket().bucket(name).create_bucket_configuration(configuration.build());
-        creating.send().await.map_err(cannot(format!("create the bucket `{name}`"))).map(|_| ())
+        let tags = aspects::tag_elements("Tags", tags::wanted(context, &self.tags));
+        let call = BucketCall::put(name, "", &configuration.with(tags));
+        aws.s3.send(call).await.map_err(cannot(format!("create the bucket `{name}`")))
     }
 
     /// Whose a bucket is that was found. Some take no tags along with the request that creates a bucket; then a name
@@ -203,8 +199,8 @@ impl Converge for Bucket {
         if self.force_destroy {
             emptying::empty(aws, name).await?;
         }
-        let deleted = aws.s3.delete_bucket().bucket(name).send().await;
-        deleted.map_err(cannot(format!("delete the bucket `{name}`"))).map(|_| ())
+        let deleted = aws.s3.send(BucketCall::delete(name, "")).await;
+        deleted.map_err(cannot(format!("delete the bucket `{name}`")))
     }
 
     async fn import(context: &Context<Aws>, id: &str) -> Result<BucketOutput> {

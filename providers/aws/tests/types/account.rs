@@ -2,115 +2,145 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_apigatewayv2::types::Api;
+use serde_json::{Value, json};
+
+use crate::raw::{Raw, strings, texts};
 
 /// An account, seen by the names of one stack. Clones are the same one.
 #[derive(Clone)]
 pub(crate) struct Account {
     /// What the names of all objects begin with.
     prefix: String,
-    sqs: aws_sdk_sqs::Client,
-    s3: aws_sdk_s3::Client,
-    dynamodb: aws_sdk_dynamodb::Client,
-    iam: aws_sdk_iam::Client,
-    logs: aws_sdk_cloudwatchlogs::Client,
-    lambda: aws_sdk_lambda::Client,
-    gateway: aws_sdk_apigatewayv2::Client,
+    raw: Raw,
 }
 
 /// What Lambda tells of a function.
 pub(crate) struct SeenFunction {
     pub(crate) name: String,
-    pub(crate) timeout: i32,
+    pub(crate) timeout: u64,
     pub(crate) environment: BTreeMap<String, String>,
 }
 
 impl Account {
-    pub(crate) fn new(prefix: &str, sdk: &aws_config::SdkConfig, s3: aws_sdk_s3::Client) -> Self {
-        Account {
-            prefix: prefix.to_owned(),
-            sqs: aws_sdk_sqs::Client::new(sdk),
-            s3,
-            dynamodb: aws_sdk_dynamodb::Client::new(sdk),
-            iam: aws_sdk_iam::Client::new(sdk),
-            logs: aws_sdk_cloudwatchlogs::Client::new(sdk),
-            lambda: aws_sdk_lambda::Client::new(sdk),
-            gateway: aws_sdk_apigatewayv2::Client::new(sdk),
+    pub(crate) fn new(prefix: &str, raw: Raw) -> Self {
+        Account { prefix: prefix.to_owned(), raw }
+    }
+
+    fn own(&self, names: Vec<String>) -> Vec<String> {
+        names.into_iter().filter(|name| name.starts_with(&self.prefix)).collect()
+    }
+
+    /// The items of all pages of an operation of a service that speaks JSON.
+    async fn pages(&self, target: &str, input: Value, list: &str, (token, next): (&str, &str)) -> Vec<Value> {
+        let (mut input, mut all) = (input, Vec::new());
+        loop {
+            let page = self.raw.json(target, input.clone()).await;
+            all.extend(page[list].as_array().cloned().unwrap_or_default());
+            if !page[next].is_string() {
+                return all;
+            }
+            input[token] = page[next].clone();
         }
     }
 
-    fn is_own(&self, name: &str) -> bool {
-        name.starts_with(&self.prefix)
+    /// The items of all pages of a list of Lambda or API Gateway.
+    async fn listed(
+        &self,
+        (service, path): (&str, &str),
+        list: &str,
+        (token, next): (&str, &str),
+    ) -> Vec<Value> {
+        let (mut query, mut all) = (String::new(), Vec::new());
+        loop {
+            let page = self.raw.rest(service, "GET", &format!("{path}{query}"), None).await;
+            all.extend(page[list].as_array().cloned().unwrap_or_default());
+            let Some(marker) = page[next].as_str() else { return all };
+            query = format!("?{token}={marker}");
+        }
+    }
+
+    async fn gateway(&self, path: &str) -> Vec<Value> {
+        self.listed(("apigateway", path), "items", ("nextToken", "nextToken")).await
     }
 
     /// The addresses of queues.
     pub(crate) async fn queues(&self) -> Vec<String> {
-        let listing = self.sqs.list_queues().queue_name_prefix(&self.prefix).max_results(1000);
-        listing.into_paginator().items().send().collect::<Result<_, _>>().await.unwrap()
+        let input = json!({ "QueueNamePrefix": self.prefix, "MaxResults": 1000 });
+        let listed = self.pages("AmazonSQS.ListQueues", input, "QueueUrls", ("NextToken", "NextToken")).await;
+        strings(&Value::from(listed), None)
     }
 
     pub(crate) async fn buckets(&self) -> Vec<String> {
-        let listed = self.s3.list_buckets().send().await.unwrap().buckets.unwrap_or_default();
-        listed.into_iter().filter_map(|it| it.name).filter(|name| self.is_own(name)).collect()
+        self.own(texts(&self.raw.s3("GET", "/", "").await, "Name"))
     }
 
     pub(crate) async fn tables(&self) -> Vec<String> {
-        let listing = self.dynamodb.list_tables().into_paginator().items().send();
-        let listed: Vec<String> = listing.collect::<Result<_, _>>().await.unwrap();
-        listed.into_iter().filter(|name| self.is_own(name)).collect()
+        let token = ("ExclusiveStartTableName", "LastEvaluatedTableName");
+        let listed = self.pages("DynamoDB_20120810.ListTables", json!({}), "TableNames", token).await;
+        self.own(strings(&Value::from(listed), None))
+    }
+
+    /// All elements of this name in all pages of a list of IAM.
+    async fn iam(&self, action: &str, fields: &[(&str, &str)], tag: &str) -> Vec<String> {
+        let (mut all, mut marker) = (Vec::new(), None::<String>);
+        loop {
+            let next = marker.as_deref().map(|marker| ("Marker", marker));
+            let fields: Vec<_> = fields.iter().copied().chain(next).collect();
+            let page = self.raw.iam(action, &fields).await;
+            all.extend(texts(&page, tag));
+            marker = texts(&page, "Marker").pop();
+            if marker.is_none() {
+                return all;
+            }
+        }
     }
 
     pub(crate) async fn roles(&self) -> Vec<String> {
-        let listing = self.iam.list_roles().into_paginator().items().send();
-        let listed: Vec<_> = listing.collect::<Result<_, _>>().await.unwrap();
-        listed.into_iter().map(|role| role.role_name).filter(|name| self.is_own(name)).collect()
+        self.own(self.iam("ListRoles", &[], "RoleName").await)
     }
 
     /// The ARNs of policies.
     pub(crate) async fn policies(&self) -> Vec<String> {
-        let listing = self.iam.list_policies().scope(aws_sdk_iam::types::PolicyScopeType::Local);
-        let listed: Vec<_> = listing.into_paginator().items().send().collect::<Result<_, _>>().await.unwrap();
-        let own = listed.into_iter().filter(|it| it.policy_name().is_some_and(|name| self.is_own(name)));
-        own.filter_map(|policy| policy.arn).collect()
+        let arns = self.iam("ListPolicies", &[("Scope", "Local")], "Arn").await;
+        let is_own = |arn: &String| arn.rsplit('/').next().unwrap().starts_with(&self.prefix);
+        arns.into_iter().filter(is_own).collect()
     }
 
     pub(crate) async fn log_groups(&self) -> Vec<String> {
-        let listing = self.logs.describe_log_groups().log_group_name_prefix(&self.prefix);
-        let listed: Vec<_> = listing.into_paginator().items().send().collect::<Result<_, _>>().await.unwrap();
-        listed.into_iter().filter_map(|group| group.log_group_name).collect()
+        let input = json!({ "logGroupNamePrefix": self.prefix });
+        let token = ("nextToken", "nextToken");
+        let listed = self.pages("Logs_20140328.DescribeLogGroups", input, "logGroups", token).await;
+        strings(&Value::from(listed), Some("logGroupName"))
     }
 
     pub(crate) async fn functions(&self) -> Vec<SeenFunction> {
-        let listing = self.lambda.list_functions().into_paginator().items().send();
-        let listed: Vec<_> = listing.collect::<Result<_, _>>().await.unwrap();
-        let own = listed.into_iter().filter(|it| it.function_name().is_some_and(|name| self.is_own(name)));
-        let seen = own.map(|function| SeenFunction {
-            name: function.function_name.unwrap(),
-            timeout: function.timeout.unwrap(),
-            environment: function
-                .environment
-                .and_then(|it| it.variables)
-                .unwrap_or_default()
-                .into_iter()
-                .collect(),
+        let place = ("lambda", "/2015-03-31/functions");
+        let listed = self.listed(place, "Functions", ("Marker", "NextMarker")).await;
+        let seen = listed.into_iter().map(|function| SeenFunction {
+            name: function["FunctionName"].as_str().unwrap().to_owned(),
+            timeout: function["Timeout"].as_u64().unwrap(),
+            environment: serde_json::from_value(function["Environment"]["Variables"].clone())
+                .unwrap_or_default(),
         });
-        seen.collect()
+        seen.filter(|function| function.name.starts_with(&self.prefix)).collect()
     }
 
     /// The ids of APIs.
     pub(crate) async fn apis(&self) -> Vec<String> {
-        let mut listed: Vec<Api> = Vec::new();
-        let mut next = None;
-        loop {
-            let page = self.gateway.get_apis().set_next_token(next).send().await.unwrap();
-            listed.extend(page.items.unwrap_or_default());
-            next = page.next_token;
-            if next.is_none() {
-                break;
-            }
-        }
-        let own = listed.into_iter().filter(|it| it.name().is_some_and(|name| self.is_own(name)));
-        own.filter_map(|api| api.api_id).collect()
+        let listed = self.gateway("/v2/apis").await.into_iter();
+        let own = listed.filter(|api| api["name"].as_str().unwrap().starts_with(&self.prefix));
+        strings(&own.collect(), Some("apiId"))
+    }
+
+    /// The number of integrations, routes or stages of an API.
+    pub(crate) async fn parts(&self, api: &str, kind: &str) -> usize {
+        self.gateway(&format!("/v2/apis/{api}/{kind}")).await.len()
+    }
+
+    /// The number of aliases of a function.
+    pub(crate) async fn aliases(&self, function: &str) -> usize {
+        let path = format!("/2015-03-31/functions/{function}/aliases");
+        self.listed(("lambda", &path), "Aliases", ("Marker", "NextMarker")).await.len()
     }
 
     /// How many objects of all types there are.
@@ -122,34 +152,35 @@ impl Account {
             + self.policies().await.len()
             + self.log_groups().await.len();
         for function in self.functions().await {
-            let aliases = self.lambda.list_aliases().function_name(function.name).send().await.unwrap();
-            count += 1 + aliases.aliases().len();
+            count += 1 + self.aliases(&function.name).await;
         }
         for api in self.apis().await {
             count += 1;
-            count += self.gateway.get_integrations().api_id(&api).send().await.unwrap().items().len();
-            count += self.gateway.get_routes().api_id(&api).send().await.unwrap().items().len();
-            count += self.gateway.get_stages().api_id(&api).send().await.unwrap().items().len();
+            for kind in ["integrations", "routes", "stages"] {
+                count += self.parts(&api, kind).await;
+            }
         }
         count
     }
 
     /// Deletes all of it, whoever made it.
     pub(crate) async fn sweep(&self) {
+        let raw = &self.raw;
         for api in self.apis().await {
-            self.gateway.delete_api().api_id(api).send().await.unwrap();
+            raw.rest("apigateway", "DELETE", &format!("/v2/apis/{api}"), None).await;
         }
         for function in self.functions().await {
-            self.lambda.delete_function().function_name(function.name).send().await.unwrap();
+            let path = format!("/2015-03-31/functions/{}", function.name);
+            raw.rest("lambda", "DELETE", &path, None).await;
         }
         for queue in self.queues().await {
-            self.sqs.delete_queue().queue_url(queue).send().await.unwrap();
+            raw.json("AmazonSQS.DeleteQueue", json!({ "QueueUrl": queue })).await;
         }
         for bucket in self.buckets().await {
             self.sweep_bucket(&bucket).await;
         }
         for table in self.tables().await {
-            self.dynamodb.delete_table().table_name(table).send().await.unwrap();
+            raw.json("DynamoDB_20120810.DeleteTable", json!({ "TableName": table })).await;
         }
         for role in self.roles().await {
             self.sweep_role(&role).await;
@@ -158,39 +189,38 @@ impl Account {
             self.sweep_policy(&policy).await;
         }
         for group in self.log_groups().await {
-            self.logs.delete_log_group().log_group_name(group).send().await.unwrap();
+            raw.json("Logs_20140328.DeleteLogGroup", json!({ "logGroupName": group })).await;
         }
     }
 
     async fn sweep_bucket(&self, bucket: &str) {
-        let listed = self.s3.list_object_versions().bucket(bucket).send().await.unwrap();
-        let versions = listed.versions().iter().map(|it| (it.key(), it.version_id()));
-        let markers = listed.delete_markers().iter().map(|it| (it.key(), it.version_id()));
-        for (key, version) in versions.chain(markers) {
-            let delete = self.s3.delete_object().bucket(bucket).key(key.unwrap());
-            delete.set_version_id(version.map(str::to_owned)).send().await.unwrap();
+        let listed = self.raw.s3("GET", &format!("/{bucket}?versions"), "").await;
+        // Keys and versions come in pairs, of objects and of markers.
+        for (key, version) in texts(&listed, "Key").iter().zip(texts(&listed, "VersionId")) {
+            self.raw.s3("DELETE", &format!("/{bucket}/{key}?versionId={version}"), "").await;
         }
-        self.s3.delete_bucket().bucket(bucket).send().await.unwrap();
+        self.raw.s3("DELETE", &format!("/{bucket}"), "").await;
     }
 
     async fn sweep_role(&self, role: &str) {
-        for policy in self.iam.list_role_policies().role_name(role).send().await.unwrap().policy_names {
-            self.iam.delete_role_policy().role_name(role).policy_name(policy).send().await.unwrap();
+        let name = ("RoleName", role);
+        for policy in self.iam("ListRolePolicies", &[name], "member").await {
+            self.raw.iam("DeleteRolePolicy", &[name, ("PolicyName", &policy)]).await;
         }
-        let attached = self.iam.list_attached_role_policies().role_name(role).send().await.unwrap();
-        for policy in attached.attached_policies() {
-            let detach = self.iam.detach_role_policy().role_name(role);
-            detach.policy_arn(policy.policy_arn().unwrap()).send().await.unwrap();
+        for policy in self.iam("ListAttachedRolePolicies", &[name], "PolicyArn").await {
+            self.raw.iam("DetachRolePolicy", &[name, ("PolicyArn", &policy)]).await;
         }
-        self.iam.delete_role().role_name(role).send().await.unwrap();
+        self.raw.iam("DeleteRole", &[name]).await;
     }
 
     async fn sweep_policy(&self, arn: &str) {
-        let versions = self.iam.list_policy_versions().policy_arn(arn).send().await.unwrap();
-        for version in versions.versions().iter().filter(|version| !version.is_default_version()) {
-            let delete = self.iam.delete_policy_version().policy_arn(arn);
-            delete.version_id(version.version_id().unwrap()).send().await.unwrap();
+        let name = ("PolicyArn", arn);
+        for version in self.iam("ListPolicyVersions", &[name], "member").await {
+            if texts(&version, "IsDefaultVersion") != ["true"] {
+                let id = texts(&version, "VersionId").remove(0);
+                self.raw.iam("DeletePolicyVersion", &[name, ("VersionId", &id)]).await;
+            }
         }
-        self.iam.delete_policy().policy_arn(arn).send().await.unwrap();
+        self.raw.iam("DeletePolicy", &[name]).await;
     }
 }

@@ -1,7 +1,8 @@
-use aws_sdk_apigatewayv2::Client;
+use serde_json::json;
 use trueup_core::{Value, value};
 use trueup_provider::State;
 
+use crate::raw::Raw;
 use crate::world::World;
 
 fn text(state: &State, output: &str) -> String {
@@ -15,14 +16,23 @@ async fn api(world: &World) -> String {
     text(&driver.apply(&inputs, None, None).await.unwrap(), "id")
 }
 
+/// Calls API Gateway, on a path below that of all APIs.
+async fn gateway(raw: &Raw, method: &str, path: &str, input: Option<serde_json::Value>) -> serde_json::Value {
+    raw.rest("apigateway", method, &format!("/v2/apis/{path}"), input).await
+}
+
 /// Three integrations for a route to call.
-async fn targets(client: &Client, api: &str) -> [String; 3] {
+async fn targets(raw: &Raw, api: &str) -> [String; 3] {
     let mut targets = [const { String::new() }; 3];
     for target in &mut targets {
-        let creating = client.create_integration().api_id(api).payload_format_version("1.0");
-        let creating = creating.integration_type(aws_sdk_apigatewayv2::types::IntegrationType::HttpProxy);
-        let creating = creating.integration_method("ANY").integration_uri("https://example.com");
-        *target = format!("integrations/{}", creating.send().await.unwrap().integration_id.unwrap());
+        let input = json!({
+            "integrationType": "HTTP_PROXY",
+            "integrationMethod": "ANY",
+            "integrationUri": "https://example.com",
+            "payloadFormatVersion": "1.0",
+        });
+        let created = gateway(raw, "POST", &format!("{api}/integrations"), Some(input)).await;
+        *target = format!("integrations/{}", created["integrationId"].as_str().unwrap());
     }
     targets
 }
@@ -30,23 +40,23 @@ async fn targets(client: &Client, api: &str) -> [String; 3] {
 #[tokio::test]
 async fn an_api_keeps_the_contract() {
     let Some(world) = World::of("api").await else { return };
-    let client = Client::new(&world.sdk());
-    let (tampering, removing, counting) = (client.clone(), client, world.account());
+    let raw = world.raw();
+    let (tampering, removing, counting) = (raw.clone(), raw, world.account());
     let (other, by_hand) = (format!("{}-other", world.stack), format!("{}-by-hand", world.stack));
     let kit = world.kit("awsn_apigatewayv2_api", value!({ cors: { allow_origins: ["*"] } })).await;
     let report = kit
         .imported_as(|state| text(state, "id"))
         .updated(value!({ name: other, description: "d", tags: { team: "web" } }))
         .tampered_by(move |state| {
-            let (client, name) = (tampering.clone(), by_hand.clone());
+            let (raw, name) = (tampering.clone(), by_hand.clone());
             async move {
-                client.update_api().api_id(text(&state, "id")).name(name).send().await.unwrap();
+                gateway(&raw, "PATCH", &text(&state, "id"), Some(json!({ "name": name }))).await;
             }
         })
         .removed_by(move |state| {
-            let client = removing.clone();
+            let raw = removing.clone();
             async move {
-                client.delete_api().api_id(text(&state, "id")).send().await.unwrap();
+                gateway(&raw, "DELETE", &text(&state, "id"), None).await;
             }
         })
         .counted_by(move || {
@@ -61,13 +71,13 @@ async fn an_api_keeps_the_contract() {
 #[tokio::test]
 async fn an_integration_keeps_the_contract() {
     let Some(world) = World::of("integration").await else { return };
-    let client = Client::new(&world.sdk());
+    let raw = world.raw();
     let (first, second) = (api(&world).await, {
-        let created = client.create_api().name(format!("{}-second", world.stack));
-        let created = created.protocol_type(aws_sdk_apigatewayv2::types::ProtocolType::Http);
-        created.send().await.unwrap().api_id.unwrap()
+        let input = json!({ "name": format!("{}-second", world.stack), "protocolType": "HTTP" });
+        let created = raw.rest("apigateway", "POST", "/v2/apis", Some(input)).await;
+        created["apiId"].as_str().unwrap().to_owned()
     });
-    let (tampering, removing, counting) = (client.clone(), client.clone(), client);
+    let (tampering, removing, counting) = (raw.clone(), raw, world.account());
     let inputs = |api: &str, more: Value| -> Value {
         let base = value!({ api_id: api, integration_type: "HTTP_PROXY", integration_uri: "https://example.com", integration_method: "ANY" });
         more.as_entries()
@@ -86,22 +96,22 @@ async fn an_integration_keeps_the_contract() {
         ))
         .replaced(inputs(&second, value!({})))
         .tampered_by(move |state| {
-            let client = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                let update = client.update_integration().api_id(text(&state, "api_id"));
-                update.integration_id(text(&state, "id")).timeout_in_millis(99).send().await.unwrap();
+                let path = format!("{}/integrations/{}", text(&state, "api_id"), text(&state, "id"));
+                gateway(&raw, "PATCH", &path, Some(json!({ "timeoutInMillis": 99 }))).await;
             }
         })
         .removed_by(move |state| {
-            let client = removing.clone();
+            let raw = removing.clone();
             async move {
-                let delete = client.delete_integration().api_id(text(&state, "api_id"));
-                delete.integration_id(text(&state, "id")).send().await.unwrap();
+                let path = format!("{}/integrations/{}", text(&state, "api_id"), text(&state, "id"));
+                gateway(&raw, "DELETE", &path, None).await;
             }
         })
         .counted_by(move || {
-            let (client, api) = (counting.clone(), counted.clone());
-            async move { client.get_integrations().api_id(api).send().await.unwrap().items().len() }
+            let (account, api) = (counting.clone(), counted.clone());
+            async move { account.parts(&api, "integrations").await }
         })
         .run()
         .await;
@@ -111,10 +121,10 @@ async fn an_integration_keeps_the_contract() {
 #[tokio::test]
 async fn a_route_keeps_the_contract() {
     let Some(world) = World::of("route").await else { return };
-    let client = Client::new(&world.sdk());
+    let raw = world.raw();
     let api = api(&world).await;
-    let [first, second, third] = targets(&client, &api).await;
-    let (tampering, removing, counting) = (client.clone(), client.clone(), client);
+    let [first, second, third] = targets(&raw, &api).await;
+    let (tampering, removing, counting) = (raw.clone(), raw, world.account());
     let (id, counted) = (api.as_str(), api.clone());
     let kit = world
         .kit(
@@ -127,24 +137,22 @@ async fn a_route_keeps_the_contract() {
         .updated(value!({ api_id: id, route_key: "GET /jobs", target: second }))
         .replaced(value!({ api_id: id, route_key: "POST /jobs", target: (first.as_str()) }))
         .tampered_by(move |state| {
-            let (client, third) = (tampering.clone(), third.clone());
+            let (raw, third) = (tampering.clone(), third.clone());
             async move {
-                let update =
-                    client.update_route().api_id(text(&state, "api_id")).route_id(text(&state, "id"));
-                update.target(third).send().await.unwrap();
+                let path = format!("{}/routes/{}", text(&state, "api_id"), text(&state, "id"));
+                gateway(&raw, "PATCH", &path, Some(json!({ "target": third }))).await;
             }
         })
         .removed_by(move |state| {
-            let client = removing.clone();
+            let raw = removing.clone();
             async move {
-                let delete =
-                    client.delete_route().api_id(text(&state, "api_id")).route_id(text(&state, "id"));
-                delete.send().await.unwrap();
+                let path = format!("{}/routes/{}", text(&state, "api_id"), text(&state, "id"));
+                gateway(&raw, "DELETE", &path, None).await;
             }
         })
         .counted_by(move || {
-            let (client, api) = (counting.clone(), counted.clone());
-            async move { client.get_routes().api_id(api).send().await.unwrap().items().len() }
+            let (account, api) = (counting.clone(), counted.clone());
+            async move { account.parts(&api, "routes").await }
         })
         .run()
         .await;
@@ -154,9 +162,9 @@ async fn a_route_keeps_the_contract() {
 #[tokio::test]
 async fn a_stage_keeps_the_contract() {
     let Some(world) = World::of("stage").await else { return };
-    let client = Client::new(&world.sdk());
+    let raw = world.raw();
     let api = api(&world).await;
-    let (tampering, removing, taking, counting) = (client.clone(), client.clone(), client.clone(), client);
+    let (tampering, removing, taking, counting) = (raw.clone(), raw.clone(), raw, world.account());
     let (id, counted, taken) = (api.as_str(), api.clone(), api.clone());
     let kit = world.kit("awsn_apigatewayv2_stage", value!({ api_id: id, variables: { a: "1" } })).await;
     let report = kit
@@ -165,28 +173,29 @@ async fn a_stage_keeps_the_contract() {
         .updated(value!({ api_id: id, auto_deploy: false, description: "d", variables: { b: "2" }, tags: { team: "web" } }))
         .replaced(value!({ api_id: id, name: "next" }))
         .tampered_by(move |state| {
-            let client = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                let update = client.update_stage().api_id(text(&state, "api_id")).stage_name("$default");
-                update.description("by hand").send().await.unwrap();
+                let path = format!("{}/stages/%24default", text(&state, "api_id"));
+                gateway(&raw, "PATCH", &path, Some(json!({ "description": "by hand" }))).await;
             }
         })
         .removed_by(move |state| {
-            let client = removing.clone();
+            let raw = removing.clone();
             async move {
-                let delete = client.delete_stage().api_id(text(&state, "api_id")).stage_name("$default");
-                delete.send().await.unwrap();
+                let path = format!("{}/stages/%24default", text(&state, "api_id"));
+                gateway(&raw, "DELETE", &path, None).await;
             }
         })
         .taken_by(move |_, _| {
-            let (client, api) = (taking.clone(), taken.clone());
+            let (raw, api) = (taking.clone(), taken.clone());
             async move {
-                client.create_stage().api_id(api).stage_name("$default").send().await.unwrap();
+                let input = json!({ "stageName": "$default" });
+                gateway(&raw, "POST", &format!("{api}/stages"), Some(input)).await;
             }
         })
         .counted_by(move || {
-            let (client, api) = (counting.clone(), counted.clone());
-            async move { client.get_stages().api_id(api).send().await.unwrap().items().len() }
+            let (account, api) = (counting.clone(), counted.clone());
+            async move { account.parts(&api, "stages").await }
         })
         .run()
         .await;

@@ -1,6 +1,4 @@
-use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, StreamSpecification,
-};
+use serde_json::json;
 use trueup_core::{Value, value};
 use trueup_provider::{State, Verdict};
 
@@ -13,9 +11,8 @@ fn name(state: &State) -> String {
 #[tokio::test]
 async fn a_table_keeps_the_contract() {
     let Some(world) = World::of("table").await else { return };
-    let dynamodb = aws_sdk_dynamodb::Client::new(&world.sdk());
-    let (tampering, removing, taking, counting) =
-        (dynamodb.clone(), dynamodb.clone(), dynamodb, world.account());
+    let raw = world.raw();
+    let (tampering, removing, taking, counting) = (raw.clone(), raw.clone(), raw, world.account());
     let kit = world
         .kit("awsn_dynamodb_table", value!({ hash_key: "id", stream: "NEW_IMAGE", ttl_attribute: "gone" }))
         .await;
@@ -32,30 +29,29 @@ async fn a_table_keeps_the_contract() {
         .updated(updated)
         .replaced(value!({ hash_key: "id", range_key: "time" }))
         .tampered_by(move |state| {
-            let dynamodb = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                let none = StreamSpecification::builder().stream_enabled(false).build().unwrap();
-                let update = dynamodb.update_table().table_name(name(&state)).stream_specification(none);
-                update.send().await.unwrap();
+                let none = json!({ "StreamEnabled": false });
+                let input = json!({ "TableName": name(&state), "StreamSpecification": none });
+                raw.json("DynamoDB_20120810.UpdateTable", input).await;
             }
         })
         .removed_by(move |state| {
-            let dynamodb = removing.clone();
+            let raw = removing.clone();
             async move {
-                dynamodb.delete_table().table_name(name(&state)).send().await.unwrap();
+                raw.json("DynamoDB_20120810.DeleteTable", json!({ "TableName": name(&state) })).await;
             }
         })
         .taken_by(move |context, _| {
-            let dynamodb = taking.clone();
+            let raw = taking.clone();
             async move {
-                let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
-                let definition = AttributeDefinition::builder()
-                    .attribute_name("id")
-                    .attribute_type(ScalarAttributeType::S);
-                let creating = dynamodb.create_table().table_name(context.physical_name());
-                let creating =
-                    creating.key_schema(key.build().unwrap()).billing_mode(BillingMode::PayPerRequest);
-                creating.attribute_definitions(definition.build().unwrap()).send().await.unwrap();
+                let input = json!({
+                    "TableName": context.physical_name(),
+                    "KeySchema": [{ "AttributeName": "id", "KeyType": "HASH" }],
+                    "AttributeDefinitions": [{ "AttributeName": "id", "AttributeType": "S" }],
+                    "BillingMode": "PAY_PER_REQUEST",
+                });
+                raw.json("DynamoDB_20120810.CreateTable", input).await;
             }
         })
         .counted_by(move || {

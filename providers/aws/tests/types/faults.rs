@@ -1,5 +1,6 @@
 //! What the provider makes of AWS's own words: the documents are those that AWS sends.
 
+use serde_json::json;
 use trueup_core::{FailureClass, FieldType, Value, value};
 use trueup_engine::Outcome;
 use trueup_program::Program;
@@ -11,7 +12,7 @@ use crate::proxy::Answer;
 use crate::world::World;
 
 /// An error of a service that speaks JSON.
-fn json(status: u16, code: &str, message: &str) -> Answer {
+fn json_error(status: u16, code: &str, message: &str) -> Answer {
     Answer::Document {
         status,
         headers: vec![
@@ -90,21 +91,21 @@ async fn each_refusal_is_told_with_its_resource_and_what_to_do() {
         (
             queue(&bench),
             "AmazonSQS.CreateQueue",
-            json(400, "AccessDeniedException", denied),
+            json_error(400, "AccessDeniedException", denied),
             FailureClass::Denied,
             vec!["awsn_sqs_queue.jobs", "not authorized to perform: sqs:createqueue", "let the credentials"],
         ),
         (
             queue(&bench),
             "AmazonSQS.CreateQueue",
-            json(403, "ExpiredTokenException", "The security token included in the request is expired"),
+            json_error(403, "ExpiredTokenException", "The security token included in the request is expired"),
             FailureClass::Denied,
             vec!["awsn_sqs_queue.jobs", "expired: sign in again"],
         ),
         (
             queue(&bench),
             "AmazonSQS.CreateQueue",
-            json(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+            json_error(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
             FailureClass::Denied,
             vec!["awsn_sqs_queue.jobs", "check AWS_PROFILE"],
         ),
@@ -162,7 +163,7 @@ async fn what_passes_by_itself_is_tried_again() {
         stack.add("jobs", Queue::args());
         stack.add("items", Table::args().hash_key("id"));
     });
-    let mut throttled = json(400, "ThrottlingException", "Rate exceeded");
+    let mut throttled = json_error(400, "ThrottlingException", "Rate exceeded");
     if let Answer::Document { headers, .. } = &mut throttled {
         headers.push(("retry-after", "0".to_owned()));
     }
@@ -170,13 +171,13 @@ async fn what_passes_by_itself_is_tried_again() {
     world.proxy().fault(
         "DynamoDB_20120810.CreateTable",
         1,
-        json(500, "InternalServerError", "Internal error"),
+        json_error(500, "InternalServerError", "Internal error"),
     );
     let spreading = "The role defined for the function cannot be assumed by Lambda.";
     world.proxy().fault(
         "POST /2015-03-31/functions",
         2,
-        json(400, "InvalidParameterValueException", spreading),
+        json_error(400, "InvalidParameterValueException", spreading),
     );
     bench.deployed(&program).await;
     assert_eq!(world.proxy().heard("AmazonSQS.CreateQueue"), 3);
@@ -200,7 +201,7 @@ async fn what_does_not_pass_is_told_in_the_end() {
     });
     let spreading = "The role defined for the function cannot be assumed by Lambda.";
     let on = "POST /2015-03-31/functions";
-    world.proxy().fault(on, 4, json(400, "InvalidParameterValueException", spreading));
+    world.proxy().fault(on, 4, json_error(400, "InvalidParameterValueException", spreading));
     let (class, said) = failure(&bench, &program).await;
     assert_eq!(class, FailureClass::Retryable, "{said}");
     assert_told(&said, &["awsn_lambda_function.worker", spreading, "trust policy"]);
@@ -208,7 +209,7 @@ async fn what_does_not_pass_is_told_in_the_end() {
     bench.deployed(&program).await;
 
     let jobs = queue(&bench);
-    world.proxy().fault("AmazonSQS.CreateQueue", 4, json(400, "ThrottlingException", "Rate exceeded"));
+    world.proxy().fault("AmazonSQS.CreateQueue", 4, json_error(400, "ThrottlingException", "Rate exceeded"));
     let (class, said) = failure(&bench, &jobs).await;
     assert!(matches!(class, FailureClass::Throttled { .. }), "{said}");
     assert_told(&said, &["awsn_sqs_queue.jobs", "Rate exceeded"]);
@@ -238,7 +239,7 @@ async fn an_object_that_cannot_be_seen_is_not_gone() {
     let bench = Bench::new(&world);
     let program = queue(&bench);
     bench.deployed(&program).await;
-    let denied = json(403, "AccessDenied", "Access to the resource is denied.");
+    let denied = json_error(403, "AccessDenied", "Access to the resource is denied.");
     world.proxy().fault("AmazonSQS.GetQueueAttributes", 1, denied);
     let refused = bench.try_plan(&program).await.unwrap_err().to_string();
     assert_told(&refused, &["awsn_sqs_queue.jobs", "AccessDenied"]);
@@ -284,15 +285,16 @@ async fn a_run_that_loses_aws_in_the_middle_is_finished_by_the_next() {
 async fn what_is_someone_elses_is_left_alone() {
     let Some(world) = World::emulated().await else { return };
     let bench = Bench::new(&world);
-    let sqs = aws_sdk_sqs::Client::new(&world.sdk());
+    let raw = world.raw();
     let program = bench.program(|stack| drop(stack.add("jobs", Queue::args().name("taken"))));
-    let url = sqs.create_queue().queue_name("taken").send().await.unwrap().queue_url.unwrap();
+    let created = raw.json("AmazonSQS.CreateQueue", json!({ "QueueName": "taken" })).await;
     let refused = bench.try_plan(&program).await.unwrap_err().to_string();
     assert_told(&refused, &["OwnedBySomeoneElse", "awsn_sqs_queue.jobs", "taken"]);
-    sqs.delete_queue().queue_url(url).send().await.unwrap();
+    raw.json("AmazonSQS.DeleteQueue", json!({ "QueueUrl": created["QueueUrl"] })).await;
     bench.deployed(&program).await;
-    let url = sqs.get_queue_url().queue_name("taken").send().await.unwrap().queue_url.unwrap();
-    sqs.untag_queue().queue_url(&url).tag_keys("trueup:stack").send().await.unwrap();
+    let found = raw.json("AmazonSQS.GetQueueUrl", json!({ "QueueName": "taken" })).await;
+    let input = json!({ "QueueUrl": found["QueueUrl"], "TagKeys": ["trueup:stack"] });
+    raw.json("AmazonSQS.UntagQueue", input).await;
     let driver = world.driver("awsn_sqs_queue").await;
     let record = bench.records().await.remove(0);
     let state = record.current.unwrap().object.unwrap();

@@ -1,6 +1,7 @@
 use trueup_core::{Value, value};
 use trueup_provider::State;
 
+use crate::raw::texts;
 use crate::world::World;
 
 fn text(state: &State, output: &str) -> String {
@@ -22,11 +23,10 @@ fn role(description: &str, inline: Value, managed: Value) -> Value {
 #[tokio::test]
 async fn a_role_keeps_the_contract() {
     let Some(world) = World::of("role").await else { return };
-    let iam = aws_sdk_iam::Client::new(&world.sdk());
-    let read = iam.create_policy().policy_name(format!("{}-read", world.stack));
-    let read = read.policy_document(document("s3:Get*")).send().await.unwrap();
-    let read = read.policy.unwrap().arn.unwrap();
-    let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam, world.account());
+    let raw = world.raw();
+    let read = [("PolicyName", &*format!("{}-read", world.stack)), ("PolicyDocument", &document("s3:Get*"))];
+    let read = texts(&raw.iam("CreatePolicy", &read).await, "Arn").remove(0);
+    let (tampering, removing, taking, counting) = (raw.clone(), raw.clone(), raw, world.account());
     let (send, receive) = (document("sqs:SendMessage"), document("sqs:ReceiveMessage"));
     let first = role("one", value!({ send: send, receive: receive }), value!([]));
     let second = role("two", value!({ send: (document("sqs:*")) }), value!([read]));
@@ -37,31 +37,29 @@ async fn a_role_keeps_the_contract() {
         .updated(second)
         .replaced(value!({ assume_role_policy: TRUST, path: "/service/" }))
         .tampered_by(move |state| {
-            let iam = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                iam.delete_role_policy()
-                    .role_name(text(&state, "name"))
-                    .policy_name("send")
-                    .send()
-                    .await
-                    .unwrap();
+                let fields = [("RoleName", &*text(&state, "name")), ("PolicyName", "send")];
+                raw.iam("DeleteRolePolicy", &fields).await;
             }
         })
         .removed_by(move |state| {
-            let iam = removing.clone();
+            let raw = removing.clone();
             async move {
                 let name = text(&state, "name");
-                for policy in iam.list_role_policies().role_name(&name).send().await.unwrap().policy_names {
-                    iam.delete_role_policy().role_name(&name).policy_name(policy).send().await.unwrap();
+                let name = ("RoleName", name.as_str());
+                for policy in texts(&raw.iam("ListRolePolicies", &[name]).await, "member") {
+                    raw.iam("DeleteRolePolicy", &[name, ("PolicyName", &policy)]).await;
                 }
-                iam.delete_role().role_name(name).send().await.unwrap();
+                raw.iam("DeleteRole", &[name]).await;
             }
         })
         .taken_by(move |context, _| {
-            let iam = taking.clone();
+            let raw = taking.clone();
             async move {
-                let creating = iam.create_role().role_name(context.physical_name());
-                creating.assume_role_policy_document(TRUST).send().await.unwrap();
+                let name = context.physical_name();
+                let fields = [("RoleName", name.as_str()), ("AssumeRolePolicyDocument", TRUST)];
+                raw.iam("CreateRole", &fields).await;
             }
         })
         .counted_by(move || {
@@ -76,8 +74,8 @@ async fn a_role_keeps_the_contract() {
 #[tokio::test]
 async fn a_policy_keeps_the_contract() {
     let Some(world) = World::of("policy").await else { return };
-    let iam = aws_sdk_iam::Client::new(&world.sdk());
-    let (tampering, removing, taking, counting) = (iam.clone(), iam.clone(), iam, world.account());
+    let raw = world.raw();
+    let (tampering, removing, taking, counting) = (raw.clone(), raw.clone(), raw, world.account());
     let kit = world.kit("awsn_iam_policy", value!({ policy: (document("s3:GetObject")) })).await;
     let report = kit
         .marked()
@@ -85,23 +83,29 @@ async fn a_policy_keeps_the_contract() {
         .updated(value!({ policy: (document("s3:PutObject")), tags: { colour: "red" } }))
         .replaced(value!({ policy: (document("s3:GetObject")), path: "/team/" }))
         .tampered_by(move |state| {
-            let iam = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                let changing = iam.create_policy_version().policy_arn(text(&state, "arn"));
-                changing.policy_document(document("*")).set_as_default(true).send().await.unwrap();
+                let (arn, document) = (text(&state, "arn"), document("*"));
+                let fields = [
+                    ("PolicyArn", arn.as_str()),
+                    ("PolicyDocument", document.as_str()),
+                    ("SetAsDefault", "true"),
+                ];
+                raw.iam("CreatePolicyVersion", &fields).await;
             }
         })
         .removed_by(move |state| {
-            let iam = removing.clone();
+            let raw = removing.clone();
             async move {
-                iam.delete_policy().policy_arn(text(&state, "arn")).send().await.unwrap();
+                raw.iam("DeletePolicy", &[("PolicyArn", &*text(&state, "arn"))]).await;
             }
         })
         .taken_by(move |context, _| {
-            let iam = taking.clone();
+            let raw = taking.clone();
             async move {
-                let creating = iam.create_policy().policy_name(context.physical_name());
-                creating.policy_document(document("*")).send().await.unwrap();
+                let (name, document) = (context.physical_name(), document("*"));
+                let fields = [("PolicyName", name.as_str()), ("PolicyDocument", document.as_str())];
+                raw.iam("CreatePolicy", &fields).await;
             }
         })
         .counted_by(move || {

@@ -1,7 +1,11 @@
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 use trueup_core::{Value, value};
 use trueup_provider::{State, Verdict};
 
 use crate::iam::TRUST;
+use crate::raw::texts;
 use crate::world::World;
 
 fn text(state: &State, output: &str) -> String {
@@ -10,11 +14,15 @@ fn text(state: &State, output: &str) -> String {
 
 /// A role that Lambda may act as, and a folder `code` with a function that answers with its environment.
 async fn prepared(world: &World) -> String {
-    let iam = aws_sdk_iam::Client::new(&world.sdk());
-    let role = iam.create_role().role_name(format!("{}-worker", world.stack));
-    let role = role.assume_role_policy_document(TRUST).send().await.unwrap();
+    let fields = [("RoleName", &*format!("{}-worker", world.stack)), ("AssumeRolePolicyDocument", TRUST)];
+    let created = world.raw().iam("CreateRole", &fields).await;
     write_code(world, "hello");
-    role.role.unwrap().arn
+    texts(&created, "Arn").remove(0)
+}
+
+/// The path of a function.
+fn path(function: &str) -> String {
+    format!("/2015-03-31/functions/{function}")
 }
 
 fn write_code(world: &World, greeting: &str) {
@@ -35,8 +43,8 @@ fn function(role: &str, more: &Value) -> Value {
 async fn a_function_keeps_the_contract() {
     let Some(world) = World::of("function").await else { return };
     let role = prepared(&world).await;
-    let lambda = aws_sdk_lambda::Client::new(&world.sdk());
-    let (tampering, removing, taking, counting) = (lambda.clone(), lambda.clone(), lambda, world.account());
+    let raw = world.raw();
+    let (tampering, removing, taking, counting) = (raw.clone(), raw.clone(), raw, world.account());
     let secret = value!("hunter2hunter2").into_secret();
     let first =
         function(&role, &value!({ environment: { NAME: "a", KEY: (secret.clone()) }, publish: true }));
@@ -56,28 +64,30 @@ async fn a_function_keeps_the_contract() {
         .updated(second)
         .replaced(other)
         .tampered_by(move |state| {
-            let lambda = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                let changing = lambda.update_function_configuration().function_name(text(&state, "name"));
-                changing.timeout(77).send().await.unwrap();
+                let path = format!("{}/configuration", path(&text(&state, "name")));
+                raw.rest("lambda", "PUT", &path, Some(json!({ "Timeout": 77 }))).await;
             }
         })
         .removed_by(move |state| {
-            let lambda = removing.clone();
+            let raw = removing.clone();
             async move {
-                lambda.delete_function().function_name(text(&state, "name")).send().await.unwrap();
+                raw.rest("lambda", "DELETE", &path(&text(&state, "name")), None).await;
             }
         })
         .taken_by(move |context, _| {
-            let (lambda, role) = (taking.clone(), role_of_others.clone());
+            let (raw, role) = (taking.clone(), role_of_others.clone());
             async move {
-                let blob =
-                    aws_sdk_lambda::primitives::Blob::new([b"PK\x05\x06".as_slice(), &[0; 18]].concat());
-                let code = aws_sdk_lambda::types::FunctionCode::builder().zip_file(blob).build();
-                let creating =
-                    lambda.create_function().function_name(context.physical_name()).role(role).code(code);
-                let creating = creating.runtime(aws_sdk_lambda::types::Runtime::Python312).handler("a.b");
-                creating.send().await.unwrap();
+                let empty = STANDARD.encode([b"PK\x05\x06".as_slice(), &[0; 18]].concat());
+                let input = json!({
+                    "FunctionName": context.physical_name(),
+                    "Role": role,
+                    "Code": { "ZipFile": empty },
+                    "Runtime": "python3.12",
+                    "Handler": "a.b",
+                });
+                raw.rest("lambda", "POST", "/2015-03-31/functions", Some(input)).await;
             }
         })
         .counted_by(move || {
@@ -94,21 +104,20 @@ async fn a_function_keeps_the_contract() {
 async fn changed_code_is_a_change_of_the_function() {
     let Some(world) = World::of("code").await else { return };
     let role = prepared(&world).await;
-    let lambda = aws_sdk_lambda::Client::new(&world.sdk());
+    let raw = world.raw();
     let driver = world.driver("awsn_lambda_function").await;
     let inputs = driver.inputs(&function(&role, &value!({ environment: { NAME: "you" } }))).unwrap();
     let state = driver.apply(&inputs, None, None).await.unwrap();
-    let call = || lambda.invoke().function_name(text(&state, "name")).send();
-    let said = String::from_utf8(call().await.unwrap().payload.unwrap().into_inner()).unwrap();
-    assert_eq!(said, r#""hello you""#);
+    let invocations = format!("{}/invocations", path(&text(&state, "name")));
+    let call = || raw.rest("lambda", "POST", &invocations, None);
+    assert_eq!(call().await, "hello you");
     assert_eq!(driver.plan(&inputs, Some(&state), Some(&state)).await.unwrap().verdict, Verdict::NoOp);
     write_code(&world, "good day");
     let plan = driver.plan(&inputs, Some(&state), Some(&state)).await.unwrap();
     assert_eq!(plan.verdict, Verdict::Update);
     let changed = driver.apply(&inputs, Some(&state), Some(&state)).await.unwrap();
     assert_eq!(plan.outputs.get("code_sha256"), changed.outputs.get("code_sha256"));
-    let said = String::from_utf8(call().await.unwrap().payload.unwrap().into_inner()).unwrap();
-    assert_eq!(said, r#""good day you""#);
+    assert_eq!(call().await, "good day you");
     world.account().sweep().await;
 }
 
@@ -116,14 +125,14 @@ async fn changed_code_is_a_change_of_the_function() {
 async fn an_alias_keeps_the_contract() {
     let Some(world) = World::of("alias").await else { return };
     let role = prepared(&world).await;
-    let lambda = aws_sdk_lambda::Client::new(&world.sdk());
+    let raw = world.raw();
     let functions = world.driver("awsn_lambda_function").await;
     let jobs = format!("{}-jobs", world.stack);
     let inputs =
         functions.inputs(&function(&role, &value!({ name: (jobs.as_str()), publish: true }))).unwrap();
     let made = functions.apply(&inputs, None, None).await.unwrap();
     let arn = text(&made, "arn");
-    let (tampering, removing, counting) = (lambda.clone(), lambda.clone(), lambda.clone());
+    let (tampering, removing, counting) = (raw.clone(), raw, world.account());
     let (imported, tampered, removed, counted) = (jobs.clone(), jobs.clone(), jobs.clone(), jobs.clone());
     let jobs = jobs.as_str();
     let kit = world
@@ -134,21 +143,22 @@ async fn an_alias_keeps_the_contract() {
         .updated(value!({ name: "live", function_name: arn, description: "what is live" }))
         .replaced(value!({ name: "next", function_name: jobs }))
         .tampered_by(move |state| {
-            let (lambda, jobs) = (tampering.clone(), tampered.clone());
+            let (raw, jobs) = (tampering.clone(), tampered.clone());
             async move {
-                let changing = lambda.update_alias().function_name(jobs).name(text(&state, "name"));
-                changing.description("by hand").send().await.unwrap();
+                let path = format!("{}/aliases/{}", path(&jobs), text(&state, "name"));
+                raw.rest("lambda", "PUT", &path, Some(json!({ "Description": "by hand" }))).await;
             }
         })
         .removed_by(move |state| {
-            let (lambda, jobs) = (removing.clone(), removed.clone());
+            let (raw, jobs) = (removing.clone(), removed.clone());
             async move {
-                lambda.delete_alias().function_name(jobs).name(text(&state, "name")).send().await.unwrap();
+                let path = format!("{}/aliases/{}", path(&jobs), text(&state, "name"));
+                raw.rest("lambda", "DELETE", &path, None).await;
             }
         })
         .counted_by(move || {
-            let (lambda, jobs) = (counting.clone(), counted.clone());
-            async move { lambda.list_aliases().function_name(jobs).send().await.unwrap().aliases().len() }
+            let (account, jobs) = (counting.clone(), counted.clone());
+            async move { account.aliases(&jobs).await }
         })
         .run()
         .await;

@@ -1,3 +1,4 @@
+use serde_json::json;
 use trueup_core::value;
 
 use crate::world::World;
@@ -5,8 +6,8 @@ use crate::world::World;
 #[tokio::test]
 async fn a_log_group_keeps_the_contract() {
     let Some(world) = World::of("log-group").await else { return };
-    let logs = aws_sdk_cloudwatchlogs::Client::new(&world.sdk());
-    let (tampering, removing, taking, counting) = (logs.clone(), logs.clone(), logs, world.account());
+    let raw = world.raw();
+    let (tampering, removing, taking, counting) = (raw.clone(), raw.clone(), raw, world.account());
     let other = format!("{}/other", world.stack);
     let name =
         |state: &trueup_provider::State| state.outputs.get("name").unwrap().as_str().unwrap().to_owned();
@@ -17,26 +18,23 @@ async fn a_log_group_keeps_the_contract() {
         .updated(value!({ tags: { colour: "red" } }))
         .replaced(value!({ name: other }))
         .tampered_by(move |state| {
-            let logs = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                logs.put_retention_policy()
-                    .log_group_name(name(&state))
-                    .retention_in_days(30)
-                    .send()
-                    .await
-                    .unwrap();
+                let input = json!({ "logGroupName": name(&state), "retentionInDays": 30 });
+                raw.json("Logs_20140328.PutRetentionPolicy", input).await;
             }
         })
         .removed_by(move |state| {
-            let logs = removing.clone();
+            let raw = removing.clone();
             async move {
-                logs.delete_log_group().log_group_name(name(&state)).send().await.unwrap();
+                raw.json("Logs_20140328.DeleteLogGroup", json!({ "logGroupName": name(&state) })).await;
             }
         })
         .taken_by(move |context, _| {
-            let logs = taking.clone();
+            let raw = taking.clone();
             async move {
-                logs.create_log_group().log_group_name(context.physical_name()).send().await.unwrap();
+                let input = json!({ "logGroupName": context.physical_name() });
+                raw.json("Logs_20140328.CreateLogGroup", input).await;
             }
         })
         .counted_by(move || {

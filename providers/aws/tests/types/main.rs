@@ -13,6 +13,7 @@ mod iam;
 mod lambda;
 mod log_group;
 mod proxy;
+mod raw;
 mod reference;
 mod s3_bucket;
 mod second_opinion;

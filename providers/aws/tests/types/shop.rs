@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
+use serde_json::json;
 use trueup_engine::Stack;
 use trueup_program::{Program, map};
 use trueup_provider_aws::{
@@ -86,10 +87,9 @@ fn declared(bench: &Bench<'_>, shape: Shape) -> Program {
     bench.program(|stack| shop(stack, shape))
 }
 
-async fn set_timeout_by_hand(world: &World, function: &str, seconds: i32) {
-    let lambda = aws_sdk_lambda::Client::new(&world.sdk());
-    let changing = lambda.update_function_configuration().function_name(function).timeout(seconds);
-    changing.send().await.unwrap();
+async fn set_timeout_by_hand(world: &World, function: &str, seconds: u64) {
+    let path = format!("/2015-03-31/functions/{function}/configuration");
+    world.raw().rest("lambda", "PUT", &path, Some(json!({ "Timeout": seconds }))).await;
 }
 
 /// Wherever it ends, nothing is left behind: on the real AWS it would cost money.

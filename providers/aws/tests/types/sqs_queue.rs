@@ -1,4 +1,4 @@
-use aws_sdk_sqs::types::QueueAttributeName;
+use serde_json::json;
 use trueup_core::value;
 use trueup_provider::State;
 
@@ -11,9 +11,9 @@ fn url(state: &State) -> String {
 #[tokio::test]
 async fn a_queue_keeps_the_contract() {
     let Some(world) = World::of("queue").await else { return };
-    let sqs = aws_sdk_sqs::Client::new(&world.sdk());
+    let raw = world.raw();
     let policy = r#"{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:SendMessage","Resource":"*"}}"#;
-    let (tampering, removing, taking, counting) = (sqs.clone(), sqs.clone(), sqs, world.account());
+    let (tampering, removing, taking, counting) = (raw.clone(), raw.clone(), raw, world.account());
     let kit = world.kit("awsn_sqs_queue", value!({ tags: { team: "web" } })).await;
     let report = kit
         .marked()
@@ -21,22 +21,22 @@ async fn a_queue_keeps_the_contract() {
         .updated(value!({ visibility_timeout_seconds: 45, policy: policy, tags: { colour: "red" } }))
         .replaced(value!({ fifo_queue: true, content_based_deduplication: true }))
         .tampered_by(move |state| {
-            let sqs = tampering.clone();
+            let raw = tampering.clone();
             async move {
-                let set = sqs.set_queue_attributes().queue_url(url(&state));
-                set.attributes(QueueAttributeName::DelaySeconds, "9").send().await.unwrap();
+                let input = json!({ "QueueUrl": url(&state), "Attributes": { "DelaySeconds": "9" } });
+                raw.json("AmazonSQS.SetQueueAttributes", input).await;
             }
         })
         .removed_by(move |state| {
-            let sqs = removing.clone();
+            let raw = removing.clone();
             async move {
-                sqs.delete_queue().queue_url(url(&state)).send().await.unwrap();
+                raw.json("AmazonSQS.DeleteQueue", json!({ "QueueUrl": url(&state) })).await;
             }
         })
         .taken_by(move |context, _| {
-            let sqs = taking.clone();
+            let raw = taking.clone();
             async move {
-                sqs.create_queue().queue_name(context.physical_name()).send().await.unwrap();
+                raw.json("AmazonSQS.CreateQueue", json!({ "QueueName": context.physical_name() })).await;
             }
         })
         .counted_by(move || {

@@ -13,6 +13,7 @@ use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
 use crate::account::Account;
 use crate::proxy::Proxy;
+use crate::raw::Raw;
 
 /// How long at most to wait for an emulator, which is ready long before the real thing would be.
 const PATIENCE: Duration = Duration::from_millis(30);
@@ -56,7 +57,7 @@ pub(crate) struct World {
     /// What the names of all objects begin with.
     pub(crate) stack: String,
     config: Value,
-    sdk: aws_config::SdkConfig,
+    raw: Raw,
 }
 
 struct Emulated {
@@ -74,11 +75,10 @@ impl World {
     pub(crate) async fn of(test: &str) -> Option<Self> {
         let Ok(region) = std::env::var(REAL_REGION) else { return Self::emulated().await };
         let prefix = std::env::var(REAL_PREFIX).unwrap_or_else(|_| "trueup-test".to_owned());
-        let sdk = aws_config::defaults(aws_config::BehaviorVersion::latest());
-        let sdk = sdk.region(aws_config::Region::new(region.clone())).load().await;
+        let raw = Raw::real(&region).await;
         let folder = tempfile::tempdir().unwrap();
         let (stack, config) = (format!("{prefix}-{test}"), value!({ region: region }));
-        let world = World { folder, emulated: None, stack, config, sdk };
+        let world = World { folder, emulated: None, stack, config, raw };
         world.account().sweep().await;
         Some(world)
     }
@@ -96,18 +96,12 @@ impl World {
         let emulator = emulator.start_with(&[("LOG_LEVEL", "ERROR"), ("PYTHONPATH", path)])?;
         let proxy = Proxy::start(emulator.port()).await;
         let endpoint = format!("http://127.0.0.1:{}", proxy.port);
-        let credentials = aws_sdk_sts::config::Credentials::new("test", "secret", None, None, "test");
-        let sdk = aws_config::SdkConfig::builder()
-            .behavior_version(aws_config::BehaviorVersion::latest())
-            .region(aws_config::Region::new("eu-central-1"))
-            .endpoint_url(&endpoint)
-            .credentials_provider(aws_sdk_sts::config::SharedCredentialsProvider::new(credentials))
-            .build();
+        let raw = Raw::emulated(&endpoint, "eu-central-1");
         let secret = value!("secret").into_secret();
         let config =
             value!({ region: "eu-central-1", endpoint: endpoint, access_key: "test", secret_key: secret });
         let emulated = Some(Emulated { proxy, _emulator: emulator });
-        Some(World { folder, emulated, stack: "shop".to_owned(), config, sdk })
+        Some(World { folder, emulated, stack: "shop".to_owned(), config, raw })
     }
 
     /// What stands before the emulator.
@@ -116,7 +110,7 @@ impl World {
     }
 
     pub(crate) fn region(&self) -> String {
-        self.sdk.region().unwrap().to_string()
+        self.raw.region.clone()
     }
 
     /// The clock for whatever waits for this AWS.
@@ -176,18 +170,12 @@ impl World {
 
     /// All that there is of this stack.
     pub(crate) fn account(&self) -> Account {
-        Account::new(&self.stack, &self.sdk, self.s3())
+        Account::new(&self.stack, self.raw())
     }
 
-    /// The SDK's own configuration, to meddle with objects behind the provider's back.
-    pub(crate) fn sdk(&self) -> aws_config::SdkConfig {
-        self.sdk.clone()
-    }
-
-    pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
-        let path_style = self.sdk.endpoint_url().is_some();
-        let config = aws_sdk_s3::config::Builder::from(&self.sdk).force_path_style(path_style).build();
-        aws_sdk_s3::Client::from_conf(config)
+    /// Requests that go past the provider, to meddle with objects behind its back.
+    pub(crate) fn raw(&self) -> Raw {
+        self.raw.clone()
     }
 
     /// Writes a function's code into a folder beside the stack.
