@@ -53,7 +53,7 @@ impl Servers {
     pub(crate) fn start() -> Self {
         let missing: Vec<&str> = TOOLS.iter().filter(|tool| !is_there(tool)).map(|tool| tool.name).collect();
         let has = |name: &str| !missing.contains(&name);
-        let postgres = has(postgres::NAME).then(Postgres::own).flatten();
+        let postgres = has(postgres::NAME).then(Postgres::to_share).flatten();
         let ministack = has(Emulator::Ministack.name()).then(|| Emulator::Ministack.start()).flatten();
         if let Some(postgres) = &postgres {
             println!("started PostgreSQL for all tests on port {}", postgres.port());

@@ -3,6 +3,7 @@
 //! Clippy runs as the compiler of the workspace's own crates. So nothing is compiled once to be linted and once more to
 //! be run, and a build that succeeds has no lint left.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -14,7 +15,7 @@ use crate::repository::Repository;
 const FEATURES: &str = "trueup/conformance,trueup/postgres,trueup/s3,trueup-bin/full,trueup-terraform/server";
 
 /// A cargo command on all packages but the simulator, for which the engine is built with bugs to plant.
-pub(crate) fn on_all(repository: &Repository, subcommand: &[&str]) -> Result<Command, Failure> {
+pub(crate) fn on_all<S: AsRef<OsStr>>(repository: &Repository, subcommand: &[S]) -> Result<Command, Failure> {
     let mut command = linted(repository)?;
     command.args(subcommand).args(["--workspace", "--exclude", "trueup-sim", "--features", FEATURES]);
     Ok(command)
@@ -22,7 +23,7 @@ pub(crate) fn on_all(repository: &Repository, subcommand: &[&str]) -> Result<Com
 
 /// The command that runs all tests but those of documentation, by cargo-nextest if it is installed.
 pub(crate) fn all_tests(repository: &Repository) -> Result<Command, Failure> {
-    on_all(repository, runner(repository))
+    on_all(repository, &runner(repository))
 }
 
 /// The same for some packages. Their dependencies are built with no more features than they need.
@@ -33,13 +34,17 @@ pub(crate) fn tests_of(repository: &Repository, packages: &[String]) -> Result<C
     Ok(command)
 }
 
-fn runner(repository: &Repository) -> &'static [&'static str] {
-    if cargo::succeeds_quietly(cargo(&repository.root).args(["nextest", "--version"])) {
-        &["nextest", "run", "--no-fail-fast", "--status-level=slow", "--no-tests=pass"]
-    } else {
+/// The subcommand that runs tests, and its options.
+fn runner(repository: &Repository) -> Vec<String> {
+    let is_there = cargo::succeeds_quietly(cargo(&repository.root).args(["nextest", "--version"]));
+    if !is_there {
         println!("cargo-nextest is not installed: tests run under plain `cargo test`");
-        &["test", "--no-fail-fast"]
+        return ["test", "--no-fail-fast"].map(str::to_owned).to_vec();
     }
+    // More threads than cores: many tests wait for a disk, a server or a retry.
+    let threads = std::thread::available_parallelism().map_or(2, usize::from) * 2;
+    let options = ["nextest", "run", "--no-fail-fast", "--status-level=slow", "--no-tests=pass"];
+    options.map(str::to_owned).into_iter().chain([format!("--test-threads={threads}")]).collect()
 }
 
 /// A cargo command whose compiler is clippy, with every lint an error.

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use trueup_test_servers::sized;
+
 use crate::chance::Chance;
 use crate::contestant::{NAME, PLACE, TERM};
 use crate::report::Report;
@@ -43,7 +45,8 @@ impl Contest {
     /// Contestants are what the test of this name does in a process of its own.
     pub fn new(test: &str, place: &str) -> Self {
         let (test, place) = (test.to_owned(), place.to_owned());
-        Contest { test, place, processes: 8, commits: 400, kills: 10, stops: 6, seed: 1 }
+        let (commits, kills, stops) = sized((120, 4, 2), (400, 10, 6));
+        Contest { test, place, processes: 8, commits, kills, stops, seed: 1 }
     }
 
     /// Holds the contest, to the end of all contestants.

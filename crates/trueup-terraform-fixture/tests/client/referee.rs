@@ -9,6 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use trueup_core::{JsonForm, Kind, Value, value};
+use trueup_test_servers::sized;
 
 use crate::bench::{Bench, Fixture, objects_in};
 
@@ -261,9 +262,14 @@ fn trees() -> Vec<Value> {
     ]
 }
 
+/// The first configurations alone, but for a soak: version 6 has them all in every run.
+fn shortened(configurations: &[Value]) -> &[Value] {
+    &configurations[..sized(4, configurations.len())]
+}
+
 #[test]
 fn things_of_version_5_come_out_as_terraforms() {
-    check(Fixture(5), "thing", &things());
+    check(Fixture(5), "thing", shortened(&things()));
 }
 
 #[test]
@@ -273,7 +279,7 @@ fn things_of_version_6_come_out_as_terraforms() {
 
 #[test]
 fn nests_of_version_5_come_out_as_terraforms() {
-    check(Fixture(5), "nest", &nests());
+    check(Fixture(5), "nest", shortened(&nests()));
 }
 
 #[test]

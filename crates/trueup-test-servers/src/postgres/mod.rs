@@ -1,6 +1,6 @@
 //! A PostgreSQL server of a test's own: on a temporary folder, with a socket and a port on the loopback interface.
 //!
-//! It is durable as any (`fsync` stays on), it can be killed and started again on the same data, it serves TLS if it is
+//! It is durable as any (`fsync` stays on, but for the one that the test command lets tests share), it can be killed and started again on the same data, it serves TLS if it is
 //! given a certificate, and it is gone with the process that started it, however that ends. Statements are run with
 //! `psql`, so that tests of a client need no other client.
 
@@ -33,7 +33,7 @@ const ADMISSION: &str = "
     host all all 127.0.0.1/32 scram-sha-256
 ";
 
-/// What the server is given besides its defaults. Everything that makes it durable stays on.
+/// What the server is given besides its defaults.
 const SETTINGS: [&str; 3] = ["listen_addresses=127.0.0.1", "max_connections=100", "shared_buffers=64MB"];
 
 /// A certificate and its key, as PEM.
@@ -51,6 +51,8 @@ pub struct Postgres {
     folder: PathBuf,
     port: u16,
     tls: bool,
+    /// What it is given besides what all are.
+    settings: &'static [&'static str],
     databases: AtomicU64,
     /// `None` while it is down.
     running: Mutex<Option<Guarded>>,
@@ -77,9 +79,18 @@ impl Postgres {
             folder: folder.into(),
             port: port.parse().ok()?,
             tls: false,
+            settings: &[],
             databases: AtomicU64::default(),
             running: Mutex::default(),
         })
+    }
+
+    /// A server for tests to share, which a crash would damage: those that are about crashes have their own.
+    ///
+    /// # Panics
+    /// As [`Postgres::shared`].
+    pub fn to_share() -> Option<Postgres> {
+        Postgres::started(None, &["fsync=off", "full_page_writes=off"])
     }
 
     /// Tells a command that runs tests to share this server.
@@ -92,7 +103,7 @@ impl Postgres {
     /// # Panics
     /// As [`Postgres::shared`].
     pub fn own() -> Option<Postgres> {
-        Postgres::started(None)
+        Postgres::started(None, &[])
     }
 
     /// A server for one test that connects by TLS; `None` if the test command said to do without.
@@ -100,10 +111,10 @@ impl Postgres {
     /// # Panics
     /// As [`Postgres::shared`].
     pub fn with_tls(certificate: &Certificate) -> Option<Postgres> {
-        Postgres::started(Some(certificate))
+        Postgres::started(Some(certificate), &[])
     }
 
-    fn started(certificate: Option<&Certificate>) -> Option<Postgres> {
+    fn started(certificate: Option<&Certificate>, settings: &'static [&'static str]) -> Option<Postgres> {
         if crate::left_out(NAME) {
             return None;
         }
@@ -114,14 +125,18 @@ impl Postgres {
                 crate::LEFT_OUT
             );
         };
-        match Postgres::start(installation, certificate) {
+        match Postgres::start(installation, certificate, settings) {
             Ok(server) => Some(server),
             Err(error) => panic!("PostgreSQL does not start: {error}"),
         }
     }
 
     /// Makes a folder with an empty cluster, and starts a server on it.
-    fn start(installation: Installation, certificate: Option<&Certificate>) -> io::Result<Postgres> {
+    fn start(
+        installation: Installation,
+        certificate: Option<&Certificate>,
+        settings: &'static [&'static str],
+    ) -> io::Result<Postgres> {
         let made = output(installation.as_server_user("mktemp").args(["-d", "/tmp/trueup-postgres-XXXXXX"]))?;
         let folder = PathBuf::from(made.trim_end());
         let server = Postgres {
@@ -129,6 +144,7 @@ impl Postgres {
             folder,
             port: free_port()?,
             tls: certificate.is_some(),
+            settings,
             databases: AtomicU64::default(),
             running: Mutex::default(),
         };
@@ -156,7 +172,11 @@ impl Postgres {
             format!("ssl_cert_file={}", path("server.crt")),
             format!("ssl_key_file={}", path("server.key")),
         ];
-        let settings = SETTINGS.into_iter().map(str::to_owned).chain(tls.into_iter().filter(|_| self.tls));
+        let settings = SETTINGS
+            .into_iter()
+            .chain(self.settings.iter().copied())
+            .map(str::to_owned)
+            .chain(tls.into_iter().filter(|_| self.tls));
         arguments.extend(settings.flat_map(|setting| ["-c".to_owned(), setting]));
         let started = Guarded::start(&self.installation, &self.folder, &arguments)?;
         *self.running() = Some(started.map_err(io::Error::other)?);
