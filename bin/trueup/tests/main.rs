@@ -5,6 +5,8 @@ mod aws;
 mod binary;
 mod failing;
 #[cfg(feature = "full")]
+mod golden;
+#[cfg(feature = "full")]
 mod kills;
 mod pages;
 #[cfg(feature = "pg")]
