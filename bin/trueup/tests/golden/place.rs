@@ -54,10 +54,16 @@ impl Place {
             Server::Postgres { server, database } => {
                 database::restore(server, database, &golden.text("postgres/dump.sql"));
             }
+            Server::S3 { .. } => golden.files("s3").iter().for_each(|(key, bytes)| self.put(key, bytes)),
+        }
+    }
+
+    /// Writes an object of the bucket.
+    pub(crate) fn put(&self, key: &str, bytes: &[u8]) {
+        match &self.server {
+            Server::Postgres { .. } => panic!("a database holds no objects"),
             Server::S3 { emulator, bucket } => {
-                for (key, bytes) in golden.files("s3") {
-                    bucket::put(emulator.port(), &format!("/{bucket}/{PREFIX}/{key}"), &bytes);
-                }
+                bucket::put(emulator.port(), &format!("/{bucket}/{PREFIX}/{key}"), bytes);
             }
         }
     }

@@ -80,6 +80,24 @@ fn golden_plan_files_are_carried_out_or_refused() {
     }
 }
 
+/// PLANFILE-2: the plan files of this binary are refused by the next version in this way.
+#[test]
+fn a_plan_file_of_another_version_is_shown_and_not_carried_out() {
+    let golden = Golden::all().last().unwrap();
+    let workplace = Workplace::with_state_file(&golden, "site");
+    workplace.done("plan --stage fresh --adopt --out golden.plan");
+    let bytes = std::fs::read(workplace.path("stack/golden.plan")).unwrap();
+    assert_eq!(header(&bytes)["protection"], "digest");
+    let (_, version) = origin(&bytes);
+    let text = std::str::from_utf8(&bytes[..bytes.len() - blake3::OUT_LEN]).unwrap();
+    let text = text.replace(&format!("\"{version}\""), "\"0.0.1\"");
+    let digest = blake3::hash(text.as_bytes());
+    workplace.put("stack/golden.plan", [text.as_bytes(), digest.as_bytes()].concat(), 0o600);
+    workplace.done("show golden.plan");
+    let why = format!("the plan was made with trueup 0.0.1, and this is {version}");
+    workplace.refused("deploy golden.plan", &why);
+}
+
 /// PLANFILE-4: formats from before the first golden one.
 #[test]
 fn a_plan_file_of_an_older_format_is_refused() {

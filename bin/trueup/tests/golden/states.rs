@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::golden::expectation::assert_expected;
 use crate::golden::place::Place;
-use crate::golden::workplace::Workplace;
+use crate::golden::workplace::{STATE_FILE, Workplace};
 use crate::golden::{Golden, STACKS};
 
 /// Everything that commands say about the state of a stack, each thing once.
@@ -89,6 +89,27 @@ fn read_from(golden: &Golden, place: &Place) {
         let report = report(&place.workplace(golden, stack));
         assert_expected(golden, &expected(place.name(), stack), &report);
     }
+}
+
+/// STATE-7: a newer format is refused.
+#[test]
+fn golden_state_of_a_newer_format_is_refused() {
+    let golden = Golden::all().last().unwrap();
+    if let Some(place) = Place::in_postgres() {
+        place.restore(&golden);
+        place.sql("UPDATE trueup.meta SET format = 1000");
+        place.workplace(&golden, "shop").refused("state list", "has format 1000, this program knows up to");
+    }
+    if let Some(place) = Place::in_s3() {
+        place.restore(&golden);
+        place.put("trueup", b"{\"format\":1000}");
+        place.workplace(&golden, "shop").refused("state list", "has format 1000, this program knows up to");
+    }
+    let workplace = Workplace::of(&golden, "shop", STATE_FILE);
+    let mut export = golden.json("exports/shop-sealed.json");
+    export["version"] = 1000.into();
+    workplace.write("copy.json", &export.to_string());
+    workplace.refused("state import copy.json --yes", "it has version 1000, this program knows up to");
 }
 
 /// SECRET-3: without the key nothing secret is said, and all else is.
