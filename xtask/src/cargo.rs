@@ -37,7 +37,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::new(format!("`{shown}` failed: {status}"))) }
 }
 
-/// As [`run`], but ends the command when the time is over, which is said and is no failure.
+/// As [`run`], but ends the command at a deadline. Reaching the deadline is reported and is not a failure.
 #[allow(clippy::disallowed_methods, reason = "waits for a real process")]
 pub(crate) fn run_until(command: &mut Command, ends: Instant) -> Result<(), Failure> {
     let shown = shown(command);
@@ -53,9 +53,9 @@ pub(crate) fn run_until(command: &mut Command, ends: Instant) -> Result<(), Fail
             };
         }
         if !is_cut_off && Instant::now() > ends {
-            println!("the time is over: cut off");
+            println!("time is up: cut off");
             is_cut_off = true;
-            // Unlike a kill, this lets it end what it started.
+            // SIGTERM lets the test runner stop its tests.
             succeeds_quietly(Command::new("kill").arg(child.id().to_string()));
         }
         std::thread::sleep(Duration::from_millis(200));

@@ -51,7 +51,7 @@ const PHASES: &[Phase] = &[
     Phase { name: "licences", purpose: "dependencies have permissive licences", run: phases::licences },
 ];
 
-/// What `ci` says first.
+/// The first lines that `ci` prints.
 const DURATION: &str = "All phases together take about 12 minutes from nothing on two cores, and about 5 when everything \
                         is built.\nDownloaded or installed where missing: crates, PostgreSQL (apt-get), and the AWS \
                         emulators ministack and moto (pip).";

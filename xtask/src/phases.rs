@@ -1,4 +1,4 @@
-//! What each phase runs. A phase stops at its first failing command; checks of our own gather all they find.
+//! The commands of each phase. A phase stops at its first failing command; checks of our own report all their findings.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ pub(crate) fn format(repository: &Repository) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Builds everything that later phases run, and lints it on the way.
+/// Builds and lints everything that later phases run.
 pub(crate) fn build(repository: &Repository) -> Result<(), Failure> {
     cargo::run(&mut workspace::on_all(repository, &["test", "--no-run"])?)?;
     cargo::run(&mut workspace::on_all(repository, &["test", "--no-run", "--benches"])?)?;
@@ -97,7 +97,7 @@ pub(crate) fn docs(repository: &Repository) -> Result<(), Failure> {
     )
 }
 
-/// The texts alone: nothing is built.
+/// Checks the documents without building anything.
 pub(crate) fn texts(repository: &Repository) -> Result<(), Failure> {
     let mut findings = links::check(repository)?;
     findings.extend(book::check(repository)?);
@@ -105,7 +105,7 @@ pub(crate) fn texts(repository: &Repository) -> Result<(), Failure> {
     Failure::unless_empty(findings, "the documents do not hold together:")
 }
 
-/// Documents these packages, or all if none are named.
+/// Builds the API documentation of these packages, or of all if none are named.
 pub(crate) fn api_docs(repository: &Repository, packages: &[&str]) -> Result<(), Failure> {
     let mut doc = cargo(&repository.root);
     doc.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");

@@ -1,5 +1,5 @@
-//! The servers that tests need: found or installed, and started once for all that can share one. What can neither be found
-//! nor installed is said plainly, and the tests that need it are told to do without.
+//! The servers that tests need: found or installed, and started once for all tests that can share one. A server that can
+//! be neither found nor installed is reported, and tests skip what needs it.
 
 use std::process::Command;
 
@@ -41,7 +41,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// The servers that tests share while this lives, and the names of those that tests must do without.
+/// The servers that tests share, stopped on drop, and the names of missing ones.
 pub(crate) struct Servers {
     postgres: Option<Postgres>,
     ministack: Option<RunningEmulator>,
@@ -64,7 +64,7 @@ impl Servers {
         Servers { postgres, ministack, missing }
     }
 
-    /// Tells a command that runs tests what there is.
+    /// Passes the shared servers, and the names of missing ones, to a test command.
     pub(crate) fn share_with(&self, tests: &mut Command) {
         if let Some(postgres) = &self.postgres {
             postgres.share_with(tests);

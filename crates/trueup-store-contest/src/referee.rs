@@ -45,7 +45,7 @@ impl Contest {
     /// Contestants are what the test of this name does in a process of its own.
     pub fn new(test: &str, place: &str) -> Self {
         let (test, place) = (test.to_owned(), place.to_owned());
-        let (commits, kills, stops) = sized((120, 4, 2), (400, 10, 6));
+        let (commits, kills, stops) = sized((120, 4, 1), (400, 10, 6));
         Contest { test, place, processes: 8, commits, kills, stops, seed: 1 }
     }
 

@@ -28,7 +28,7 @@ provider "aws" {
 }
 "#;
 
-/// The variable in which the test command names the port of the emulator that tests share.
+/// The environment variable with the port of the shared emulator.
 const SHARED_SERVER: &str = "TRUEUP_TEST_MINISTACK";
 
 /// Which emulator.
@@ -89,8 +89,8 @@ impl Emulator {
         self.start_with(&[])
     }
 
-    /// The one that the test command started, else one for this test. Whoever shares it takes a bucket of its own from
-    /// [`RunningEmulator::new_bucket`], counts nothing beyond it, and does not kill it. `None` as above.
+    /// The emulator that the test command started, or else a new one. Tests that share it use a bucket from
+    /// [`RunningEmulator::new_bucket`], look at nothing else, and never kill it. Returns `None` as [`Emulator::start`].
     ///
     /// # Panics
     /// As [`Emulator::start`].
@@ -208,7 +208,7 @@ impl RunningEmulator {
         assert!(answer.contains(" 200 "), "cannot make bucket {name}: {answer}");
     }
 
-    /// Makes a bucket that no other test has, and tells its name.
+    /// Makes a bucket with a unique name, and returns the name.
     ///
     /// # Panics
     /// If it cannot be made.
@@ -219,7 +219,7 @@ impl RunningEmulator {
         name
     }
 
-    /// Tells a command that runs tests to share this emulator.
+    /// Makes a test command share this emulator.
     pub fn share_with(&self, tests: &mut Command) {
         tests.env(SHARED_SERVER, self.start.port.to_string());
     }

@@ -4,7 +4,7 @@
 //! - [`gate`]: what stands before a server and holds an exchange in its middle
 //! - [`postgres`]: a PostgreSQL server of its own, which can be killed and started again
 //! - [`left_out`]: whether the test command said to do without a server
-//! - [`sized`]: how much a test does, in every run and in a soak
+//! - [`sized`]: the size of a test, in every run and in a soak
 
 pub mod emulator;
 pub mod gate;
@@ -23,7 +23,7 @@ pub fn left_out(server: &str) -> bool {
 /// The variable by which `cargo xtask soak` asks tests for their long form: `TRUEUP_TESTS=long`.
 pub const SIZE: &str = "TRUEUP_TESTS";
 
-/// How much a test does: `short` in every run, `long` in a soak.
+/// The size of a test: `short` in every run, `long` in a soak.
 #[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
 pub fn sized<T>(short: T, long: T) -> T {
     if std::env::var(SIZE).is_ok_and(|size| size == "long") { long } else { short }

@@ -71,12 +71,6 @@ impl Case {
         let either = all[self.name.len() % all.len()];
         sized(vec![either], all)
     }
-
-    /// In the ordinary run the first configuration alone.
-    pub(crate) fn shortened(mut self) -> Self {
-        self.steps.truncate(sized(1, usize::MAX));
-        self
-    }
 }
 
 impl Step {

@@ -56,6 +56,19 @@ pub(crate) fn run_apart(
     Some(seen)
 }
 
+/// Plans the first configuration with both programs, each with an environment of its own, and compares the plans.
+/// Nothing is applied.
+pub(crate) fn plan_first(case: &Case, ours: &[(String, String)], theirs: &[(String, String)]) {
+    let (Some(terraform), Some(step)) = (Program::terraform(theirs), case.steps.first()) else { return };
+    let Ok(settings) = providers::settings(step) else { return };
+    let ours = Program::ours(ours);
+    ours.write(step, &settings);
+    terraform.write(step, &settings);
+    let (left, right) = (ours.plan(), terraform.plan());
+    assert!(left.is_ok(), "{}: {left:?}", case.name);
+    assert_eq!(left, right, "{}: trueup on the left, terraform on the right", case.name);
+}
+
 /// What both programs planned and carried out alike, if they did.
 fn compare(label: &str, ours: &Program, terraform: &Program) -> Option<Planned> {
     let carried_out = match (ours.plan(), terraform.plan()) {

@@ -21,7 +21,7 @@ use guarded::Guarded;
 /// The name by which the test command leaves PostgreSQL out.
 pub const NAME: &str = "postgres";
 
-/// The variable in which the test command names the server that tests share: its port and its folder.
+/// The environment variable with port and folder of the shared server.
 const SHARED_SERVER: &str = "TRUEUP_TEST_POSTGRES";
 
 /// Who may connect: the superuser `postgres` by the socket or the loopback interface without a password, others with
@@ -33,7 +33,7 @@ const ADMISSION: &str = "
     host all all 127.0.0.1/32 scram-sha-256
 ";
 
-/// What the server is given besides its defaults.
+/// Settings of every server.
 const SETTINGS: [&str; 3] = ["listen_addresses=127.0.0.1", "max_connections=100", "shared_buffers=64MB"];
 
 /// A certificate and its key, as PEM.
@@ -51,7 +51,7 @@ pub struct Postgres {
     folder: PathBuf,
     port: u16,
     tls: bool,
-    /// What it is given besides what all are.
+    /// Settings besides [`SETTINGS`].
     settings: &'static [&'static str],
     databases: AtomicU64,
     /// `None` while it is down.
@@ -85,7 +85,7 @@ impl Postgres {
         })
     }
 
-    /// A server for tests to share, which a crash would damage: those that are about crashes have their own.
+    /// A server for tests to share. It does not survive a crash: tests about crashes start their own.
     ///
     /// # Panics
     /// As [`Postgres::shared`].
@@ -93,7 +93,7 @@ impl Postgres {
         Postgres::started(None, &["fsync=off", "full_page_writes=off"])
     }
 
-    /// Tells a command that runs tests to share this server.
+    /// Makes a test command share this server.
     pub fn share_with(&self, tests: &mut Command) {
         tests.env(SHARED_SERVER, format!("{} {}", self.port, self.folder.display()));
     }
