@@ -68,7 +68,9 @@ const STEPS: &[Step] = &[
 ];
 
 /// The tests that have a long form: their names contain one of these.
-const LONG_FORMS: [&str; 12] = [
+const LONG_FORMS: [&str; 14] = [
+    "a_run_may_die",
+    "it_says_what_the_memory",
     "contest::",
     "kills::",
     "referee::",

@@ -143,7 +143,7 @@ async fn check(deeds: Vec<Deed>, limits: Limits) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: trueup_test_servers::sized(10, 64), ..ProptestConfig::default() })]
 
     /// CRASH-8, STATE-2, STATE-8.
     #[test]

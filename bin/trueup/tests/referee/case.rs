@@ -65,6 +65,12 @@ impl Case {
         if texts.any(|(_, text)| text.contains("fixture_tree")) { vec![6] } else { vec![5, 6] }
     }
 
+    /// In the ordinary run the first configurations alone.
+    pub(crate) fn shortened(mut self) -> Self {
+        self.steps.truncate(sized(4, usize::MAX));
+        self
+    }
+
     /// The versions to run it with: in the ordinary run one of them, which differs from case to case.
     pub(crate) fn versions_to_run(&self) -> Vec<u8> {
         let all = self.versions();

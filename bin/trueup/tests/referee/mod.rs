@@ -33,7 +33,7 @@ macro_rules! cases {
         $(
             #[test]
             fn $name() {
-                let case = Case::read(&own_cases().join(concat!(stringify!($name), ".case")));
+                let case = Case::read(&own_cases().join(concat!(stringify!($name), ".case"))).shortened();
                 let seen = case.versions_to_run().into_iter().map(|version| match_up::run(&case, Some(version)));
                 if let Some(seen) = seen.collect::<Option<Vec<_>>>() {
                     seen.into_iter().fold(Seen::default(), Seen::and).tell(&case);

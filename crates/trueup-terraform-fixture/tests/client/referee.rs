@@ -262,9 +262,9 @@ fn trees() -> Vec<Value> {
     ]
 }
 
-/// The first configurations alone, but for a soak: version 6 has them all in every run.
+/// In the ordinary run the first configurations alone.
 fn shortened(configurations: &[Value]) -> &[Value] {
-    &configurations[..sized(4, configurations.len())]
+    &configurations[..configurations.len().min(sized(4, usize::MAX))]
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn things_of_version_5_come_out_as_terraforms() {
 
 #[test]
 fn things_of_version_6_come_out_as_terraforms() {
-    check(Fixture(6), "thing", &things());
+    check(Fixture(6), "thing", shortened(&things()));
 }
 
 #[test]
@@ -284,20 +284,20 @@ fn nests_of_version_5_come_out_as_terraforms() {
 
 #[test]
 fn nests_of_version_6_come_out_as_terraforms() {
-    check(Fixture(6), "nest", &nests());
+    check(Fixture(6), "nest", shortened(&nests()));
 }
 
 #[test]
 fn opens_of_version_5_come_out_as_terraforms() {
-    check(Fixture(5), "open", &opens());
+    check(Fixture(5), "open", shortened(&opens()));
 }
 
 #[test]
 fn opens_of_version_6_come_out_as_terraforms() {
-    check(Fixture(6), "open", &opens());
+    check(Fixture(6), "open", shortened(&opens()));
 }
 
 #[test]
 fn trees_of_version_6_come_out_as_terraforms() {
-    check(Fixture(6), "tree", &trees());
+    check(Fixture(6), "tree", shortened(&trees()));
 }
