@@ -16,7 +16,7 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
     cargo::run(cargo(&repository.root).arg("run").args(FAST).args(PACKAGE).arg("--").args(arguments))
 }
 
-/// Builds what [`test`] runs.
+/// Builds the tests that [`test()`] runs.
 pub(crate) fn build(repository: &Repository) -> Result<(), Failure> {
     cargo::run(workspace::linted(repository)?.args(["test", "--no-run"]).args(PACKAGE).arg("--tests"))
 }

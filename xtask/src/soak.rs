@@ -132,11 +132,11 @@ pub(crate) fn run(repository: &Repository, minutes: u64) -> ExitCode {
     code
 }
 
-/// A sixth of the time on new seeds, after the fixed part.
+/// The fixed part, then new seeds for a tenth of the time.
 fn simulator(repository: &Repository, budget: Budget) -> Result<(), Failure> {
     sim::long_test(repository)?;
-    let minutes = budget.minutes / 6;
-    if minutes == 0 { Ok(()) } else { sim::run(repository, &["--minutes", &minutes.to_string()]) }
+    let minutes = (budget.minutes / 10).max(1);
+    sim::run(repository, &["--minutes", &minutes.to_string()])
 }
 
 /// The long form of each test that has one; the number of kills fits the time.

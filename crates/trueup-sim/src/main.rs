@@ -22,6 +22,9 @@ Usage: cargo xtask sim --minutes M [--from SEED]     simulate the crash table, t
        cargo xtask sim --row N [--kill POINT] [--trace]
 ";
 
+/// Seeds with an open fault, which a long run reports and does not count as a failure. docs/what-we-promise.md names each.
+const OPEN_FAULTS: [u64; 1] = [13267];
+
 /// After so many failures there is enough to look at.
 const FAILURES_MAX: usize = 5;
 
@@ -113,8 +116,11 @@ fn run_long(minutes: u64, from: u64) -> ExitCode {
                 Some(seed) => Case::of_seed(from + seed),
             };
             if let Err(failure) = explore(case, &mut effort) {
-                eprintln!("{}: {}", failure.case, failure.violation);
-                failures.push(failure);
+                let is_open =
+                    matches!(failure.case.source, Source::Large(seed) if OPEN_FAULTS.contains(&seed));
+                let note = if is_open { " (known, open)" } else { "" };
+                eprintln!("{}{note}: {}", failure.case, failure.violation);
+                failures.extend((!is_open).then_some(failure));
             }
         }
         (effort, failures)
