@@ -11,7 +11,9 @@ use crate::repository::Repository;
 use crate::workspace;
 
 /// Tests of whole processes, of which each takes seconds. They are left to `cargo xtask ci`.
-const LEFT_TO_CI: [&str; 6] = ["aws::", "kills::", "plugins::", "referee::", "teams::", "contest::"];
+// Matched anywhere in a name: `aws::` alone would skip `laws::` too.
+const LEFT_TO_CI: [&str; 7] =
+    ["aws::examples::", "aws::shop::", "kills::", "plugins::", "referee::", "teams::", "contest::"];
 
 pub(crate) fn run(repository: &Repository) -> Result<(), Failure> {
     phases::format(repository)?;
