@@ -1,7 +1,7 @@
 //! Messages as bytes, on their way through gRPC.
 //!
 //! Messages are encoded before a call and decoded after it, so all calls share one instance of the client's generic
-//! code. An instance for each of the forty methods would take half of this crate's build time.
+//! code instead of compiling one for each method.
 
 use prost::bytes::{Buf, BufMut, Bytes};
 use tonic::Status;

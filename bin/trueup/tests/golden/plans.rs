@@ -22,7 +22,7 @@ pub(crate) fn workplace(golden: &Golden, name: &str) -> Workplace {
     workplace
 }
 
-/// What a plan file shows, and what comes of it.
+/// The contents of a plan file, and the outcome of deploying it.
 pub(crate) fn carry_out(golden: &Golden, name: &str) -> Json {
     let workplace = workplace(golden, name);
     let shown = workplace.json("show golden.plan --json");
@@ -40,7 +40,7 @@ pub(crate) fn expected(name: &str) -> String {
     format!("expected/plans/{name}.json")
 }
 
-/// What a plan file says in the clear.
+/// The readable header of a plan file.
 pub(crate) fn header(bytes: &[u8]) -> Json {
     serde_json::from_slice(bytes.split(|byte| *byte == b'\n').nth(1).unwrap()).unwrap()
 }
@@ -51,7 +51,7 @@ fn origin(bytes: &[u8]) -> (String, String) {
     (String::from_utf8(format.to_vec()).unwrap(), header(bytes)["made_by"].as_str().unwrap().to_owned())
 }
 
-/// What this binary would write.
+/// The format that this binary writes.
 fn current(golden: &Golden) -> (String, String) {
     let workplace = Workplace::with_state_file(golden, "site");
     workplace.done("plan --out new.plan");

@@ -22,7 +22,7 @@ pub(crate) struct Workplace {
     state: String,
     /// The variable that names the key.
     key: (&'static str, String),
-    /// Whether the binary sees a host and user of no name: golden files must not tell where they were written.
+    /// Runs the binary under a neutral host and user name, which golden files may record.
     anonymous: bool,
 }
 

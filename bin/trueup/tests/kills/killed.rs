@@ -12,7 +12,7 @@ use crate::kills::chance::Chance;
 use crate::kills::server::{Moment, Server};
 use crate::kills::stores::{in_bucket, in_database};
 
-/// How many kills must have left an operation open, unless `TRUEUP_KILLS` says otherwise.
+/// The number of kills that must leave an operation open; `TRUEUP_KILLS` overrides it.
 fn kills() -> u64 {
     std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(sized(20, 200))
 }

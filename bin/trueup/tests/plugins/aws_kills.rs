@@ -34,8 +34,8 @@ struct Cloud {
     gate: Gate,
 }
 
-/// What is killed, and when: before AWS hears of the create, or after. Each takes the plugin some starts of seconds, so
-/// the ordinary run has the one that it names.
+/// Victims and moments: before AWS receives the create, or after. Each case starts the plugin several times, which takes
+/// seconds, so `ci` runs only the given one.
 fn kills(ordinary: (&'static str, Held)) -> Vec<(&'static str, Held)> {
     let both = |victim| [(victim, Held::Request), (victim, Held::Answer)];
     sized(vec![ordinary], [both("plugin"), both("trueup")].concat())

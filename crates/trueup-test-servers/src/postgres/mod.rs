@@ -1,8 +1,8 @@
 //! A PostgreSQL server of a test's own: on a temporary folder, with a socket and a port on the loopback interface.
 //!
-//! It is durable as any (`fsync` stays on, but for the one that the test command lets tests share), it can be killed and started again on the same data, it serves TLS if it is
-//! given a certificate, and it is gone with the process that started it, however that ends. Statements are run with
-//! `psql`, so that tests of a client need no other client.
+//! It is durable as any: `fsync` stays on, except in the server of [`Postgres::to_share`]. It can be killed and started
+//! again on the same data. It serves TLS if it is given a certificate. It ends with the process that started it, however
+//! that ends. Statements are run with `psql`, so that tests of a client need no other client.
 
 mod guarded;
 mod installation;
