@@ -21,7 +21,8 @@ const KEY_VARIABLES: [&str; 4] =
 
 /// The providers for a stack.
 pub(crate) fn registry(request: &RegistryRequest) -> Registry {
-    let surroundings = Surroundings::new(&request.folder).with_environment(environment());
+    let environment = environment();
+    let surroundings = Surroundings::new(&request.folder).with_environment(environment.clone());
     let own = request.clone();
     let outputs = StackOutputs::from_function(move |wanted| outputs_of(own.clone(), wanted));
     let registry = Registry::new()
@@ -34,7 +35,7 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
     let registry =
         registry.with(trueup_provider_pg::pg_provider(|name| std::env::var_os(name)?.into_string().ok()));
     // All others are Terraform's.
-    let others = TerraformProviders::new(request, &registry, environment());
+    let others = TerraformProviders::new(request, &registry, environment);
     registry.with_source(Arc::new(others))
 }
 

@@ -1,6 +1,7 @@
 //! From arguments to exit code: what every binary's `main` calls.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,7 +32,9 @@ pub fn main(composition: Composition) -> ExitCode {
 fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
     let environment = Environment::of_process();
     let arguments = normalise(arguments);
-    let matches = match command_line(composition.name).try_get_matches_from(&arguments) {
+    // Never freed: taking the tree of commands apart would be a fifteenth of the work of a short run.
+    let mut command = ManuallyDrop::new(command_line(composition.name));
+    let matches = match command.try_get_matches_from_mut(&arguments) {
         Ok(matches) => matches,
         Err(told) => return tell_usage(&told),
     };

@@ -63,7 +63,9 @@ pub(crate) enum Command {
 
 /// The command line of a binary of this name. Examples in the help call it by that name.
 pub(crate) fn command_line(name: &'static str) -> clap::Command {
-    named(Arguments::command().name(name).bin_name(name), name)
+    let command = Arguments::command().name(name).bin_name(name);
+    // The name that the examples are written with.
+    if name == "trueup" { command } else { named(command, name) }
 }
 
 fn named(command: clap::Command, name: &'static str) -> clap::Command {

@@ -1,9 +1,11 @@
 //! Text of several lines as a diff.
 
-use similar::{ChangeTag, TextDiff};
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
 /// How many unchanged lines stand around a change.
-const CONTEXT: usize = 2;
+const CONTEXT: u32 = 2;
 
 /// A line of a diff.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,26 +22,62 @@ pub(crate) enum DiffLine {
 
 /// The lines in which two texts differ, with a little of what is around them.
 pub(crate) fn diff_lines(before: &str, after: &str) -> Vec<DiffLine> {
-    let diff = TextDiff::from_lines(before, after);
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    let hunks: Vec<Hunk> = diff.hunks().collect();
+
     let mut lines = Vec::new();
-    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
-        lines.push(DiffLine::Place(hunk.header().to_string().trim_end().to_owned()));
-        for change in hunk.iter_changes() {
-            let whole = change.value();
-            let ended = whole.ends_with('\n');
-            // Tabs and control characters would upset the columns.
-            let mut text: String = whole.trim_end_matches(['\n', '\r']).chars().flat_map(visible).collect();
-            if !ended {
-                text.push_str(" (no newline)");
-            }
-            lines.push(match change.tag() {
-                ChangeTag::Equal => DiffLine::Same(text),
-                ChangeTag::Delete => DiffLine::Old(text),
-                ChangeTag::Insert => DiffLine::New(text),
-            });
+    // Changes so near to each other that what is around them overlaps stand together.
+    for group in hunks.chunk_by(|one, next| next.before.start - one.before.end <= 2 * CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let lead = first.before.start.min(CONTEXT);
+        let trail = CONTEXT.min(length(&old) - last.before.end);
+        let shown_old = first.before.start - lead..last.before.end + trail;
+        let shown_new = first.after.start - lead..last.after.end + trail;
+        lines.push(DiffLine::Place(format!("@@ -{} +{} @@", place(&shown_old), place(&shown_new))));
+        let mut at = shown_old.start;
+        for hunk in group {
+            lines.extend(texts(&old, at..hunk.before.start).map(DiffLine::Same));
+            lines.extend(texts(&old, hunk.before.clone()).map(DiffLine::Old));
+            lines.extend(texts(&new, hunk.after.clone()).map(DiffLine::New));
+            at = hunk.before.end;
         }
+        lines.extend(texts(&old, at..shown_old.end).map(DiffLine::Same));
     }
     lines
+}
+
+/// How many lines there are; the differ counts them in 32 bits and would have refused more.
+fn length(lines: &[&str]) -> u32 {
+    u32::try_from(lines.len()).unwrap_or(u32::MAX)
+}
+
+/// Where lines stand, as unified diffs write it: the first one and their number, unless it is 1.
+fn place(lines: &Range<u32>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        many => format!("{},{many}", lines.start + 1),
+    }
+}
+
+/// Lines as they are shown.
+fn texts(lines: &[&str], shown: Range<u32>) -> impl Iterator<Item = String> {
+    lines[shown.start as usize..shown.end as usize].iter().map(|line| shown_line(line))
+}
+
+fn shown_line(line: &str) -> String {
+    // Tabs and control characters would upset the columns.
+    let mut text: String = line.trim_end_matches(['\n', '\r']).chars().flat_map(visible).collect();
+    if !line.ends_with('\n') {
+        text.push_str(" (no newline)");
+    }
+    text
 }
 
 fn visible(char: char) -> Vec<char> {
@@ -69,6 +107,22 @@ mod tests {
             DiffLine::New("6 (no newline)".to_owned()),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn distant_changes_stand_apart_and_near_ones_together() {
+        let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+        let near = diff_lines(before, &before.replace("4\n", "").replace("8\n", "eight\n"));
+        let places = |lines: &[DiffLine]| {
+            let place = |line: &DiffLine| match line {
+                DiffLine::Place(place) => Some(place.clone()),
+                _ => None,
+            };
+            lines.iter().filter_map(place).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&near), ["@@ -2,9 +2,8 @@"]);
+        let apart = diff_lines(before, &before.replace("2\n3\n", "3\n").replace("12\n", ""));
+        assert_eq!(places(&apart), ["@@ -1,4 +1,3 @@", "@@ -10,3 +9,2 @@"]);
     }
 
     #[test]
