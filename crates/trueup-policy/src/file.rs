@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::cel::{CelError, Program};
+use crate::judge::{RESOURCE, VARIABLES};
 use crate::{Effect, Policies, Policy};
 
 /// More is no policy, but a mistake.
@@ -78,9 +80,9 @@ impl Policies {
             if let Some(other) = self.policies.iter().find(|other| other.name == name) {
                 return Err(format!("a policy `{name}` is already in {}", other.file.display()));
             }
-            let compiled = cel::Program::compile(&when);
-            let program = compiled.map_err(|errors| format!("`when` of policy `{name}`: {errors}"))?;
-            let of_resources = program.references().has_variable("resource");
+            let compiled = Program::compile(&when, &VARIABLES);
+            let program = compiled.map_err(|error| uncompiled(&name, &when, &error))?;
+            let of_resources = program.refers_to(RESOURCE);
             self.policies.push(Policy {
                 name,
                 effect,
@@ -92,4 +94,12 @@ impl Policies {
         }
         Ok(())
     }
+}
+
+/// Why a `when` can't be compiled, with the place and a hint.
+fn uncompiled(name: &str, when: &str, error: &CelError) -> String {
+    let (line, column) = error.position(when);
+    let excerpt = error.excerpt(when);
+    let hint = error.fix().map(|fix| format!("\nhelp: {fix}")).unwrap_or_default();
+    format!("`when` of policy `{name}`, line {line}, column {column}: {error}\n{excerpt}{hint}")
 }

@@ -1,10 +1,16 @@
 //! What policies say of a plan.
 
-use cel::{Context, ExecutionError, Value as Cel};
 use trueup_core::{Diagnostic, Diagnostics};
 use trueup_engine::Plan;
 
+use crate::cel::{CelError, Value as Cel};
 use crate::{Effect, Policies, Policy, view};
+
+/// The variables of a `when`.
+pub(crate) const VARIABLES: [&str; 2] = ["plan", "resource"];
+
+/// The index of `resource` among them.
+pub(crate) const RESOURCE: usize = 1;
 
 /// Beyond this many objections of one policy, only their number is told.
 const OBJECTIONS_MAX: usize = 20;
@@ -20,16 +26,15 @@ impl Policies {
         let whole = view::whole(plan, &resources);
         for policy in &self.policies {
             if !policy.of_resources {
-                found.extend(policy.object_to(&whole, None, None));
+                found.extend(policy.object_to(&[whole.clone(), Cel::Null]));
                 continue;
             }
             let mut objections = 0;
             for (resource, action) in resources.iter().zip(&plan.actions) {
-                let address = action.address.to_string();
-                if let Some(objection) = policy.object_to(&whole, Some(resource), Some(address)) {
+                if let Some(objection) = policy.object_to(&[whole.clone(), resource.clone()]) {
                     objections += 1;
                     if objections <= OBJECTIONS_MAX {
-                        found.push(objection);
+                        found.push(objection.about(action.address.to_string()));
                     }
                 }
             }
@@ -43,31 +48,18 @@ impl Policies {
 }
 
 impl Policy {
-    /// What the policy says of the plan, or of one of its resources.
-    fn object_to(&self, plan: &Cel, resource: Option<&Cel>, address: Option<String>) -> Option<Diagnostic> {
-        let mut context = Context::default();
-        context.add_variable_from_value("plan", plan.clone());
-        if let Some(resource) = resource {
-            context.add_variable_from_value("resource", resource.clone());
-        }
-        let objection = match self.program.execute(&context) {
-            Ok(Cel::Bool(false)) => return None,
-            Ok(Cel::Bool(true)) => self.diagnostic(&self.message),
+    /// The objection of the policy to the plan, or to one of its resources.
+    fn object_to(&self, variables: &[Cel; VARIABLES.len()]) -> Option<Diagnostic> {
+        match self.program.evaluate(variables) {
+            Ok(Cel::Bool(false)) => None,
+            Ok(Cel::Bool(true)) => Some(self.diagnostic(&self.message)),
             Ok(other) => {
-                let why = format!("`when` is of type {}, neither true nor false", other.type_of());
-                self.broken(&why).hint("compare it with something")
+                let why = format!("`when` is of type {}, neither true nor false", other.type_of().name());
+                let detail = format!("it is in {}", self.file.display());
+                Some(self.broken(&why).detail(detail).hint("compare it with something"))
             }
-            Err(error @ ExecutionError::UndeclaredReference(_)) => {
-                self.broken(&error.to_string()).hint("a policy speaks of `plan` and of `resource`")
-            }
-            Err(error) => self
-                .broken(&error.to_string())
-                .hint("ask with `has(…)` whether something is there before speaking of it"),
-        };
-        Some(match address {
-            Some(address) => objection.about(address),
-            None => objection,
-        })
+            Err(error) => Some(self.failed(&error)),
+        }
     }
 
     fn diagnostic(&self, message: &str) -> Diagnostic {
@@ -79,9 +71,20 @@ impl Policy {
         }
     }
 
-    /// A policy that cannot be asked protects nothing, so it denies.
+    /// A `when` that fails, with its place.
+    fn failed(&self, error: &CelError) -> Diagnostic {
+        let text = self.program.text();
+        let (line, column) = error.position(text);
+        let place = format!("it is in {}, line {line}, column {column} of `when`", self.file.display());
+        let broken = self.broken(error.message()).detail(format!("{place}\n{}", error.excerpt(text)));
+        match error.fix() {
+            Some(fix) => broken.hint(fix),
+            None => broken,
+        }
+    }
+
+    /// A policy that can't be evaluated protects nothing, so it denies.
     fn broken(&self, why: &str) -> Diagnostic {
         Diagnostic::error(format!("policy `{}` cannot be evaluated: {why}", self.name))
-            .detail(format!("it is in {}", self.file.display()))
     }
 }

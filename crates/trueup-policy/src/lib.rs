@@ -6,6 +6,7 @@
 //!
 //! An expression that cannot be evaluated denies, whatever its effect: a policy that does not work protects nothing.
 
+pub mod cel;
 mod file;
 mod judge;
 mod view;

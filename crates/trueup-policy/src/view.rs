@@ -1,12 +1,12 @@
 //! A plan as policies see it: with what is known, and without what is secret.
-#![allow(clippy::disallowed_types, reason = "CEL's own maps; nothing is listed in their order")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use cel::Value as Cel;
-
+use smol_str::{SmolStr, ToSmolStr};
 use trueup_core::{Change, Kind, Path, Step, Value};
 use trueup_engine::{Plan, PlannedAction};
+
+use crate::cel::{Key, Map, Value as Cel};
 
 /// What stands for a secret.
 const SECRET: &str = "(secret)";
@@ -18,15 +18,16 @@ pub(crate) fn resources(plan: &Plan) -> Vec<Cel> {
 
 /// The plan as a whole, with its resources.
 pub(crate) fn whole(plan: &Plan, resources: &[Cel]) -> Cel {
-    let mut counts: HashMap<String, i64> = HashMap::new();
+    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for action in &plan.actions {
-        *counts.entry(action.action.name().to_owned()).or_default() += 1;
+        *counts.entry(action.action.name()).or_default() += 1;
     }
+    let counts = counts.into_iter().map(|(action, count)| (SmolStr::new(action), Cel::Int(count)));
     map([
         ("stack", text(&plan.scope.stack)),
         ("stage", text(&plan.scope.stage)),
-        ("resources", Cel::from(resources.to_vec())),
-        ("counts", Cel::from(counts)),
+        ("resources", Cel::list(resources.iter().cloned())),
+        ("counts", entries(counts)),
         ("left_out", texts(&plan.left_out)),
     ])
 }
@@ -44,7 +45,7 @@ fn resource(action: &PlannedAction) -> Cel {
         ("inputs", seen(&action.inputs, &Path::ROOT, &mut unknown)),
         ("prior_inputs", seen(&action.prior_inputs, &Path::ROOT, &mut Vec::new())),
         ("prior_outputs", seen(&action.prior_outputs, &Path::ROOT, &mut Vec::new())),
-        ("unknown", Cel::from(unknown)),
+        ("unknown", Cel::list(unknown.into_iter().map(Cel::String))),
         ("changes", changes(&action.changes)),
         ("drift", changes(&action.drift)),
         ("replaced_for", texts(&action.replace_paths)),
@@ -59,13 +60,13 @@ fn changes(changes: &[Change]) -> Cel {
     let change = |it: &Change| {
         map([("path", text(&it.path)), ("before", side(&it.before)), ("after", side(&it.after))])
     };
-    Cel::from(changes.iter().map(change).collect::<Vec<_>>())
+    Cel::list(changes.iter().map(change))
 }
 
 /// A value. What is unknown is left out of maps and objects, is null in lists, and has its path listed.
-fn seen(value: &Value, path: &Path, unknown: &mut Vec<String>) -> Cel {
+fn seen(value: &Value, path: &Path, unknown: &mut Vec<SmolStr>) -> Cel {
     if value.is_unknown() {
-        unknown.push(path.to_string());
+        unknown.push(path.to_smolstr());
         return Cel::Null;
     }
     if value.is_secret() {
@@ -76,34 +77,39 @@ fn seen(value: &Value, path: &Path, unknown: &mut Vec<String>) -> Cel {
         Kind::Bool(bool) => Cel::Bool(*bool),
         Kind::Number(number) => match number.as_i64() {
             Some(integer) => Cel::Int(integer),
-            None => Cel::Float(number.nearest_f64()),
+            None => Cel::Double(number.nearest_f64()),
         },
-        Kind::String(string) => text(string),
+        Kind::String(string) => Cel::String(string.clone()),
         Kind::List(items) | Kind::Set(items) => {
             let item = |(at, item)| seen(item, &path.join(Step::Index(at)), unknown);
-            Cel::from((0..).zip(items.iter()).map(item).collect::<Vec<_>>())
+            Cel::list((0..).zip(items.iter()).map(item))
         }
-        Kind::Map(entries) | Kind::Object(entries) => {
-            let mut seen_entries = HashMap::new();
-            for (key, entry) in entries.iter() {
+        Kind::Map(fields) | Kind::Object(fields) => {
+            let mut seen_fields = Vec::with_capacity(fields.len());
+            for (key, entry) in fields.iter() {
                 let entry_seen = seen(entry, &path.join(Step::Key(key.clone())), unknown);
                 if !entry.is_unknown() {
-                    seen_entries.insert(key.to_string(), entry_seen);
+                    seen_fields.push((key.clone(), entry_seen));
                 }
             }
-            Cel::from(seen_entries)
+            entries(seen_fields)
         }
     }
 }
 
 fn text(text: impl std::fmt::Display) -> Cel {
-    Cel::from(text.to_string())
+    Cel::String(text.to_smolstr())
 }
 
 fn texts(texts: &[impl std::fmt::Display]) -> Cel {
-    Cel::from(texts.iter().map(text).collect::<Vec<_>>())
+    Cel::list(texts.iter().map(text))
 }
 
-fn map<const N: usize>(entries: [(&str, Cel); N]) -> Cel {
-    Cel::from(HashMap::from(entries.map(|(name, value)| (name.to_owned(), value))))
+fn map<const N: usize>(fields: [(&'static str, Cel); N]) -> Cel {
+    entries(fields.map(|(name, value)| (SmolStr::new_static(name), value)))
+}
+
+fn entries(entries: impl IntoIterator<Item = (SmolStr, Cel)>) -> Cel {
+    let entries = entries.into_iter().map(|(key, value)| (Key::String(key), value)).collect();
+    Cel::Map(Map::new(entries).expect("the keys of a map differ"))
 }

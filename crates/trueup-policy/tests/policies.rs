@@ -112,6 +112,14 @@ fn a_policy_of_the_plan_is_asked_once() {
     insta::assert_snapshot!(when("plan.resources.all(it, it.type == 't') && plan.stack == 'shop'", &plan), @"Error plan: policy `p`: no");
 }
 
+/// A variable of a macro is not the variable that makes a policy one of resources.
+#[test]
+fn a_policy_that_shadows_resource_is_asked_once() {
+    let plan =
+        plan("dev", (0..3).map(|at| action("t", &format!("n{at}"), Action::Create, Value::NULL)).collect());
+    insta::assert_snapshot!(when("plan.resources.exists(resource, resource.type == 't')", &plan), @"Error plan: policy `p`: no");
+}
+
 #[test]
 fn many_objections_are_counted() {
     let plan = plan(
@@ -144,20 +152,44 @@ fn a_secret_is_seen_as_one_and_no_more() {
 #[test]
 fn a_policy_that_cannot_be_evaluated_denies() {
     let plan = plan("dev", vec![action("t", "n", Action::Create, value!({ size: 3 }))]);
-    insta::assert_snapshot!(when("resource.inputs.tags.team == 'a'", &plan), @"Error t.n: policy `p` cannot be evaluated: No such key: tags");
+    insta::assert_snapshot!(when("resource.inputs.tags.team == 'a'", &plan), @"Error t.n: policy `p` cannot be evaluated: no such key: tags");
     insta::assert_snapshot!(when("resource.inputs.size", &plan), @"Error t.n: policy `p` cannot be evaluated: `when` is of type int, neither true nor false");
-    insta::assert_snapshot!(said("[[policy]]\nname = 'p'\neffect = 'warn'\nwhen = 'resource.inputs.tags == 1'\nmessage = 'no'", &plan), @"Error t.n: policy `p` cannot be evaluated: No such key: tags");
+    insta::assert_snapshot!(said("[[policy]]\nname = 'p'\neffect = 'warn'\nwhen = 'resource.inputs.tags == 1'\nmessage = 'no'", &plan), @"Error t.n: policy `p` cannot be evaluated: no such key: tags");
+}
+
+#[test]
+fn a_policy_that_cannot_be_evaluated_says_where() {
+    let plan = plan("dev", vec![action("t", "n", Action::Create, value!({ size: 3 }))]);
+    let policy = "[[policy]]\nname = 'p'\nwhen = \"\"\"\nresource.type == 't' &&\n  resource.inputs.tags.team == 'a'\"\"\"\nmessage = 'no'";
+    let found = read(policy).unwrap().judge(&plan);
+    let diagnostic = found.iter().next().unwrap();
+    let (_, place) = diagnostic.detail.as_deref().unwrap().split_once("p.toml").unwrap();
+    insta::assert_snapshot!(place, @r"
+    , line 2, column 3 of `when`
+      |
+    2 |   resource.inputs.tags.team == 'a'
+      |   ^^^^^^^^^^^^^^^^^^^^
+    ");
+    insta::assert_snapshot!(diagnostic.hints.join("\n"), @"test for it first, with `has(…)` or `in`");
 }
 
 #[test]
 fn a_file_that_is_wrong_says_what_and_where() {
     let plan = plan("dev", Vec::new());
     insta::assert_snapshot!(when("resource.action == = 1", &plan), @r"
-    `when` of policy `p`: ERROR: <input>:1:20: Syntax error: token recognition error at: '= '
-    | resource.action == = 1
-    | ...................^
+    `when` of policy `p`, line 1, column 20: unexpected character `=`
+      |
+    1 | resource.action == = 1
+      |                    ^
+    help: compare with `==`
     ");
-    insta::assert_snapshot!(when("change.action == 'delete'", &plan), @"Error plan: policy `p` cannot be evaluated: Undeclared reference to 'change'");
+    insta::assert_snapshot!(when("change.action == 'delete'", &plan), @r"
+    `when` of policy `p`, line 1, column 1: unknown variable `change`
+      |
+    1 | change.action == 'delete'
+      | ^^^^^^
+    help: known variables: `plan`, `resource`
+    ");
     insta::assert_snapshot!(said("[[policy]]\nname = 'p'\nwhenn = 'true'\nmessage = 'no'", &plan), @r"
     TOML parse error at line 3, column 1
       |

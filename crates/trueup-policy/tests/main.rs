@@ -1,0 +1,4 @@
+//! Policies, and CEL, the language they are written in.
+
+mod cel;
+mod policies;
