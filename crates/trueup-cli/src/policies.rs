@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
-use trueup_core::{Diagnostics, Severity, SourceMap};
-use trueup_policy::Policies;
+use trueup_core::{Diagnostic, Diagnostics, Severity, SourceMap};
+use trueup_policy::{Policies, PolicyError};
 
 use crate::failure::{CommandError, CommandResult};
 use crate::workplace::Workplace;
@@ -22,12 +22,21 @@ pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandRes
         named.iter().cloned().chain(of_environment).chain(workplace.user.policies.clone()).chain(beside);
     let mut policies = Policies::default();
     for path in paths {
-        policies.read(&session.folder.join(path)).map_err(|error| {
-            let hint = "mend it, or name another; nothing is planned while a policy cannot be read";
-            CommandError::new(format!("a policy cannot be read: {error}"), hint)
-        })?;
+        policies.read(&session.folder.join(path)).map_err(|error| unreadable(&error))?;
     }
     Ok(policies)
+}
+
+/// The first line of the error says what is wrong and where; an excerpt may follow.
+fn unreadable(error: &PolicyError) -> CommandError {
+    let text = error.to_string();
+    let (summary, excerpt) = text.split_once('\n').unwrap_or((&text, ""));
+    let diagnostic = Diagnostic::error(format!("a policy cannot be read: {summary}"))
+        .hint("fix the policy or name another; nothing is planned while a policy cannot be read");
+    match excerpt.is_empty() {
+        true => diagnostic.into(),
+        false => diagnostic.detail(excerpt).into(),
+    }
 }
 
 /// Fails if policies object.
@@ -40,7 +49,7 @@ pub(crate) fn obey(judged: &Diagnostics) -> CommandResult<()> {
 
 /// What policies say, for machines.
 pub(crate) fn policies_json(judged: &Diagnostics) -> Json {
-    let one = |it: &trueup_core::Diagnostic| {
+    let one = |it: &Diagnostic| {
         let effect = if it.severity == Severity::Error { "deny" } else { "warn" };
         json!({ "effect": effect, "address": it.subject, "message": it.summary })
     };

@@ -71,4 +71,16 @@ fn a_policy_that_cannot_be_read_stops_everything() {
         assert_eq!(refused.code, 1, "{refused:?}");
         assert!(refused.err.contains("a policy cannot be read"), "{refused:?}");
     }
+    let refused = folder.run("plan --stage t");
+    assert!(refused.err.contains("\n    |\n  1 | resource.\n    |          ^\n"), "{}", refused.err);
+}
+
+#[test]
+fn a_policy_that_cannot_be_evaluated_shows_the_place() {
+    let folder =
+        with_policy("[[policy]]\nname = 'x'\nwhen = 'resource.inputs.tags.team == 1'\nmessage = 'm'");
+    let refused = folder.run("plan --stage t");
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let excerpt = "\n    |\n  1 | resource.inputs.tags.team == 1\n    | ^^^^^^^^^^^^^^^^^^^^\n";
+    assert!(refused.err.contains(excerpt), "{}", refused.err);
 }

@@ -2,7 +2,7 @@
 
 use trueup_core::{Diagnostic, Diagnostics, Report, Severity, SourceMap, Style};
 
-use crate::ui::{Look, Meaning, wrapped};
+use crate::ui::{Look, Meaning, width, wrapped};
 
 /// All of them, one after another, and how many there are if there are several.
 pub(crate) fn render_diagnostics(diagnostics: &Diagnostics, sources: &SourceMap, look: Look) -> String {
@@ -40,7 +40,7 @@ fn one(diagnostic: &Diagnostic, sources: &SourceMap, look: Look) -> String {
         lines.push(format!("  in {}", at.join(": ")));
     }
     for text in diagnostic.detail.iter().flat_map(|detail| detail.lines()) {
-        lines.extend(wrapped(text, look.columns - 2).into_iter().map(|line| format!("  {line}")));
+        lines.extend(kept_or_wrapped(text, look.columns - 2).into_iter().map(|line| format!("  {line}")));
     }
     for hint in &diagnostic.hints {
         let mut hint = wrapped(hint, look.columns - 8).into_iter();
@@ -54,7 +54,7 @@ fn one(diagnostic: &Diagnostic, sources: &SourceMap, look: Look) -> String {
 fn fitted(diagnostic: &Diagnostic, look: Look) -> Diagnostic {
     let fit = |text: &String, beside: usize| {
         let columns = look.columns.saturating_sub(beside).max(20);
-        let lines = text.lines().flat_map(|line| wrapped(line, columns));
+        let lines = text.lines().flat_map(|line| kept_or_wrapped(line, columns));
         lines.collect::<Vec<_>>().join("\n")
     };
     // What stands before: `warning: `, or the gutter of an excerpt and `= note: `.
@@ -64,6 +64,11 @@ fn fitted(diagnostic: &Diagnostic, look: Look) -> Diagnostic {
     fitted.detail = diagnostic.detail.as_ref().map(|it| fit(it, note));
     fitted.hints = diagnostic.hints.iter().map(|it| fit(it, note)).collect();
     fitted
+}
+
+/// A line that fits keeps its spaces: it may be part of an excerpt.
+fn kept_or_wrapped(line: &str, columns: usize) -> Vec<String> {
+    if width(line) <= columns { vec![line.to_owned()] } else { wrapped(line, columns) }
 }
 
 fn counted(diagnostics: &Diagnostics) -> String {
