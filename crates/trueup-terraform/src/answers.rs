@@ -1,11 +1,8 @@
 //! What providers say is wrong, in our own vocabulary.
 
-use std::error::Error;
-
-use tonic::{Code, Status};
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Path, Severity, Step};
 
-use crate::host::GONE_HEADER;
+use crate::grpc::{Code, Status};
 use crate::planning::Violation;
 use crate::protocol::attribute_path::step::Selector;
 use crate::protocol::diagnostic::Severity as Sent;
@@ -97,20 +94,11 @@ pub(crate) fn bad_schema(provider: &str, what: &str, error: &SchemaError) -> Fai
     mistake(provider, &format!("the schema of {what} cannot be used: {error}"))
 }
 
-/// Whether a call failed because there is nobody to answer it any more.
-pub(crate) fn is_broken(status: &Status) -> bool {
-    let lost = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled);
-    lost && (status.source().is_some() || status.metadata().contains_key(GONE_HEADER))
-}
-
 /// A call that failed as such, without an answer.
 pub(crate) fn unanswered(provider: &str, method: &str, status: &Status, class: FailureClass) -> Failure {
     let why = match status.code() {
         Code::Unimplemented => "it does not know the call".to_owned(),
-        Code::OutOfRange | Code::ResourceExhausted if status.message().contains("too large") => {
-            "its answer is larger than 64 MiB".to_owned()
-        }
-        _ => status.message().to_owned(),
+        _ => status.to_string(),
     };
     Failure::new(class, format!("the provider {provider} failed to {method}: {why}"))
 }

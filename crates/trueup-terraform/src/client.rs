@@ -1,14 +1,11 @@
 //! Speaking to a provider, whichever version of the protocol it has: the calls are the same, some by other names.
 
-use hyper::http::uri::PathAndQuery;
+use hyper::header::{HeaderMap, HeaderValue};
 use prost::Message;
 use prost::bytes::Bytes;
-use tonic::client::Grpc;
-use tonic::transport::Channel;
-use tonic::{Request, Status};
 use trueup_provider::BoxFuture;
 
-use crate::codec::BytesCodec;
+use crate::grpc::{Channel, Code, Status};
 use crate::host::{TICKET_HEADER, Ticket};
 use crate::protocol::{
     ApplyRequest, ApplyResponse, CallFunctionRequest, CallFunctionResponse, CloseEphemeralRequest,
@@ -20,7 +17,7 @@ use crate::protocol::{
     ValidateRequest,
 };
 
-/// The largest message that is taken: the schemas of the largest providers have a quarter of that.
+/// The largest message that is sent or taken: the schemas of the largest providers have a quarter of that.
 const MESSAGE_SIZE_MAX: usize = 64 << 20;
 
 /// A version of the plugin protocol.
@@ -47,7 +44,7 @@ macro_rules! calls {
                 Version::V5 => concat!("/tfplugin5.Provider/", $v5),
                 Version::V6 => concat!("/tfplugin6.Provider/", $v6),
             };
-            decoded(self.call(path, request.encode_to_vec().into(), None))
+            decoded(self.call(path, request.encode_to_vec(), None))
         }
     )*};
 }
@@ -118,37 +115,30 @@ impl Client {
             Version::V5 => "/tfplugin5.Provider/ApplyResourceChange",
             Version::V6 => "/tfplugin6.Provider/ApplyResourceChange",
         };
-        decoded(self.call(path, message.encode_to_vec().into(), Some(ticket)))
+        decoded(self.call(path, message.encode_to_vec(), Some(ticket)))
     }
 
     /// Asks the process to end. Whether it answers or just ends is the same.
     pub async fn shut_down(&self) {
-        let _ = self.call("/plugin.GRPCController/Shutdown", Bytes::new(), None).await;
+        let _ = self.call("/plugin.GRPCController/Shutdown", Vec::new(), None).await;
     }
 
     /// Calls a method with an encoded message.
     fn call(
         &self,
         path: &'static str,
-        message: Bytes,
+        message: Vec<u8>,
         ticket: Option<Ticket>,
     ) -> BoxFuture<'static, Result<Bytes, Status>> {
-        let mut connection = Grpc::new(self.channel.clone())
-            .max_decoding_message_size(MESSAGE_SIZE_MAX)
-            .max_encoding_message_size(MESSAGE_SIZE_MAX);
+        let channel = self.channel.clone();
         Box::pin(async move {
-            let mut request = Request::new(message);
+            let mut headers = HeaderMap::new();
             if let Some(ticket) = ticket {
-                let text = ticket.0.to_string().parse();
-                let text = text.map_err(|_| Status::internal("a ticket is no text"))?;
-                request.metadata_mut().insert(TICKET_HEADER, text);
+                let text = HeaderValue::try_from(ticket.0.to_string());
+                let text = text.map_err(|_| Status::new(Code::InvalidArgument, "a ticket is no text"))?;
+                headers.insert(TICKET_HEADER, text);
             }
-            connection
-                .ready()
-                .await
-                .map_err(|error| Status::unknown(format!("Service was not ready: {error}")))?;
-            let answer = connection.unary(request, PathAndQuery::from_static(path), BytesCodec).await?;
-            Ok(answer.into_inner())
+            channel.unary(path, headers, &message, MESSAGE_SIZE_MAX).await
         })
     }
 }
@@ -158,7 +148,7 @@ fn decoded<M: Message + Default>(
     answer: BoxFuture<'static, Result<Bytes, Status>>,
 ) -> BoxFuture<'static, Result<M, Status>> {
     Box::pin(async move {
-        M::decode(answer.await?)
-            .map_err(|error| Status::internal(format!("cannot decode the answer: {error}")))
+        let message = M::decode(answer.await?);
+        message.map_err(|error| Status::new(Code::Internal, format!("cannot decode the answer: {error}")))
     })
 }

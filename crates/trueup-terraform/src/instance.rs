@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering;
 
 use prost::Message;
 use tokio_util::sync::CancellationToken;
-use tonic::{Code, Status};
 use trueup_core::{Failure, FailureClass};
 use trueup_provider::BoxFuture;
 
-use crate::answers::{is_broken, unanswered, warnings};
+use crate::answers::{unanswered, warnings};
 use crate::client::Client;
+use crate::grpc::{Code, Status};
 use crate::host::{KeptAnswers, Ticket};
 use crate::pool::{Entrance, Lease, Pool};
 use crate::process::{Launch, Plugin, StartError};
@@ -84,13 +84,17 @@ impl Instance {
                 Ok(answer) => return Ok(answer),
                 Err(status) => status,
             };
-            let died = is_broken(&status) || !lease.running.plugin.is_running();
+            let died = status.is_connection_lost() || !lease.running.plugin.is_running();
             if !died {
                 return Err(unanswered(&self.name, method, &status, class_of(&status, effect)));
             }
             lease.running.stopped.store(true, Ordering::Relaxed);
             let obituary = lease.running.plugin.obituary().await;
-            tracing::warn!(provider = self.name, method, "the plugin went away in the middle of a call");
+            tracing::warn!(
+                provider = self.name,
+                method,
+                "the plugin went away in the middle of a call: {status}"
+            );
             if effect == Effect::Looks && !repeated {
                 repeated = true;
                 continue;
@@ -144,7 +148,7 @@ impl Instance {
         let client = plugin.client().clone();
         if self.tells_schema {
             let told = tokio::time::timeout(self.launch.start_timeout, client.schema(Empty {})).await;
-            let told = told.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer")));
+            let told = told.unwrap_or_else(|_| Err(Status::new(Code::DeadlineExceeded, "no answer")));
             if let Err(status) = told {
                 return Err(self.unready(&plugin, "tell its schemas", &status).await);
             }
@@ -183,7 +187,7 @@ impl Instance {
     }
 
     async fn unready(&self, plugin: &Plugin, method: &str, status: &Status) -> Failure {
-        match is_broken(status) {
+        match status.is_connection_lost() {
             true => self.died(method, Effect::Looks, plugin.obituary().await),
             false => unanswered(&self.name, method, status, FailureClass::Fatal),
         }

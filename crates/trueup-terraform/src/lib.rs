@@ -2,7 +2,7 @@
 //!
 //! [`TerraformProvider`] is what the engine calls: it speaks the plugin protocol, versions 5 and 6, to processes that
 //! [`Pool`] bounds. What the engine's contract has no place for yet it offers itself: [`functions`](TerraformProvider::functions)
-//! and ephemeral resources. Below it, and of use alone: [`Plugin`], a process and its connection; [`Client`], the calls; [`wire`],
+//! and ephemeral resources. Below it, and of use alone: [`Plugin`], a process and its connection; [`Client`], the calls, which fail with a [`Status`]; [`wire`],
 //! values as they are sent; [`TypeSchema`], what values must look like. [`state_file`] is about Terraform's states.
 //!
 //! This crate reads no environment and knows no folders: what plugins get and where schemas are kept is handed in.
@@ -11,11 +11,11 @@ mod answers;
 mod calling;
 mod catalogue;
 mod client;
-mod codec;
 mod data;
 mod described;
 mod ephemeral;
 mod functions;
+mod grpc;
 mod host;
 mod instance;
 mod planning;
@@ -30,6 +30,7 @@ pub mod wire;
 
 pub use client::{Client, Version};
 pub use functions::{Function, Parameter};
+pub use grpc::{Code, Status};
 pub use host::{Host, serve as serve_as_host};
 pub use pool::Pool;
 pub use process::{Launch, Plugin, StartError};

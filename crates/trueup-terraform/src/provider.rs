@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smol_str::SmolStr;
 use tokio::sync::OnceCell;
-use tonic::{Code, Status};
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{
@@ -19,6 +18,7 @@ use crate::catalogue::{self, Catalogue, Section};
 use crate::client::{Client, Version};
 use crate::data::TerraformData;
 use crate::ephemeral::TerraformEphemeral;
+use crate::grpc::{Code, Status};
 use crate::instance::{Effect, Instance};
 use crate::pool::Pool;
 use crate::process::Launch;

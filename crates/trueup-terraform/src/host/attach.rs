@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use http_body_util::{BodyExt, Empty};
 use hyper::Request;
+use hyper::body::Incoming;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
-use tonic::body::Body;
-use tonic::transport::Channel;
-use tower::ServiceExt;
 
 use super::{Host, Order, Report, VERSION_HEADER, WORDS_PATH};
 use crate::client::Version;
+use crate::grpc::Channel;
 use crate::process::{Launch, Listening, StartError, connect};
 
 /// Longer paths are none for sockets.
@@ -32,7 +32,7 @@ pub(crate) struct Attached {
     pub(crate) version: Version,
     pub(crate) channel: Channel,
     /// What the plugin prints, and at last how it ended.
-    pub(crate) words: Body,
+    pub(crate) words: Incoming,
 }
 
 /// Why a plugin is not hosted.
@@ -76,8 +76,9 @@ pub(crate) async fn attach(
 async fn turn_to(socket: &Path) -> Result<Attached, Unattached> {
     let listening = Listening::Unix(socket.to_owned());
     let channel = connect(&listening, None).await.map_err(Unattached::Plugin)?;
-    let request = Request::get(WORDS_PATH).body(Body::empty()).map_err(io::Error::other)?;
-    let heard = channel.clone().oneshot(request).await.map_err(io::Error::other)?;
+    let body = Empty::new().map_err(|never| match never {}).boxed_unsync();
+    let request = Request::get(WORDS_PATH).body(body).map_err(io::Error::other)?;
+    let heard = channel.send(request).await.map_err(io::Error::other)?;
     let version = match heard.headers().get(VERSION_HEADER).and_then(|version| version.to_str().ok()) {
         Some("5") => Version::V5,
         Some("6") => Version::V6,

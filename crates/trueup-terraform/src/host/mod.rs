@@ -30,7 +30,7 @@ const WORDS_PATH: &str = "/trueup.host/Words";
 /// By which it says what version of the protocol is spoken.
 const VERSION_HEADER: &str = "trueup-plugin-protocol";
 
-/// By which it says that the plugin does not answer any more.
+/// Marks a failure as a lost connection to the plugin, as opposed to an answer of the plugin.
 pub(crate) const GONE_HEADER: &str = "trueup-plugin-gone";
 
 /// What begins the last line of its words: how it ended.

@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -14,19 +13,14 @@ use prost::Message;
 use prost::bytes::Bytes;
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
-use tonic::Status;
-use tonic::metadata::MetadataValue;
-use tonic::transport::Channel;
-use tower::ServiceExt;
 
 use super::kept::{Begun, KeptAnswers, Ticket};
 use super::spool::Spool;
-use super::{GONE_HEADER, TICKET_HEADER, VERSION_HEADER, WORDS_PATH};
+use super::{TICKET_HEADER, VERSION_HEADER, WORDS_PATH};
 use crate::client::{Client, Version};
+use crate::grpc::{Body, Channel, Code, GRPC_CONTENT_TYPE, GRPC_STATUS, Status};
 use crate::protocol::diagnostic::Severity;
 use crate::protocol::{Diagnostic, DiagnosticsResponse, ValidateProviderResponse};
-
-type Body = UnsyncBoxBody<Bytes, Status>;
 
 /// A whole answer: its message and how the call ended.
 type Answer = (Response<()>, Bytes, HeaderMap);
@@ -88,22 +82,19 @@ impl Proxy {
                 if matches!(method, "Stop" | "StopProvider") {
                     self.stopped.store(true, Ordering::Relaxed);
                 }
-                self.pass_on(request.map(|body| body.map_err(|error| gone(&error)).boxed_unsync())).await
+                self.pass_on(request.map(passed_on)).await
             }
         };
         Ok(answered.unwrap_or_else(refused))
     }
 
     async fn pass_on(&self, request: Request<Body>) -> Result<Response<Body>, Status> {
-        let channel = self.channel.clone();
-        let answer = channel.oneshot(request.map(tonic::body::Body::new)).await;
-        let answer = answer.map_err(|error| gone(&error))?;
-        Ok(answer.map(BodyExt::boxed_unsync))
+        Ok(self.channel.send(request).await?.map(passed_on))
     }
 
     async fn whole(&self, request: Request<Body>) -> Result<Answer, Status> {
         let (parts, body) = self.pass_on(request).await?.into_parts();
-        let collected = body.collect().await.map_err(|status| gone(&status))?;
+        let collected = body.collect().await?;
         let trailers = collected.trailers().cloned().unwrap_or_default();
         Ok((Response::from_parts(parts, ()), collected.to_bytes(), trailers))
     }
@@ -111,7 +102,7 @@ impl Proxy {
     /// A plugin is configured once. Whoever asks for the same again gets the same answer.
     async fn set(&self, setting: Setting, request: Request<Incoming>) -> Result<Response<Body>, Status> {
         let (parts, body) = request.into_parts();
-        let asked = body.collect().await.map_err(|error| gone(&error))?.to_bytes();
+        let asked = passed_on(body).collect().await?.to_bytes();
         let mut configuration = self.configuration.lock().await;
         if let Some((before, answer)) = configuration.get(&setting)
             && *before == asked
@@ -130,15 +121,16 @@ impl Proxy {
     /// Asks for a change, whose answer is kept whether or not anyone still waits for it.
     async fn change(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Status> {
         let ticket = request.headers().get(TICKET_HEADER).and_then(|it| it.to_str().ok()?.parse().ok());
-        let ticket = Ticket(ticket.ok_or_else(|| Status::invalid_argument("that is no ticket"))?);
+        let ticket = Ticket(ticket.ok_or_else(|| Status::new(Code::InvalidArgument, "that is no ticket"))?);
         let (mut parts, body) = request.into_parts();
         parts.headers.remove(TICKET_HEADER);
-        let asked = body.collect().await.map_err(|error| gone(&error))?.to_bytes();
+        let asked = passed_on(body).collect().await?.to_bytes();
         let kept = self.kept.clone();
         let begun = tokio::task::spawn_blocking(move || kept.begin(ticket)).await;
         // The plugin has not been asked yet.
-        let unkept =
-            |error: String| Status::invalid_argument(format!("its answer could not be kept: {error}"));
+        let unkept = |error: String| {
+            Status::new(Code::InvalidArgument, format!("its answer could not be kept: {error}"))
+        };
         let begun =
             begun.map_err(|error| unkept(error.to_string()))?.map_err(|error| unkept(error.to_string()))?;
         let own = self.clone();
@@ -147,7 +139,7 @@ impl Proxy {
             keep(begun, &answer).await;
             Ok::<Answer, Status>(answer)
         });
-        let answer = changing.await.map_err(|error| gone(&error))??;
+        let answer = changing.await.map_err(|error| Status::connection_lost(&error))??;
         Ok(answered(answer))
     }
 
@@ -169,7 +161,7 @@ impl Proxy {
 
 /// Keeps an answer, if it is one. That it cannot be kept is no reason not to give it.
 async fn keep(begun: Begun, (_, message, trailers): &Answer) {
-    if trailers.get("grpc-status").is_some_and(|status| status != "0") {
+    if trailers.get(GRPC_STATUS).is_some_and(|status| status != "0") {
         return;
     }
     let message = message.clone();
@@ -187,7 +179,7 @@ impl Setting {
             Setting::Configure => DiagnosticsResponse::decode(message).ok().map(|told| told.diagnostics),
         });
         let fine = |told: Vec<Diagnostic>| told.iter().all(|it| it.severity() != Severity::Error);
-        trailers.get("grpc-status").is_some_and(|status| status == "0") && told.is_some_and(fine)
+        trailers.get(GRPC_STATUS).is_some_and(|status| status == "0") && told.is_some_and(fine)
     }
 }
 
@@ -203,19 +195,15 @@ fn full(bytes: Bytes) -> Body {
 /// An empty message: no compression, no bytes.
 fn empty() -> Response<Body> {
     let mut response = Response::new(());
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-    let trailers =
-        HeaderMap::from_iter([("grpc-status".parse().expect("a name"), HeaderValue::from_static("0"))]);
+    response.headers_mut().insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
+    let trailers = HeaderMap::from_iter([(GRPC_STATUS, HeaderValue::from_static("0"))]);
     answered((response, Bytes::from_static(&[0; 5]), trailers))
 }
 
 fn refused(status: Status) -> Response<Body> {
-    status.into_http::<Bytes>().map(|_| full(Bytes::new()))
+    status.into_response().map(|()| full(Bytes::new()))
 }
 
-/// Says that the plugin does not answer any more, so that it is not taken for an answer of the plugin's.
-fn gone(error: &dyn std::error::Error) -> Status {
-    let mut status = Status::unavailable(error.to_string());
-    status.metadata_mut().insert(GONE_HEADER, MetadataValue::from_static("true"));
-    status
+fn passed_on(body: Incoming) -> Body {
+    body.map_err(|error| Status::connection_lost(&error)).boxed_unsync()
 }

@@ -13,20 +13,17 @@ mod output;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tonic::transport::{Channel, Endpoint, Uri};
 
 use crate::client::Client;
+use crate::grpc::{Channel, Connector, Duplex, with_causes};
 use crate::host::{Attached, Host, Unattached, attach};
 use encryption::Identity;
 use handshake::Handshake;
@@ -283,10 +280,6 @@ async fn exit_status(ended: &mut watch::Receiver<Option<ExitStatus>>) -> ExitSta
     status.ok().and_then(|status| *status).unwrap_or_default()
 }
 
-/// Any stream of bytes.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
-
 /// Connects to what listens there, and shows one certificate to what shows another.
 pub(crate) async fn connect(
     listening: &Listening,
@@ -295,7 +288,7 @@ pub(crate) async fn connect(
     let encryption = match (certificates, listening) {
         (Some((identity, certificate)), _) => {
             let made = encryption::connector(identity, certificate);
-            Some(Arc::new(made.map_err(|error| StartError::Certificate(error.to_string()))?))
+            Some(made.map_err(|error| StartError::Certificate(error.to_string()))?)
         }
         // Nobody but this user can reach a socket in the file system.
         (None, Listening::Unix(_)) => None,
@@ -305,38 +298,20 @@ pub(crate) async fn connect(
         }
     };
     let listening = listening.clone();
-    let connector = tower::service_fn(move |_: Uri| {
+    let connector: Connector = Box::new(move || {
         let (listening, encryption) = (listening.clone(), encryption.clone());
-        async move {
-            let stream: Box<dyn Stream> = match &listening {
+        Box::pin(async move {
+            let stream: Box<dyn Duplex> = match &listening {
                 Listening::Unix(path) => Box::new(UnixStream::connect(path).await?),
                 Listening::Tcp(address) => Box::new(TcpStream::connect(address).await?),
             };
-            let stream: Box<dyn Stream> = match encryption {
+            Ok(match encryption {
                 Some(encryption) => Box::new(encryption.connect(encryption::server_name(), stream).await?),
                 None => stream,
-            };
-            Ok::<_, std::io::Error>(TokioIo::new(stream))
-        }
+            })
+        })
     });
-    Endpoint::from_static("http://localhost")
-        // Schemas of large providers take many megabytes.
-        .initial_stream_window_size(4 << 20)
-        .initial_connection_window_size(8 << 20)
-        .connect_with_connector(connector)
-        .await
-        .map_err(|error| StartError::Connect(described(&error)))
-}
-
-/// An error with its causes.
-fn described(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
+    Channel::connect(connector).await.map_err(|error| StartError::Connect(with_causes(&error)))
 }
 
 /// What came, made fit for a message.

@@ -7,25 +7,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::TryStreamExt;
 use http_body_util::BodyExt;
-use hyper::http::uri::PathAndQuery;
+use hyper::body::Incoming;
+use hyper::header::HeaderMap;
 use prost::Message;
-use prost::bytes::Bytes;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::sync::{oneshot, watch};
 use tokio_util::io::StreamReader;
-use tonic::Request;
-use tonic::body::Body;
-use tonic::client::Grpc;
-use tonic::transport::Channel;
 
-use crate::codec::BytesCodec;
+use crate::grpc::Channel;
 use crate::host::ENDED;
 use crate::protocol::plugin::StdioData;
 
 /// A longer line is cut.
 const LINE_LENGTH_MAX: usize = 64 << 10;
+
+/// The largest message with output that is taken.
+const STDIO_MESSAGE_SIZE_MAX: usize = 4 << 20;
 
 /// How many lines of what a plugin said last are kept.
 const LAST_LINES_MAX: usize = 20;
@@ -103,7 +102,7 @@ pub(super) fn drain(
 }
 
 /// Hears from a host what its plugin prints, and at last how it ended.
-pub(super) fn listen(name: &str, words: Body) -> (LastWords, watch::Receiver<Option<ExitStatus>>) {
+pub(super) fn listen(name: &str, words: Incoming) -> (LastWords, watch::Receiver<Option<ExitStatus>>) {
     let lines = Arc::new(Mutex::new(VecDeque::new()));
     let (open, complete) = watch::channel(());
     let (sender, ended) = watch::channel(None);
@@ -126,15 +125,10 @@ pub(super) fn listen(name: &str, words: Body) -> (LastWords, watch::Receiver<Opt
 pub(super) fn subscribe(name: &str, channel: Channel) {
     let name = name.to_owned();
     tokio::spawn(async move {
-        let mut connection = Grpc::new(channel);
-        if connection.ready().await.is_err() {
-            return;
-        }
-        let path = PathAndQuery::from_static("/plugin.GRPCStdio/StreamStdio");
-        let request = Request::new(Bytes::new());
-        let Ok(answer) = connection.server_streaming(request, path, BytesCodec).await else { return };
-        let mut stream = answer.into_inner();
-        while let Ok(Some(message)) = stream.message().await {
+        let path = "/plugin.GRPCStdio/StreamStdio";
+        let call = channel.call(path, HeaderMap::new(), &[], STDIO_MESSAGE_SIZE_MAX);
+        let Ok(mut messages) = call.await else { return };
+        while let Ok(Some(message)) = messages.next().await {
             let Ok(printed) = StdioData::decode(message) else { continue };
             let text = String::from_utf8_lossy(&printed.data);
             for line in text.lines() {
