@@ -159,9 +159,10 @@ impl Proxy {
     }
 }
 
-/// Keeps an answer, if it is one. That it cannot be kept is no reason not to give it.
+/// Keeps the answer of a call that succeeded. One without a status is cut off: part of a message can read like another
+/// message, such as one of an object that was not created. That it cannot be kept is no reason not to give it.
 async fn keep(begun: Begun, (_, message, trailers): &Answer) {
-    if trailers.get(GRPC_STATUS).is_some_and(|status| status != "0") {
+    if trailers.get(GRPC_STATUS).is_none_or(|status| status != "0") {
         return;
     }
     let message = message.clone();
@@ -206,4 +207,28 @@ fn refused(status: Status) -> Response<Body> {
 
 fn passed_on(body: Incoming) -> Body {
     body.map_err(|error| Status::connection_lost(&error)).boxed_unsync()
+}
+
+#[cfg(test)]
+mod tests {
+    use trueup_provider::IdempotencyToken;
+
+    use super::super::Outcome;
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_answer_of_a_call_that_succeeded_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptAnswers::new(folder.path().to_owned());
+        let answer = Outcome::Answer(b"answer".to_vec());
+        for (status, outcome) in
+            [(Some("0"), answer), (Some("2"), Outcome::Unanswered), (None, Outcome::Unanswered)]
+        {
+            let ticket = Ticket(IdempotencyToken::fresh());
+            let status = status.map(|status| (GRPC_STATUS, HeaderValue::from_static(status)));
+            let answer = (Response::new(()), Bytes::from("answer"), HeaderMap::from_iter(status));
+            keep(kept.begin(ticket).unwrap(), &answer).await;
+            assert_eq!(kept.look(ticket).unwrap(), outcome);
+        }
+    }
 }
