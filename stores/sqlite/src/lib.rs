@@ -2,7 +2,8 @@
 //!
 //! [`SqliteStore`] sends each call to a thread that owns the connection (`worker`), which runs it as one transaction
 //! (`commit`, `lease`, `contents`, `keyring`, `scope`; `life` tells runs that were killed from those at work). `file`
-//! makes and opens the file, `schema` says what is in it, and `fault` what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
+//! makes and opens the file, `presence` notices that it was taken away, `schema` says what is in it, and `fault` what
+//! callers are told when something is wrong with it. The store keeps what it is given: it does not check that
 //! records follow from their entries, and it does not seal secrets (a store that does stands around it); the file is for
 //! its owner alone all the same.
 
@@ -14,6 +15,7 @@ mod file;
 mod keyring;
 mod lease;
 mod life;
+mod presence;
 mod schema;
 mod scope;
 mod worker;
@@ -92,7 +94,8 @@ impl Store for SqliteStore {
     fn renew<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let (scope, lease, now) = (scope.clone(), lease.clone(), self.clock.now());
-            self.worker.write(move |transaction| lease::renew(transaction, &scope, &lease, now)).await
+            // A run whose state was taken away learns it from what it records next, which the copy then has.
+            self.worker.write_unwatched(move |transaction| lease::renew(transaction, &scope, &lease, now)).await
         })
     }
 

@@ -6,7 +6,7 @@ use crate::shop;
 use std::fs;
 
 use shop::{adopted, commit, lease, open, scope};
-use trueup_state::{Acquired, Holder, Snapshot, Store};
+use trueup_state::{Acquired, Holder, Snapshot, Store, StoreError};
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -135,4 +135,66 @@ async fn ten_thousand_records_load_as_they_were_written() {
     assert_eq!(store.load(&scope()).await.unwrap().records, expected);
     commit(&store, &lease, vec![adopted(1)]).await.unwrap_err();
     assert_eq!(store.commits(), 2, "neither reading nor a refusal is a commit");
+}
+
+/// STATE-16: a commit to a file that no path leads to is no commit; what it wrote is in a copy.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_commit_to_a_file_that_was_taken_away_fails_and_is_in_the_copy() {
+    type Blow = fn(&std::path::Path);
+    let blows: [(Blow, &str); 5] = [
+        (|state| fs::remove_dir_all(state).unwrap(), "state was removed or renamed"),
+        (|state| fs::rename(state, state.with_extension("old")).unwrap(), "state was removed or renamed"),
+        (|state| fs::remove_file(state.join("state.db")).unwrap(), "state.db was removed or renamed"),
+        (
+            |state| {
+                fs::copy(state.join("state.db"), state.join("other")).unwrap();
+                fs::rename(state.join("other"), state.join("state.db")).unwrap();
+            },
+            "state.db was replaced by another file",
+        ),
+        (|state| fs::remove_file(state.join("state.db-wal")).unwrap(), "state.db-wal was removed or renamed"),
+    ];
+    for (blow, happened) in blows {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let store = open(&state.join("state.db")).await.unwrap();
+        let lease = lease(&store).await;
+        commit(&store, &lease, vec![adopted(1)]).await.unwrap();
+        blow(&state);
+        assert_eq!(store.renew(&scope(), &lease).await, Ok(()), "the next commit tells, and has a copy");
+        let saved = |outcome: StoreError| match outcome {
+            StoreError::TakenAway { what, copy: Ok(copy), .. } => {
+                assert!(what.ends_with(happened), "{what}");
+                copy
+            }
+            other => panic!("{happened}: {other}"),
+        };
+        let copy = saved(commit(&store, &lease, vec![adopted(2)]).await.unwrap_err());
+        assert_eq!(saved(store.release(&scope(), &lease).await.unwrap_err()), copy, "one copy, written again");
+        drop(store);
+        let copy = open(std::path::Path::new(&copy)).await.unwrap();
+        assert_eq!(copy.load(&scope()).await.unwrap().records.len(), 2, "{happened}");
+        let next = shop::lease(&copy).await;
+        assert!(next.token > lease.token, "the lease was given back in the copy");
+    }
+}
+
+/// STATE-16: closing a database must not delete the log of another one at the same path.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_database_that_replaced_an_open_one_keeps_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let path = state.join("state.db");
+    let first = open(&path).await.unwrap();
+    lease(&first).await;
+    fs::rename(&state, folder.path().join("old")).unwrap();
+    let second = open(&path).await.unwrap();
+    let held = lease(&second).await;
+    drop(first);
+    assert_eq!(names(&state), ["state.db", "state.db-lease-1", "state.db-shm", "state.db-wal"]);
+    commit(&second, &held, vec![adopted(1)]).await.unwrap();
+    let third = open(&path).await.unwrap();
+    assert_eq!(third.load(&scope()).await.unwrap().records.len(), 1);
 }
