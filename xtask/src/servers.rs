@@ -5,7 +5,7 @@ use std::process::Command;
 
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 use trueup_test_servers::postgres::Postgres;
-use trueup_test_servers::{LEFT_OUT, disk, postgres};
+use trueup_test_servers::{LEFT_OUT, disk, faketime, postgres};
 
 use crate::cargo;
 
@@ -38,6 +38,12 @@ const TOOLS: &[Tool] = &[
         title: "the S3 server moto",
         found: || Emulator::Moto.install().is_ok(),
         install: || install_emulator(Emulator::Moto),
+    },
+    Tool {
+        name: faketime::NAME,
+        title: "libfaketime",
+        found: || faketime::library().is_some(),
+        install: || install_package("faketime"),
     },
     Tool {
         name: disk::NAME,

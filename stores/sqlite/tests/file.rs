@@ -4,9 +4,12 @@
 use crate::shop;
 
 use std::fs;
+use std::sync::Arc;
 
 use shop::{adopted, commit, lease, open, scope};
+use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Holder, Snapshot, Store, StoreError};
+use trueup_store_sqlite::SqliteStore;
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -49,6 +52,70 @@ async fn the_lease_of_a_run_that_is_gone_is_free_at_once() {
     fs::remove_file(folder.path().join("state.db-lease-1")).unwrap();
     let third = open(&path).await.unwrap();
     assert!(matches!(third.acquire(&scope(), &other, term).await.unwrap(), Acquired::Held(_)));
+}
+
+/// STATE-17: the clock of whoever asks is an hour ahead, as after a step of the clock or a suspension.
+#[tokio::test]
+async fn a_wrong_clock_does_not_give_the_lease_of_a_living_run_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let ahead = HandClock::new();
+    ahead.advance(std::time::Duration::from_secs(3600));
+    let first = open(&path).await.unwrap();
+    let second = SqliteStore::open(&path, Arc::new(ahead)).await.unwrap();
+    let old = lease(&first).await;
+    let held = second.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(held) if held.token == old.token), "its holder lives");
+    // Taken away by hand, it is free although the one that had it has not noticed yet.
+    assert!(second.unlock(&scope(), "run-1").await.unwrap().is_some());
+    let next = second.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(next, Acquired::Lease(_)), "{next:?}");
+    assert_eq!(first.renew(&scope(), &old).await, Err(StoreError::Superseded));
+    drop(first);
+    let third = open(&path).await.unwrap();
+    let held = third.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(_)), "the second one lives: {held:?}");
+}
+
+/// STATE-17: locks of another machine may not be seen here, so only the end of its term frees its lease.
+#[tokio::test]
+async fn a_free_lock_of_another_machine_proves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let clock = HandClock::new();
+    let first = open(&path).await.unwrap();
+    let old = lease(&first).await;
+    drop(first);
+    fs::write(folder.path().join("state.db-lease-1"), format!("{} another-boot", old.token.0)).unwrap();
+    let second = SqliteStore::open(&path, Arc::new(clock.clone())).await.unwrap();
+    let held = second.acquire(&scope(), &other("elsewhere"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(_)), "it may be at work there: {held:?}");
+    let Acquired::Held(held) = held else { unreachable!() };
+    clock.advance(held.expires.duration_since(held.since).unwrap());
+    let next = second.acquire(&scope(), &other("elsewhere"), TERM).await.unwrap();
+    assert!(matches!(next, Acquired::Lease(_)), "{next:?}");
+}
+
+/// STATE-17: a lock file that somebody removed is there again after the next renewal.
+#[tokio::test]
+async fn a_removed_lock_file_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let ahead = HandClock::new();
+    let first = open(&path).await.unwrap();
+    let old = lease(&first).await;
+    fs::remove_file(folder.path().join("state.db-lease-1")).unwrap();
+    first.renew(&scope(), &old).await.unwrap();
+    ahead.advance(std::time::Duration::from_secs(3600));
+    let second = SqliteStore::open(&path, Arc::new(ahead)).await.unwrap();
+    let held = second.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(_)), "{held:?}");
+}
+
+const TERM: std::time::Duration = std::time::Duration::from_secs(60);
+
+fn other(host: &str) -> Holder {
+    Holder { run: "run-2".into(), user: "eve".into(), host: host.into(), reason: "deploy".into() }
 }
 
 /// STATE-4: a run that ends on a full disk cannot give its lease back, and is over all the same.
@@ -171,7 +238,11 @@ async fn a_commit_to_a_file_that_was_taken_away_fails_and_is_in_the_copy() {
             other => panic!("{happened}: {other}"),
         };
         let copy = saved(commit(&store, &lease, vec![adopted(2)]).await.unwrap_err());
-        assert_eq!(saved(store.release(&scope(), &lease).await.unwrap_err()), copy, "one copy, written again");
+        assert_eq!(
+            saved(store.release(&scope(), &lease).await.unwrap_err()),
+            copy,
+            "one copy, written again"
+        );
         drop(store);
         let copy = open(std::path::Path::new(&copy)).await.unwrap();
         assert_eq!(copy.load(&scope()).await.unwrap().records.len(), 2, "{happened}");

@@ -26,6 +26,12 @@ impl Place {
         self.folder.path()
     }
 
+    /// The value of a variable that says where the state is.
+    pub(crate) fn variable(&self, name: &str) -> &str {
+        let found = self.variables.iter().find(|(own, _)| *own == name);
+        found.map(|(_, value)| value.as_str()).unwrap_or_default()
+    }
+
     /// Makes this the program.
     pub(crate) fn write(&self, program: &str) {
         std::fs::write(self.folder.path().join("main.tf"), program).unwrap();
