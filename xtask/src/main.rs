@@ -53,8 +53,8 @@ const PHASES: &[Phase] = &[
 
 /// The first lines that `ci` prints.
 const DURATION: &str = "All phases together take about 12 minutes from nothing on two cores, and about 5 when everything \
-                        is built.\nDownloaded or installed where missing: crates, PostgreSQL (apt-get), and the AWS \
-                        emulators ministack and moto (pip).";
+                        is built.\nDownloaded or installed where missing: crates, PostgreSQL and libfaketime (apt-get), \
+                        and the AWS emulators ministack and moto (pip).";
 
 /// Exit status for arguments that make no sense, as is customary.
 const USAGE_ERROR: u8 = 2;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 use trueup_test_servers::postgres::Postgres;
-use trueup_test_servers::{LEFT_OUT, postgres};
+use trueup_test_servers::{LEFT_OUT, disk, faketime, postgres};
 
 use crate::cargo;
 
@@ -38,6 +38,18 @@ const TOOLS: &[Tool] = &[
         title: "the S3 server moto",
         found: || Emulator::Moto.install().is_ok(),
         install: || install_emulator(Emulator::Moto),
+    },
+    Tool {
+        name: faketime::NAME,
+        title: "libfaketime",
+        found: || faketime::library().is_some(),
+        install: || install_package("faketime"),
+    },
+    Tool {
+        name: disk::NAME,
+        title: "a file system of a chosen size",
+        found: disk::is_there,
+        install: || Err("this needs Linux, and leave to mount in a namespace (`unshare --mount`)".to_owned()),
     },
 ];
 

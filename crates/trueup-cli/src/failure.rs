@@ -188,12 +188,27 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
             "put a copy of it back; or move it away, and `trueup state import` an export, or `trueup deploy` \
              to find again what can be found",
         ),
+        StoreError::TakenAway { location, copy: Ok(copy), .. } => diagnostic
+            .hint(format!("put the copy back before anything is deployed again: `{}`", put_back(copy, location)))
+            .hint("if something else is at that place by now, find out whose it is first"),
+        StoreError::TakenAway { .. } => diagnostic.hint(
+            "put a backup of the state back before anything is deployed again; without one, `trueup deploy` finds \
+             again what can be found",
+        ),
         StoreError::Key { error: KeyError::Format { .. }, .. } => diagnostic,
         StoreError::Key { .. } => diagnostic
             .hint("bring the key back, or say where it is: `trueup config` shows what is set")
             .hint("if it is lost, `trueup state rekey --forget` gives up the secrets, and nothing else"),
         StoreError::Format { .. } => diagnostic,
     }
+}
+
+/// The command that puts a copy of a state file in its place. A log that is left there belongs to another database: it
+/// would be replayed into the copy.
+fn put_back(copy: &str, location: &str) -> String {
+    let folder = std::path::Path::new(location).parent().unwrap_or(std::path::Path::new("."));
+    let folder = folder.display();
+    format!("mkdir -p {folder} && rm -f {location}-wal {location}-shm && mv {copy} {location}")
 }
 
 impl From<EngineError> for CommandError {

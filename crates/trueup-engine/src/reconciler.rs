@@ -299,7 +299,7 @@ impl Reconciler {
             let released = lease.release().await;
             if let Some(mut deployed) = outcome? {
                 if let (Deployed::Ran(report), Err(error)) = (&mut deployed, released) {
-                    report.warnings.push(format!("{error}; the lease expires by itself"));
+                    report.not_released(error);
                 }
                 return Ok(deployed);
             }

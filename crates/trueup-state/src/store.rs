@@ -237,6 +237,16 @@ pub enum StoreError {
         /// What and where.
         what: String,
     },
+    /// The store was removed, replaced or renamed while this writer had it open: nothing more is recorded there.
+    #[error("the state at {location} was taken away while in use: {what}; {}", told_copy(.copy))]
+    TakenAway {
+        /// Where the store was.
+        location: String,
+        /// What happened to it, such as `state.db was removed`.
+        what: String,
+        /// Where a copy with everything committed so far is; or why there is none.
+        copy: Result<String, String>,
+    },
     /// The secrets of a scope can be neither opened nor sealed.
     #[error("the secrets of {stack} ({stage}) cannot be opened or sealed: {error}; nothing was touched")]
     Key {
@@ -259,4 +269,11 @@ pub enum StoreError {
         /// The newest version known.
         known: u64,
     },
+}
+
+fn told_copy(copy: &Result<String, String>) -> String {
+    match copy {
+        Ok(place) => format!("a copy with everything recorded so far is at {place}"),
+        Err(cause) => format!("no copy of it could be written: {cause}"),
+    }
 }

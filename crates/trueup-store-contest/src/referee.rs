@@ -35,8 +35,10 @@ pub struct Contest {
     pub commits: usize,
     /// How many contestants must have been killed before it ends.
     pub kills: usize,
-    /// How many must have been stopped until another took over.
+    /// How many must have been stopped until another took over, or for longer than their lease where nobody may.
     pub stops: usize,
+    /// Whether the store knows who lives, so that nobody may take over from one that is stopped.
+    pub living_keep_leases: bool,
     /// What decides whom it hits.
     pub seed: u64,
 }
@@ -46,7 +48,7 @@ impl Contest {
     pub fn new(test: &str, place: &str) -> Self {
         let (test, place) = (test.to_owned(), place.to_owned());
         let (commits, kills, stops) = sized((120, 4, 1), (400, 10, 6));
-        Contest { test, place, processes: 8, commits, kills, stops, seed: 1 }
+        Contest { test, place, processes: 8, commits, kills, stops, living_keep_leases: false, seed: 1 }
     }
 
     /// Holds the contest, to the end of all contestants.
@@ -99,7 +101,10 @@ impl Referee {
     fn watch(&mut self, reports: &Receiver<(String, Report)>) {
         let mut last_progress = now();
         while !self.is_over() {
-            self.let_go(|stopped| stopped.since.elapsed() > STOPPED_MAX);
+            let outlasted = self.let_go(|stopped| stopped.since.elapsed() > STOPPED_MAX);
+            if self.contest.living_keep_leases {
+                self.account.outlasted += outlasted;
+            }
             assert!(last_progress.elapsed() < SILENCE_MAX, "nobody makes progress: {}", self.account);
             let (name, report) = match reports.recv_timeout(TERM) {
                 Ok(heard) => heard,
@@ -119,6 +124,9 @@ impl Referee {
                         self.until_next = 3 + self.chance.below(20);
                     }
                 }
+                Report::Superseded { .. } if self.contest.living_keep_leases => {
+                    panic!("{name} lost its lease while it lived: {}", self.account)
+                }
                 Report::Superseded { .. } | Report::Trouble(_) => {}
                 Report::Broken(what) => panic!("{name}: {what}"),
             }
@@ -126,9 +134,10 @@ impl Referee {
     }
 
     fn is_over(&self) -> bool {
-        let Account { kills, takeovers, .. } = self.account;
+        let Account { kills, takeovers, outlasted, .. } = self.account;
         let commits = self.account.acknowledged();
-        commits >= self.contest.commits && kills >= self.contest.kills && takeovers >= self.contest.stops
+        let stops = if self.contest.living_keep_leases { outlasted } else { takeovers };
+        commits >= self.contest.commits && kills >= self.contest.kills && stops >= self.contest.stops
     }
 
     /// Kills anyone, or stops the one that has just committed: it holds the lease, most probably.

@@ -15,6 +15,8 @@ pub struct Account {
     pub kills: usize,
     /// How many were stopped until another had taken their lease over.
     pub takeovers: usize,
+    /// How many were stopped for longer than their lease, and kept it.
+    pub outlasted: usize,
     /// How many commits were refused because another had taken the lease over.
     pub superseded: usize,
     /// How often the store was out of reach.
@@ -63,7 +65,7 @@ impl Account {
             }
             assert!(!committed.is_empty(), "{scope:?}: somebody should have made progress");
         }
-        assert!(self.superseded > 0, "somebody should have come too late: {self}");
+        assert!(self.superseded + self.outlasted > 0, "somebody should have come too late: {self}");
         let who: BTreeSet<&str> = self.committed.iter().flatten().map(|it| it.contestant.as_str()).collect();
         assert!(who.len() > 2, "several should have got a turn: {self}");
     }
@@ -92,11 +94,11 @@ fn check_counts(counts: &[Count], committed: &[Count]) {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Account { kills, takeovers, superseded, trouble, last_trouble, .. } = self;
+        let Account { kills, takeovers, outlasted, superseded, trouble, last_trouble, .. } = self;
         write!(
             f,
             "{} commits acknowledged, {kills} contestants killed, {takeovers} stopped until another took over, \
-             {superseded} commits refused, {trouble} times out of reach ({last_trouble})",
+             {outlasted} for longer than their leases, {superseded} commits refused, {trouble} times out of reach ({last_trouble})",
             self.acknowledged()
         )
     }

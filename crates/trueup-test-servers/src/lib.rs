@@ -1,12 +1,16 @@
 //! Real servers for tests: found or installed, started on this machine, gone with the test.
 //!
+//! - [`disk`]: a file system of a chosen size
 //! - [`emulator`]: an emulator of AWS, which can be killed and started again
+//! - [`faketime`]: another time for one process
 //! - [`gate`]: what stands before a server and holds an exchange in its middle
 //! - [`postgres`]: a PostgreSQL server of its own, which can be killed and started again
 //! - [`left_out`]: whether the test command said to do without a server
 //! - [`sized`]: the size of a test, in every run and in a soak
 
+pub mod disk;
 pub mod emulator;
+pub mod faketime;
 pub mod gate;
 pub mod postgres;
 

@@ -19,6 +19,8 @@ pub(crate) enum Fault {
     Garbled(String),
     /// What is there has a newer format.
     Newer { found: u64 },
+    /// A file of the open database is no longer at its path: what happened, and where a copy of the contents is.
+    TakenAway { what: String, copy: Result<String, String> },
     /// The store works, and refuses.
     Refused(StoreError),
 }
@@ -30,6 +32,7 @@ impl Fault {
         match self {
             Fault::Refused(refusal) => refusal,
             Fault::Newer { found } => StoreError::Format { location, found, known: FORMAT },
+            Fault::TakenAway { what, copy } => StoreError::TakenAway { location, what, copy },
             Fault::Garbled(what) => StoreError::Damaged { location, what },
             Fault::Sqlite(error) if is_damage(&error) => {
                 StoreError::Damaged { location, what: error.to_string() }

@@ -1,4 +1,5 @@
-//! Leases. The callers bring the time, so that the thread needs no clock.
+//! Leases. The lock file of a scope decides whether a lease is held (`life`), and time only where the lock says nothing.
+//! The callers bring the time, so that the thread needs no clock.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +9,7 @@ use trueup_state::{Acquired, FencingToken, HeldLease, Holder, Lease, Scope, Stor
 
 use crate::columns::{Count, Time};
 use crate::fault::Fault;
-use crate::life::SignsOfLife;
+use crate::life::{Sign, SignsOfLife};
 use crate::scope;
 
 pub(crate) fn acquire(
@@ -20,15 +21,18 @@ pub(crate) fn acquire(
     signs: &SignsOfLife,
 ) -> Result<Acquired, Fault> {
     let number = scope::number_or_new(transaction, scope)?;
-    let sign = signs.take(number);
-    if let Some(held) = held(transaction, scope)?.filter(|held| now < held.expires) {
-        // Only a file that its holder had locked, and nobody locks now, says that the holder is gone. A store that was
-        // closed stays so without one.
-        let is_gone = sign.as_ref().and_then(|sign| sign.last) == Some(held.token);
-        if !is_gone || held.moved_to().is_some() {
-            return Ok(Acquired::Held(held));
-        }
-    }
+    let lock = match held(transaction, scope)? {
+        None => signs.take(number),
+        // A store that was closed stays so, whoever lives.
+        Some(held) if held.moved_to().is_some() => return Ok(Acquired::Held(held)),
+        Some(held) => match signs.look(number) {
+            Sign::Alive => return Ok(Acquired::Held(held)),
+            Sign::Free(lock) if lock.proves_gone(&held, holder) => Some(lock),
+            Sign::Free(_) | Sign::Unknown if now < held.expires => return Ok(Acquired::Held(held)),
+            Sign::Free(lock) => Some(lock),
+            Sign::Unknown => None,
+        },
+    };
     let holder = serde_json::to_string(holder).map_err(|error| Fault::System(error.into()))?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO leases (scope, token, holder, since, expires) VALUES (?1, 1, ?2, ?3, ?4)
@@ -38,8 +42,8 @@ pub(crate) fn acquire(
     )?;
     let row = params![number, holder, Time(now), Time(after(now, term))];
     let Count(token) = insert.query_row(row, |row| row.get(0))?;
-    if let Some(sign) = sign {
-        signs.keep(number, sign, FencingToken(token));
+    if let Some(lock) = lock {
+        signs.keep(number, lock, FencingToken(token));
     }
     Ok(Acquired::Lease(Lease { token: FencingToken(token), term }))
 }
@@ -49,8 +53,10 @@ pub(crate) fn renew(
     scope: &Scope,
     lease: &Lease,
     now: SystemTime,
+    signs: &SignsOfLife,
 ) -> Result<(), Fault> {
     let scope = check_held(transaction, scope, lease.token)?;
+    signs.restore(scope, lease.token);
     let mut update = transaction.prepare_cached("UPDATE leases SET expires = ?2 WHERE scope = ?1")?;
     update.execute(params![scope, Time(after(now, lease.term))])?;
     Ok(())

@@ -2,7 +2,8 @@
 //!
 //! [`SqliteStore`] sends each call to a thread that owns the connection (`worker`), which runs it as one transaction
 //! (`commit`, `lease`, `contents`, `keyring`, `scope`; `life` tells runs that were killed from those at work). `file`
-//! makes and opens the file, `schema` says what is in it, and `fault` what callers are told when something is wrong with it. The store keeps what it is given: it does not check that
+//! makes and opens the file, `presence` notices that it was taken away, `schema` says what is in it, and `fault` what
+//! callers are told when something is wrong with it. The store keeps what it is given: it does not check that
 //! records follow from their entries, and it does not seal secrets (a store that does stands around it); the file is for
 //! its owner alone all the same.
 
@@ -14,6 +15,7 @@ mod file;
 mod keyring;
 mod lease;
 mod life;
+mod presence;
 mod schema;
 mod scope;
 mod worker;
@@ -42,8 +44,8 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the store at a path; makes the file and the folders above it if they are not there. Leases expire by the
-    /// clock, which must therefore be that of everyone who opens the same file.
+    /// Opens the store at a path; makes the file and the folders above it if they are not there. A lease is held while its
+    /// holder lives, whatever the clock says. Only where that cannot be known does it expire, by the clock of whoever asks.
     pub async fn open(path: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Result<SqliteStore, StoreError> {
         let path = path.into();
         let signs = Arc::new(SignsOfLife::beside(&path));
@@ -92,7 +94,11 @@ impl Store for SqliteStore {
     fn renew<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let (scope, lease, now) = (scope.clone(), lease.clone(), self.clock.now());
-            self.worker.write(move |transaction| lease::renew(transaction, &scope, &lease, now)).await
+            let signs = self.signs.clone();
+            // A run whose state was taken away learns it from what it records next, which the copy then has.
+            self.worker
+                .write_unwatched(move |transaction| lease::renew(transaction, &scope, &lease, now, &signs))
+                .await
         })
     }
 
@@ -103,9 +109,14 @@ impl Store for SqliteStore {
                 let signs = signs.clone();
                 move |transaction: &Transaction<'_>| lease::release(transaction, &scope, token, &signs)
             };
-            if let Some(number) = self.worker.write(release).await? {
+            let Some(number) = self.worker.write(release).await? else { return Ok(()) };
+            // In a transaction of its own, which keeps others from taking the lease just then.
+            let clear = move |_: &Transaction<'_>| {
                 signs.clear(number, token);
-            }
+                Ok(())
+            };
+            // What stays is a file that nobody locks.
+            let _ = self.worker.write_unwatched(clear).await;
             Ok(())
         })
     }

@@ -1,17 +1,25 @@
-//! Signs of life: how a run that was killed is told from one that is still at it.
+//! Signs of life: whether the run that holds a lease is still alive.
 //!
-//! Whoever takes a lease also locks a file beside the database, which the operating system unlocks when the process
-//! ends, however it ends. A lease whose holder left its token in a file that nobody locks any more is free at once: after
-//! a crash nobody has to wait until it expires. Where the lock cannot be had, leases simply expire.
+//! Whoever takes a lease also locks a file beside the database. The operating system unlocks it when the process ends,
+//! however it ends. The lock decides, whatever clocks say (STATE-17): while the file is locked, the lease is held; once
+//! nobody locks a file in which the holder left its token, the lease is free at once. Only where the lock says nothing do
+//! leases expire: it cannot be had on this file system, somebody removed the file, or the holder is on another machine,
+//! whose locks may not be seen here.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 
-use trueup_state::FencingToken;
+use trueup_state::{FencingToken, HeldLease, Holder};
+
+use crate::presence::Identity;
+
+/// How often a file is opened again that was removed meanwhile. More often, and the file system tells files apart by
+/// something else.
+const RACES_MAX: usize = 16;
 
 pub(crate) struct SignsOfLife {
     database: PathBuf,
@@ -19,10 +27,29 @@ pub(crate) struct SignsOfLife {
     kept: Mutex<BTreeMap<i64, (FencingToken, File)>>,
 }
 
-/// A file that is locked, and the token that its last holder left in it.
-pub(crate) struct Sign {
+/// What the file of a scope says about who holds its lease.
+pub(crate) enum Sign {
+    /// Somebody has it locked.
+    Alive,
+    /// Nobody had it locked; now we have.
+    Free(LockedFile),
+    /// It can be neither opened nor locked.
+    Unknown,
+}
+
+/// A locked file, and what its last holder left in it.
+pub(crate) struct LockedFile {
     file: File,
-    pub(crate) last: Option<FencingToken>,
+    token: Option<FencingToken>,
+    boot: Option<String>,
+}
+
+impl LockedFile {
+    /// Whether this proves that the holder of a lease is gone: it had this file locked, on this machine.
+    pub(crate) fn proves_gone(&self, held: &HeldLease, asking: &Holder) -> bool {
+        let same_boot = self.boot.is_some() && self.boot == *BOOT;
+        self.token == Some(held.token) && (same_boot || held.holder.host == asking.host)
+    }
 }
 
 impl SignsOfLife {
@@ -30,25 +57,69 @@ impl SignsOfLife {
         SignsOfLife { database: database.to_owned(), kept: Mutex::default() }
     }
 
-    /// The file of a scope, locked; `None` if another holds it or it cannot be had.
-    pub(crate) fn take(&self, scope: i64) -> Option<Sign> {
+    /// What the file of a scope says; it is made if there is none.
+    pub(crate) fn look(&self, scope: i64) -> Sign {
+        let path = self.path(scope);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(self.path(scope)).ok()?;
-        file.try_lock().ok()?;
-        let mut text = String::new();
-        let last = file.read_to_string(&mut text).ok().and_then(|_| text.parse().ok()).map(FencingToken);
-        Some(Sign { file, last })
+        for _ in 0..RACES_MAX {
+            let Ok(mut file) = options.open(&path) else { return Sign::Unknown };
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Sign::Alive,
+                Err(TryLockError::Error(_)) => return Sign::Unknown,
+            }
+            if !is_at(&file, &path) {
+                // Whoever gave its lease back removed it after it was opened here: a lock that nobody else sees.
+                continue;
+            }
+            let mut text = String::new();
+            let _ = file.read_to_string(&mut text);
+            let mut words = text.split_whitespace();
+            let token = words.next().and_then(|word| word.parse().ok()).map(FencingToken);
+            return Sign::Free(LockedFile { file, token, boot: words.next().map(str::to_owned) });
+        }
+        Sign::Unknown
+    }
+
+    /// The locked file of a scope whose lease is free. A lock of somebody who lost the lease, and has not noticed yet, is
+    /// left behind with its file.
+    pub(crate) fn take(&self, scope: i64) -> Option<LockedFile> {
+        let sign = match self.look(scope) {
+            Sign::Alive => {
+                fs::remove_file(self.path(scope)).ok()?;
+                self.look(scope)
+            }
+            sign => sign,
+        };
+        match sign {
+            Sign::Free(file) => Some(file),
+            Sign::Alive | Sign::Unknown => None,
+        }
     }
 
     /// Leaves the token of a lease in its file, which stays locked for as long as this handle lasts.
-    pub(crate) fn keep(&self, scope: i64, sign: Sign, token: FencingToken) {
-        let Sign { mut file, .. } = sign;
-        let left = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", token.0));
-        if let (Ok(()), Ok(mut kept)) = (left, self.kept.lock()) {
+    pub(crate) fn keep(&self, scope: i64, LockedFile { mut file, .. }: LockedFile, token: FencingToken) {
+        let text = format!("{} {}", token.0, BOOT.as_deref().unwrap_or_default());
+        // What cannot be written is missed only after a crash: the lease then expires.
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
+        if let Ok(mut kept) = self.kept.lock() {
             kept.insert(scope, (token, file));
+        }
+    }
+
+    /// Makes and locks the file of a lease again if somebody removed it.
+    pub(crate) fn restore(&self, scope: i64, token: FencingToken) {
+        let path = self.path(scope);
+        let is_lost = |kept: &BTreeMap<i64, (FencingToken, File)>| {
+            kept.get(&scope).is_some_and(|(kept, file)| *kept == token && !is_at(file, Path::new(&path)))
+        };
+        if self.kept.lock().is_ok_and(|kept| is_lost(&kept))
+            && let Sign::Free(file) = self.look(scope)
+        {
+            self.keep(scope, file, token);
         }
     }
 
@@ -60,11 +131,12 @@ impl SignsOfLife {
         ours && kept.remove(&scope).is_some()
     }
 
-    /// Removes the file of a lease that was given back, unless another run has it by now. Whoever opens it just then locks
-    /// a file that others no longer see; the lease of that run expires like any other.
+    /// Removes the file of a lease that was given back, unless another run has it by now. Nobody may take a lease meanwhile.
     pub(crate) fn clear(&self, scope: i64, token: FencingToken) {
-        if self.take(scope).is_some_and(|sign| sign.last == Some(token)) {
-            let _ = std::fs::remove_file(self.path(scope));
+        if let Sign::Free(file) = self.look(scope)
+            && file.token == Some(token)
+        {
+            let _ = fs::remove_file(self.path(scope));
         }
     }
 
@@ -74,3 +146,18 @@ impl SignsOfLife {
         path
     }
 }
+
+/// Whether a path leads to this file.
+fn is_at(file: &File, path: impl AsRef<Path>) -> bool {
+    match (file.metadata(), Identity::at(path.as_ref())) {
+        (Ok(open), Ok(found)) => Identity::of(&open) == found,
+        _ => false,
+    }
+}
+
+/// What tells one start of a machine from all others, where there is such a thing: its containers share it, as they share
+/// locks.
+static BOOT: LazyLock<Option<String>> = LazyLock::new(|| {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+});

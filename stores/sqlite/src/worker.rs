@@ -12,8 +12,15 @@ use trueup_state::StoreError;
 
 use crate::fault::Fault;
 use crate::file;
+use crate::presence::Presence;
 
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+type Job = Box<dyn FnOnce(&mut Database) + Send>;
+
+/// What the thread owns.
+struct Database {
+    connection: Connection,
+    presence: Presence,
+}
 
 /// A handle on the thread. Dropping it waits until the thread has finished its jobs and closed the file, so that what
 /// is left is one whole file without companions.
@@ -33,11 +40,13 @@ impl Worker {
         let run = {
             let path = path.clone();
             move || match file::open(&path) {
-                Ok(mut connection) => {
+                Ok(connection) => {
+                    let mut database = Database { connection, presence: Presence::of(&path) };
                     let _ = opened.send(Ok(()));
                     for job in queue {
-                        job(&mut connection);
+                        job(&mut database);
                     }
+                    database.presence.before_close(&database.connection);
                 }
                 Err(fault) => drop(opened.send(Err(fault))),
             }
@@ -63,47 +72,55 @@ impl Worker {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let job = |connection: &mut Connection| work(&connection.transaction()?);
+        let job = |database: &mut Database| work(&database.connection.transaction()?);
         self.ask(job).await.map_err(|fault| fault.told("read", &self.path))
     }
 
-    /// Writes, as a whole or not at all; durable when it returns.
+    /// Writes, as a whole or not at all; durable when it returns. Fails if the files are no longer at their paths, where
+    /// nobody would find what was written; the copy that is then made has it.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         let commits = self.commits.clone();
-        let job = move |connection: &mut Connection| {
-            let before = connection.total_changes();
-            // Taking the write lock at the start is what lets SQLite wait for another process instead of failing.
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let answer = work(&transaction)?;
-            transaction.commit()?;
-            if connection.total_changes() != before {
-                commits.fetch_add(1, Ordering::Relaxed);
+        let job = move |database: &mut Database| {
+            let outcome = commit(&mut database.connection, &commits, work);
+            // A refusal is an answer; anything else may be because the files are gone.
+            if !matches!(outcome, Err(Fault::Refused(_))) {
+                database.presence.check(&database.connection)?;
             }
-            Ok(answer)
+            outcome
         };
+        self.ask(job).await.map_err(|fault| fault.told("write", &self.path))
+    }
+
+    /// Writes what is of no use to anyone else, without a look at the files.
+    pub(crate) async fn write_unwatched<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let commits = self.commits.clone();
+        let job = move |database: &mut Database| commit(&mut database.connection, &commits, work);
         self.ask(job).await.map_err(|fault| fault.told("write", &self.path))
     }
 
     /// Writes the file anew, so that nothing is left in it of what was deleted or overwritten.
     pub(crate) async fn leave_no_trace(&self) -> Result<(), StoreError> {
-        let job = |connection: &mut Connection| {
-            connection.execute_batch("VACUUM")?;
+        let job = |database: &mut Database| {
+            database.connection.execute_batch("VACUUM")?;
             // As long as someone reads, the log stays; it goes with the last who has the file open.
-            Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+            Ok(database.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
         };
         self.ask(job).await.map_err(|fault| fault.told("write", &self.path))
     }
 
     async fn ask<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&mut Database) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let (answer, answered) = oneshot::channel();
         // Whoever asked may have stopped waiting: what was begun is done all the same.
-        let job: Job = Box::new(|connection| drop(answer.send(work(connection))));
+        let job: Job = Box::new(|database| drop(answer.send(work(database))));
         let sent = self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok());
         sent.ok_or_else(ended)?;
         answered.await.unwrap_or_else(|_| Err(ended()))
@@ -118,6 +135,22 @@ impl Drop for Worker {
             let _ = thread.join();
         }
     }
+}
+
+fn commit<T>(
+    connection: &mut Connection,
+    commits: &AtomicU64,
+    work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let before = connection.total_changes();
+    // Taking the write lock at the start is what lets SQLite wait for another process instead of failing.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let answer = work(&transaction)?;
+    transaction.commit()?;
+    if connection.total_changes() != before {
+        commits.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(answer)
 }
 
 fn ended() -> Fault {

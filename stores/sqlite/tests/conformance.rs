@@ -46,6 +46,10 @@ impl StoreUnderTest for InFolder {
         self.clock.advance(duration);
         true
     }
+
+    fn knows_who_lives(&self) -> bool {
+        true
+    }
 }
 
 /// STATE-10.

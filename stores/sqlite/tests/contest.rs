@@ -19,12 +19,14 @@ async fn contestant() {
     }
 }
 
-/// STATE-2, STATE-3, STATE-4.
+/// STATE-2, STATE-3, STATE-4, STATE-17.
 #[tokio::test]
 async fn nothing_gets_lost_among_processes_that_are_killed_and_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db").display().to_string();
-    let account = Contest::new("contest::contestant", &path).hold();
+    let mut contest = Contest::new("contest::contestant", &path);
+    contest.living_keep_leases = true;
+    let account = contest.hold();
     println!("{account}");
     account.check(&open(&path).await).await;
 }

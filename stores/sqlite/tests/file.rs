@@ -4,9 +4,12 @@
 use crate::shop;
 
 use std::fs;
+use std::sync::Arc;
 
 use shop::{adopted, commit, lease, open, scope};
-use trueup_state::{Acquired, Holder, Snapshot, Store};
+use trueup_state::conformance::HandClock;
+use trueup_state::{Acquired, Holder, Snapshot, Store, StoreError};
+use trueup_store_sqlite::SqliteStore;
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -49,6 +52,70 @@ async fn the_lease_of_a_run_that_is_gone_is_free_at_once() {
     fs::remove_file(folder.path().join("state.db-lease-1")).unwrap();
     let third = open(&path).await.unwrap();
     assert!(matches!(third.acquire(&scope(), &other, term).await.unwrap(), Acquired::Held(_)));
+}
+
+/// STATE-17: the clock of whoever asks is an hour ahead, as after a step of the clock or a suspension.
+#[tokio::test]
+async fn a_wrong_clock_does_not_give_the_lease_of_a_living_run_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let ahead = HandClock::new();
+    ahead.advance(std::time::Duration::from_secs(3600));
+    let first = open(&path).await.unwrap();
+    let second = SqliteStore::open(&path, Arc::new(ahead)).await.unwrap();
+    let old = lease(&first).await;
+    let held = second.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(held) if held.token == old.token), "its holder lives");
+    // Taken away by hand, it is free although the one that had it has not noticed yet.
+    assert!(second.unlock(&scope(), "run-1").await.unwrap().is_some());
+    let next = second.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(next, Acquired::Lease(_)), "{next:?}");
+    assert_eq!(first.renew(&scope(), &old).await, Err(StoreError::Superseded));
+    drop(first);
+    let third = open(&path).await.unwrap();
+    let held = third.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(_)), "the second one lives: {held:?}");
+}
+
+/// STATE-17: locks of another machine may not be seen here, so only the end of its term frees its lease.
+#[tokio::test]
+async fn a_free_lock_of_another_machine_proves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let clock = HandClock::new();
+    let first = open(&path).await.unwrap();
+    let old = lease(&first).await;
+    drop(first);
+    fs::write(folder.path().join("state.db-lease-1"), format!("{} another-boot", old.token.0)).unwrap();
+    let second = SqliteStore::open(&path, Arc::new(clock.clone())).await.unwrap();
+    let held = second.acquire(&scope(), &other("elsewhere"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(_)), "it may be at work there: {held:?}");
+    let Acquired::Held(held) = held else { unreachable!() };
+    clock.advance(held.expires.duration_since(held.since).unwrap());
+    let next = second.acquire(&scope(), &other("elsewhere"), TERM).await.unwrap();
+    assert!(matches!(next, Acquired::Lease(_)), "{next:?}");
+}
+
+/// STATE-17: a lock file that somebody removed is there again after the next renewal.
+#[tokio::test]
+async fn a_removed_lock_file_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let ahead = HandClock::new();
+    let first = open(&path).await.unwrap();
+    let old = lease(&first).await;
+    fs::remove_file(folder.path().join("state.db-lease-1")).unwrap();
+    first.renew(&scope(), &old).await.unwrap();
+    ahead.advance(std::time::Duration::from_secs(3600));
+    let second = SqliteStore::open(&path, Arc::new(ahead)).await.unwrap();
+    let held = second.acquire(&scope(), &other("here"), TERM).await.unwrap();
+    assert!(matches!(held, Acquired::Held(_)), "{held:?}");
+}
+
+const TERM: std::time::Duration = std::time::Duration::from_secs(60);
+
+fn other(host: &str) -> Holder {
+    Holder { run: "run-2".into(), user: "eve".into(), host: host.into(), reason: "deploy".into() }
 }
 
 /// STATE-4: a run that ends on a full disk cannot give its lease back, and is over all the same.
@@ -135,4 +202,70 @@ async fn ten_thousand_records_load_as_they_were_written() {
     assert_eq!(store.load(&scope()).await.unwrap().records, expected);
     commit(&store, &lease, vec![adopted(1)]).await.unwrap_err();
     assert_eq!(store.commits(), 2, "neither reading nor a refusal is a commit");
+}
+
+/// STATE-16: a commit to a file that no path leads to is no commit; what it wrote is in a copy.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_commit_to_a_file_that_was_taken_away_fails_and_is_in_the_copy() {
+    type Blow = fn(&std::path::Path);
+    let blows: [(Blow, &str); 5] = [
+        (|state| fs::remove_dir_all(state).unwrap(), "state was removed or renamed"),
+        (|state| fs::rename(state, state.with_extension("old")).unwrap(), "state was removed or renamed"),
+        (|state| fs::remove_file(state.join("state.db")).unwrap(), "state.db was removed or renamed"),
+        (
+            |state| {
+                fs::copy(state.join("state.db"), state.join("other")).unwrap();
+                fs::rename(state.join("other"), state.join("state.db")).unwrap();
+            },
+            "state.db was replaced by another file",
+        ),
+        (|state| fs::remove_file(state.join("state.db-wal")).unwrap(), "state.db-wal was removed or renamed"),
+    ];
+    for (blow, happened) in blows {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let store = open(&state.join("state.db")).await.unwrap();
+        let lease = lease(&store).await;
+        commit(&store, &lease, vec![adopted(1)]).await.unwrap();
+        blow(&state);
+        assert_eq!(store.renew(&scope(), &lease).await, Ok(()), "the next commit tells, and has a copy");
+        let saved = |outcome: StoreError| match outcome {
+            StoreError::TakenAway { what, copy: Ok(copy), .. } => {
+                assert!(what.ends_with(happened), "{what}");
+                copy
+            }
+            other => panic!("{happened}: {other}"),
+        };
+        let copy = saved(commit(&store, &lease, vec![adopted(2)]).await.unwrap_err());
+        assert_eq!(
+            saved(store.release(&scope(), &lease).await.unwrap_err()),
+            copy,
+            "one copy, written again"
+        );
+        drop(store);
+        let copy = open(std::path::Path::new(&copy)).await.unwrap();
+        assert_eq!(copy.load(&scope()).await.unwrap().records.len(), 2, "{happened}");
+        let next = shop::lease(&copy).await;
+        assert!(next.token > lease.token, "the lease was given back in the copy");
+    }
+}
+
+/// STATE-16: closing a database must not delete the log of another one at the same path.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_database_that_replaced_an_open_one_keeps_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let path = state.join("state.db");
+    let first = open(&path).await.unwrap();
+    lease(&first).await;
+    fs::rename(&state, folder.path().join("old")).unwrap();
+    let second = open(&path).await.unwrap();
+    let held = lease(&second).await;
+    drop(first);
+    assert_eq!(names(&state), ["state.db", "state.db-lease-1", "state.db-shm", "state.db-wal"]);
+    commit(&second, &held, vec![adopted(1)]).await.unwrap();
+    let third = open(&path).await.unwrap();
+    assert_eq!(third.load(&scope()).await.unwrap().records.len(), 1);
 }

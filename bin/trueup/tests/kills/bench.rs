@@ -1,6 +1,7 @@
 //! What is common: the binary in a folder of its own, on a store, and the comparison of what exists with what is recorded.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value as Json;
@@ -19,6 +20,16 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new(variables: Vec<(&'static str, String)>) -> Self {
         Place { folder: tempfile::tempdir().unwrap(), variables }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The value of a variable that says where the state is.
+    pub(crate) fn variable(&self, name: &str) -> &str {
+        let found = self.variables.iter().find(|(own, _)| *own == name);
+        found.map(|(_, value)| value.as_str()).unwrap_or_default()
     }
 
     /// Makes this the program.

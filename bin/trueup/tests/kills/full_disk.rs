@@ -1,6 +1,9 @@
-//! A disk that is full: no file may grow beyond a limit, which comes closer and closer.
+//! A disk that is full: no file may grow beyond a limit, or all together beyond the size of their file system.
 
+use std::fs;
 use std::process::Command;
+
+use trueup_test_servers::{disk, left_out, sized};
 
 use crate::kills::bench::{Place, told};
 use crate::kills::server::Server;
@@ -26,6 +29,51 @@ fn a_full_disk_loses_nothing_and_doubles_nothing() {
         succeeded.len()
     );
     println!("{} deploys failed for want of room, {} had enough", failed.len(), succeeded.len());
+}
+
+/// STATE-15, INV-1, INV-2, INV-4: the file system as a whole is full. A limit on each file never ends a run between
+/// a file that was written and one that it is copied to.
+#[test]
+fn a_full_file_system_leaves_no_half_made_state() {
+    if left_out(disk::NAME) {
+        return;
+    }
+    let sizes = (64..=200).step_by(sized(8, 4));
+    let enough: Vec<bool> = std::thread::scope(|scope| {
+        let cases: Vec<_> = sizes.map(|kilobytes| scope.spawn(move || filled_together(kilobytes))).collect();
+        cases.into_iter().map(|case| case.join().unwrap()).collect()
+    });
+    let failed = enough.iter().filter(|enough| !**enough).count();
+    assert!(failed > 5, "{failed} of {} ran out of room", enough.len());
+    println!("{failed} first deploys of {} failed on a file system without room", enough.len());
+}
+
+/// The same where all files of the state share the room.
+fn filled_together(kilobytes: u64) -> bool {
+    const DEPLOY_TWICE: &str = r#"
+        "$@" > first 2>&1; echo $? > first-code
+        mount -o remount,size=8m .trueup
+        "$@" > second 2>&1; echo $? > second-code
+        cp -a .trueup kept"#;
+    let (server, place) = (Server::start(), Place::new(Vec::new()));
+    let at = format!("on a file system of {kilobytes} kB");
+    place.write(&program(&server, 1));
+    let state = place.path().join(".trueup");
+    fs::create_dir(&state).unwrap();
+    let deploy = place.command(&["deploy", "--yes"]);
+    let mut both = disk::mounted(&state, kilobytes, DEPLOY_TWICE);
+    both.arg(deploy.get_program()).args(deploy.get_args()).current_dir(place.path());
+    both.env_clear().envs(deploy.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = both.output().unwrap();
+    assert!(ran.status.success(), "{at}: {}", told(&ran));
+    let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    let enough = read("first-code") == "0\n";
+    assert!(enough || read("first").contains("error: "), "{at}: {}", read("first"));
+    assert_eq!(read("second-code"), "0\n", "{at}: {}\n{}", read("first"), read("second"));
+    fs::remove_dir(&state).unwrap();
+    fs::rename(place.path().join("kept"), &state).unwrap();
+    place.compare(&server, &at);
+    enough
 }
 
 /// Deploys with too little room, and again with enough. Whether the first time it was enough too.

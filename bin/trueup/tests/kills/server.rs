@@ -42,6 +42,8 @@ pub(crate) enum Moment {
     BeforeTheAnswer,
     /// The answer is on its way.
     AfterTheAnswer,
+    /// It has happened, and the caller hears of it after the blow.
+    BeforeALateAnswer,
 }
 
 impl Server {
@@ -122,6 +124,9 @@ impl Server {
             let (status, answer) = self.answer(&method, &path, &body);
             if moment == Some(Moment::BeforeTheAnswer) {
                 return self.strike();
+            }
+            if moment == Some(Moment::BeforeALateAnswer) {
+                self.strike();
             }
             let text = answer.to_string();
             let sent = write!(

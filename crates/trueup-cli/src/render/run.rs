@@ -7,12 +7,13 @@ use serde_json::{Value as Json, json};
 use trueup_core::{Address, Diagnostic, Diagnostics, JsonForm, Value};
 use trueup_engine::{Action, Outcome, RunReport};
 use trueup_program::Program;
+use trueup_state::StoreError;
 
 use super::diagnostics::render_diagnostics;
 use super::natural::{compare, sort_by_address};
 use super::time::duration;
 use super::value::lines;
-use crate::failure::{calling, placed};
+use crate::failure::{calling, placed, store_trouble};
 use crate::ui::{Look, Mark, Meaning, hanging, padded, width};
 
 /// So many skipped resources are named; more are counted.
@@ -48,6 +49,10 @@ pub(crate) fn render_run(report: &RunReport, view: &RunView<'_>) -> String {
     let skipped = skipped(report, view.look);
     if !skipped.is_empty() {
         blocks.push(skipped.join("\n"));
+    }
+    let unrecorded = unrecorded(report);
+    if !unrecorded.is_empty() {
+        blocks.push(unrecorded.join("\n"));
     }
     blocks.push(closing(report, view));
     blocks.join("\n\n")
@@ -126,7 +131,9 @@ fn failures(report: &RunReport) -> Diagnostics {
         diagnostic.hints = failure.hints.clone();
         diagnostics.push(diagnostic);
     }
-    if let Some(error) = &report.store_failure {
+    if let Some(error @ StoreError::TakenAway { .. }) = &report.store_failure {
+        diagnostics.push(store_trouble(error));
+    } else if let Some(error) = &report.store_failure {
         diagnostics.push(
             Diagnostic::error(error.to_string())
                 .hint("what was under way is resolved by the next run, once the state can be written again"),
@@ -136,14 +143,17 @@ fn failures(report: &RunReport) -> Diagnostics {
 }
 
 fn attempted(report: &RunReport, address: &Address) -> &'static str {
-    let planned = report.plan.actions.iter().find(|action| action.address == *address);
-    match planned.map(|planned| planned.action) {
+    match planned(report, address) {
         Some(Action::Create) => "create",
         Some(Action::Replace | Action::MayReplace) => "replace",
         Some(Action::Delete) => "delete",
         Some(Action::Read) => "read",
         Some(Action::Update | Action::MayUpdate | Action::NoOp | Action::Forget) | None => "update",
     }
+}
+
+fn planned(report: &RunReport, address: &Address) -> Option<Action> {
+    report.plan.actions.iter().find(|it| it.address == *address).map(|it| it.action)
 }
 
 fn skipped(report: &RunReport, look: Look) -> Vec<String> {
@@ -167,6 +177,46 @@ fn skipped(report: &RunReport, look: Look) -> Vec<String> {
         told.push(format!("{mark} {more} more skipped"));
     }
     told
+}
+
+/// What this run did, if the state that recorded it was taken away.
+fn unrecorded(report: &RunReport) -> Vec<String> {
+    let Some(error @ StoreError::TakenAway { location, .. }) = &report.store_failure else {
+        return Vec::new();
+    };
+    let cause = error.to_string();
+    let mut done: Vec<(&Address, String)> = report
+        .outcomes
+        .iter()
+        .filter_map(|(address, outcome)| match outcome {
+            Outcome::Done(Action::NoOp | Action::Read) => None,
+            Outcome::Done(action) => Some((address, done_name(*action).to_owned())),
+            Outcome::Failed(failure) if failure.message == cause => {
+                let attempted = planned(report, address).unwrap_or(Action::Update);
+                Some((address, format!("perhaps {}", done_name(attempted))))
+            }
+            Outcome::Failed(_) | Outcome::Skipped(_) | Outcome::NotStarted => None,
+        })
+        .collect();
+    sort_by_address(&mut done, |it| it.0);
+    if done.is_empty() {
+        return Vec::new();
+    }
+    let head = format!("Done by this run, and no longer recorded at {location}:");
+    let lines = done.into_iter().map(|(address, what)| format!("  {address} {what}"));
+    std::iter::once(head).chain(lines).collect()
+}
+
+fn done_name(action: Action) -> &'static str {
+    match action {
+        Action::Create => "created",
+        Action::Update | Action::MayUpdate => "updated",
+        Action::Replace | Action::MayReplace => "replaced",
+        Action::Delete => "deleted",
+        Action::Forget => "forgotten",
+        Action::Read => "read",
+        Action::NoOp => "unchanged",
+    }
 }
 
 /// How often each thing was done, in the order it is told.
@@ -218,10 +268,15 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
             counts.push(format!("{count} {what}"));
         }
     }
-    counts.push(format!("{done} done and recorded"));
+    let taken_away = matches!(report.store_failure, Some(StoreError::TakenAway { .. }));
+    counts.push(if taken_away { format!("{done} done") } else { format!("{done} done and recorded") });
     let head = if view.interrupted { "Stopped" } else { "Not finished" };
     let line = format!("{head} after {took}: {} (run {})", counts.join(", "), short(&report.run));
-    let next = format!("Running again is safe: {}", view.again);
+    let next = if taken_away {
+        format!("Put the state back first, then run again: {}", view.again)
+    } else {
+        format!("Running again is safe: {}", view.again)
+    };
     format!("{}\n{next}", hanging(&line, Some(Meaning::Strong), view.look))
 }
 

@@ -102,6 +102,24 @@ fn an_interrupted_run_says_what_was_left() {
     assert_eq!(rendered(&report, Look::PLAIN, true), told);
 }
 
+/// STATE-16
+#[test]
+fn a_state_that_was_taken_away_is_told_with_what_it_recorded() {
+    let (location, what) =
+        ("/srv/.trueup/state.db".to_owned(), "/srv/.trueup was removed or renamed".to_owned());
+    let copy = Ok("/srv/state.db.rescued-4711".to_owned());
+    let error = StoreError::TakenAway { location, what, copy };
+    let fatal = Failure::new(FailureClass::Fatal, error.to_string());
+    let outcomes = vec![
+        ("x_y.a", Outcome::Done(Action::Create)),
+        ("x_y.b", fatal.into()),
+        ("x_y.c", Outcome::Done(Action::NoOp)),
+        ("x_y.d", Outcome::NotStarted),
+    ];
+    let report = RunReport { store_failure: Some(error), ..report(outcomes) };
+    insta::assert_snapshot!(rendered(&report, Look::PLAIN, false));
+}
+
 #[test]
 fn a_store_that_failed_is_told() {
     let report = RunReport { store_failure: Some(StoreError::Superseded), ..report(Vec::new()) };

@@ -49,6 +49,14 @@ impl RunReport {
         done && self.store_failure.is_none()
     }
 
+    /// Takes in that the lease could not be given back. It expires by itself; only a state that is gone fails the run.
+    pub(crate) fn not_released(&mut self, error: StoreError) {
+        match error {
+            StoreError::TakenAway { .. } => self.store_failure = Some(error),
+            _ => self.warnings.push(format!("{error}; the lease expires by itself")),
+        }
+    }
+
     /// How a resource ended.
     pub fn outcome(&self, address: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|(own, _)| own.to_string() == address).map(|(_, outcome)| outcome)

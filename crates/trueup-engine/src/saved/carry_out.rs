@@ -92,7 +92,7 @@ impl Reconciler {
         let released = lease.release().await;
         let mut report = outcome?;
         if let Err(error) = released {
-            report.warnings.push(format!("{error}; the lease expires by itself"));
+            report.not_released(error);
         }
         Ok(report)
     }

@@ -36,6 +36,11 @@ pub trait StoreUnderTest {
 
     /// Lets this much time pass by the stores' clock; `false` if that cannot be done, which skips what needs it.
     fn let_time_pass(&self, duration: Duration) -> bool;
+
+    /// Whether the store knows who lives: the lease of an open handle then outlasts its term.
+    fn knows_who_lives(&self) -> bool {
+        false
+    }
 }
 
 /// Checks that a store does what every store must do.
@@ -66,6 +71,7 @@ pub async fn check(stores: &impl StoreUnderTest) {
     leases::a_lease_is_not_forgotten_with_the_process_that_took_it(stores).await;
     leases::an_expired_lease_is_taken_over_and_its_holder_refused(stores).await;
     leases::an_expired_lease_that_nobody_took_still_writes(stores).await;
+    leases::a_lease_outlasts_its_term_where_its_holder_is_known_to_live(stores).await;
     leases::a_renewed_lease_lasts_another_term(stores).await;
     leases::a_commit_without_the_lease_is_refused(stores).await;
     leases::unlock_takes_the_lease_of_the_named_run_only(stores).await;
