@@ -1,5 +1,6 @@
 //! Changes of state by hand (STATE-9), and taking over what is observed (DRIFT-9): each under the lease, journalled, and legal by the same function as any other.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
@@ -259,15 +260,12 @@ fn moves(
         {
             steps.push(of(Step::Moved { to }));
         }
-        if record.meta.dependencies.iter().any(|dependency| from.covers(dependency)) {
-            let mut meta = record.meta.clone();
-            for dependency in &mut meta.dependencies {
-                if let Some(to) = target(dependency) {
-                    *dependency = to;
-                }
-            }
-            meta.dependencies.sort();
-            steps.push(of(Step::MetaChanged { meta }));
+        let used: BTreeSet<&Address> =
+            record.dependencies().filter(|dependency| from.covers(dependency)).collect();
+        let moved: Vec<(Address, Address)> =
+            used.into_iter().filter_map(|from| Some((from.clone(), target(from)?))).collect();
+        if !moved.is_empty() {
+            steps.push(of(Step::Relinked { moved }));
         }
     }
     Ok(steps)

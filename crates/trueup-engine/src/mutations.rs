@@ -52,12 +52,22 @@ pub enum Mutation {
     TrustEarlyAbsence,
     /// The lease is not renewed, and its end not noticed.
     ForgetLease,
+    /// What was absent when the plan looked is taken for absent when it is carried out.
+    TrustOldAbsence,
+    /// What came of an interrupted create is taken to have all its inputs.
+    TrustAttempt,
+    /// A record depends only on what the last attempt was for.
+    ForgetOldDependencies,
+    /// What was found is replaced as if it had another identity than what replaces it.
+    IgnoreFoundIdentity,
+    /// A resource at an address that another moved away from takes the other's names.
+    ShareNames,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 21] = [
+    pub const ALL: [Mutation; 26] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -79,6 +89,11 @@ impl Mutation {
         Mutation::IgnoreGrant,
         Mutation::TrustEarlyAbsence,
         Mutation::ForgetLease,
+        Mutation::TrustOldAbsence,
+        Mutation::TrustAttempt,
+        Mutation::ForgetOldDependencies,
+        Mutation::IgnoreFoundIdentity,
+        Mutation::ShareNames,
     ];
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
@@ -56,6 +57,18 @@ impl From<Diagnostics> for EngineError {
 
 fn told(diagnostics: &Diagnostics) -> String {
     diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// How long a run may take from its plan to its lease without looking again for what it is to create.
+const WAIT_COUNTS: Duration = Duration::from_secs(1);
+
+/// How a plan is carried out.
+pub(crate) struct Manner {
+    pub(crate) reason: &'static str,
+    /// Whether what was known when the plan was made must come out so (PLANFILE-3).
+    pub(crate) bound: bool,
+    /// Whether others had time to make something between the plan and the lease.
+    pub(crate) waited: bool,
 }
 
 /// What a deploy came to.
@@ -278,17 +291,20 @@ impl Reconciler {
                 }
                 other => other?,
             };
+            let looked_by = self.clock.now();
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(Box::new(planned.plan)));
             }
             let lease = self.take_lease(&scope, options, &run, reason).await?;
+            let waited = self.clock.now().duration_since(looked_by).is_ok_and(|it| it >= WAIT_COUNTS);
             let outcome = match self.store.versions(&scope).await {
                 Ok(recorded) if !planned.plan.follows_from(&recorded) && !planted!(ApplyStalePlan) => {
                     Ok(None)
                 }
                 Ok(_) => {
+                    let manner = Manner { reason, bound: false, waited };
                     let executing =
-                        self.execute(&lease, program, options, cancellation, &run, reason, false, planned);
+                        self.execute(&lease, program, options, cancellation, &run, manner, planned);
                     let ran = lease.kept_during(async { Ok(executing.await) }).await;
                     ran.map(|report| Some(Deployed::Ran(Box::new(report))))
                 }
@@ -348,10 +364,10 @@ impl Reconciler {
         options: &DeployOptions,
         cancellation: &Cancellation,
         run: &SmolStr,
-        reason: &'static str,
-        bound: bool,
+        manner: Manner,
         planned: Planned<'_>,
     ) -> RunReport {
+        let Manner { reason, bound, waited } = manner;
         let scope = planned.plan.scope.clone();
         let run = Run {
             program,
@@ -371,6 +387,7 @@ impl Reconciler {
             lease,
             registry: &self.registry,
             bound,
+            waited,
             late_configs: tokio::sync::Mutex::default(),
             warned: Warned::default(),
             ephemerals: Ephemerals::new(self.clock.clone()),

@@ -41,6 +41,8 @@ pub(crate) enum Happened {
     Committed { process: u64, token: FencingToken, sequence: u64, writes: Vec<Write>, lines: Vec<String> },
     /// The writer was told so.
     Acknowledged { sequence: u64 },
+    /// All records are lost.
+    StateLost,
     /// Anything else, for people.
     Note(String),
 }
@@ -149,6 +151,7 @@ fn counted(happened: &Happened) -> Vec<Ingredient> {
     match happened {
         Happened::Cancelled { .. } => vec![Ingredient::Cancel],
         Happened::Killed { .. } => vec![Ingredient::Kill],
+        Happened::StateLost => vec![Ingredient::StateLost],
         Happened::Effect { who: Who::Engine(_), effect, .. } => vec![match effect {
             Effect::Created { .. } => Ingredient::Created,
             Effect::Changed { .. } => Ingredient::Changed,

@@ -15,6 +15,7 @@ use trueup_state::{
 };
 
 use crate::clock::SimClock;
+use crate::cloud::Cloud;
 use crate::log::{Happened, Log};
 use crate::process::Process;
 use crate::random::Dice;
@@ -34,9 +35,10 @@ pub struct StoreFaults {
 /// The disk behind all processes.
 #[derive(Clone)]
 pub(crate) struct Disk {
-    memory: MemoryStore,
+    memory: Arc<Mutex<MemoryStore>>,
     clock: SimClock,
     log: Log,
+    cloud: Cloud,
     state: Arc<Mutex<State>>,
 }
 
@@ -61,7 +63,7 @@ enum Fault {
 }
 
 impl Disk {
-    pub(crate) fn new(clock: SimClock, log: Log, seed: u64) -> Self {
+    pub(crate) fn new(clock: SimClock, log: Log, cloud: Cloud, seed: u64) -> Self {
         let memory = MemoryStore::new(Arc::new(clock.clone()));
         let state = State {
             dice: Dice::of(seed, 2),
@@ -69,7 +71,7 @@ impl Disk {
             full_until: Duration::ZERO,
             commits: 0,
         };
-        Disk { memory, clock, log, state: Arc::new(Mutex::new(state)) }
+        Disk { memory: Arc::new(Mutex::new(memory)), clock, log, cloud, state: Arc::new(Mutex::new(state)) }
     }
 
     /// How the store behaves from now on.
@@ -82,19 +84,28 @@ impl Disk {
     }
 
     /// The store itself, for whoever looks from outside.
-    pub(crate) fn memory(&self) -> &MemoryStore {
-        &self.memory
+    pub(crate) fn memory(&self) -> MemoryStore {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Loses everything.
+    pub(crate) fn lose(&self) {
+        let empty = MemoryStore::new(Arc::new(self.clock.clone()));
+        *self.memory.lock().unwrap_or_else(PoisonError::into_inner) = empty;
+        self.log.push(Happened::StateLost);
     }
 
     /// A lease was taken away behind its holder's back.
     pub(crate) fn unleased(&self, token: FencingToken) {
         self.log.count(Ingredient::Unlock);
+        // Whoever does that has waited until nothing is under way any more, as the book says.
+        self.cloud.arrive_all();
         self.log.push(Happened::Unleased { token });
     }
 
     /// The store as a process reaches it.
     pub(crate) fn of(&self, process: &Process) -> ProcessStore {
-        ProcessStore { disk: self.clone(), process: process.clone() }
+        ProcessStore { memory: self.memory(), disk: self.clone(), process: process.clone() }
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
@@ -124,7 +135,7 @@ impl Disk {
     fn unavailable(&self, cause: &str) -> StoreError {
         StoreError::Unavailable {
             attempted: "write",
-            location: self.memory.location(),
+            location: self.memory().location(),
             cause: cause.to_owned(),
         }
     }
@@ -157,6 +168,7 @@ impl Drop for Torn<'_> {
 
 /// The store as one process reaches it.
 pub(crate) struct ProcessStore {
+    memory: MemoryStore,
     disk: Disk,
     process: Process,
 }
@@ -165,6 +177,8 @@ impl ProcessStore {
     async fn latency(&self) {
         let millis = self.disk.with(|state| state.dice.between(1, 5));
         self.disk.clock.sleep(Duration::from_millis(millis)).await;
+        // What was under way to the cloud until now has arrived.
+        self.disk.cloud.arrive();
     }
 
     async fn write(&self, scope: &Scope, token: FencingToken, batch: &Batch) -> Result<Version, StoreError> {
@@ -210,7 +224,7 @@ impl ProcessStore {
         token: FencingToken,
         batch: &Batch,
     ) -> Result<(Version, u64), StoreError> {
-        let version = self.disk.memory.commit(scope, token, batch).await?;
+        let version = self.memory.commit(scope, token, batch).await?;
         let sequence = self.disk.with(|state| {
             state.commits += 1;
             state.commits
@@ -224,14 +238,14 @@ impl ProcessStore {
 
 impl Store for ProcessStore {
     fn location(&self) -> String {
-        self.disk.memory.location()
+        self.memory.location()
     }
 
     fn load<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         Box::pin(async move {
             self.process.point().await;
             self.latency().await;
-            self.disk.memory.load(scope).await
+            self.memory.load(scope).await
         })
     }
 
@@ -246,7 +260,7 @@ impl Store for ProcessStore {
             self.latency().await;
             self.process.point().await;
             let left = self.disk.log.ask(|watch| watch.leases.values().any(|given| given.held));
-            let acquired = self.disk.memory.acquire(scope, holder, term).await?;
+            let acquired = self.memory.acquire(scope, holder, term).await?;
             if let Acquired::Lease(lease) = &acquired {
                 // Someone died with it, or was too slow to renew it.
                 left.then(|| self.disk.log.count(Ingredient::TakenOver));
@@ -261,7 +275,7 @@ impl Store for ProcessStore {
         Box::pin(async move {
             self.process.point().await;
             self.latency().await;
-            self.disk.memory.renew(scope, lease).await?;
+            self.memory.renew(scope, lease).await?;
             self.leased(lease, lease.term);
             Ok(())
         })
@@ -272,7 +286,7 @@ impl Store for ProcessStore {
             self.process.point().await;
             self.latency().await;
             self.process.point().await;
-            self.disk.memory.release(scope, lease).await?;
+            self.memory.release(scope, lease).await?;
             self.disk.log.push(Happened::Unleased { token: lease.token });
             self.process.point().await;
             Ok(())
@@ -284,11 +298,11 @@ impl Store for ProcessStore {
         scope: &'a Scope,
         run: &'a str,
     ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
-        self.disk.memory.unlock(scope, run)
+        self.memory.unlock(scope, run)
     }
 
     fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
-        self.disk.memory.keyring(scope)
+        self.memory.keyring(scope)
     }
 
     fn replace_keyring<'a>(
@@ -297,7 +311,7 @@ impl Store for ProcessStore {
         expected: Option<&'a str>,
         keyring: &'a str,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.disk.memory.replace_keyring(scope, expected, keyring)
+        self.memory.replace_keyring(scope, expected, keyring)
     }
 
     fn commit<'a>(
@@ -314,11 +328,11 @@ impl Store for ProcessStore {
         scope: &'a Scope,
         id: RecordId,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.disk.memory.journal(scope, id)
+        self.memory.journal(scope, id)
     }
 
     fn runs<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<RunSummary>, StoreError>> {
-        self.disk.memory.runs(scope)
+        self.memory.runs(scope)
     }
 
     fn history<'a>(
@@ -326,14 +340,14 @@ impl Store for ProcessStore {
         scope: &'a Scope,
         run: &'a str,
     ) -> BoxFuture<'a, Result<Vec<HistoryLine>, StoreError>> {
-        self.disk.memory.history(scope, run)
+        self.memory.history(scope, run)
     }
 
     fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.disk.memory.prune(scope, keep_runs)
+        self.memory.prune(scope, keep_runs)
     }
 
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
-        self.disk.memory.scopes()
+        self.memory.scopes()
     }
 }

@@ -39,6 +39,7 @@ pub(crate) fn told(happened: &Happened) -> String {
             format!("  store   #{sequence} of process {process}: {}", writes.join("; "))
         }
         Happened::Acknowledged { sequence } => format!("  store   #{sequence} acknowledged"),
+        Happened::StateLost => "the state is LOST".to_owned(),
         Happened::Note(text) => text.clone(),
     }
 }

@@ -125,6 +125,11 @@ pub enum Step {
         /// The new address.
         to: Address,
     },
+    /// Resources that it depends on have other addresses (MOVE-1).
+    Relinked {
+        /// From which address to which.
+        moved: Vec<(Address, Address)>,
+    },
     /// The secrets of the record were sealed anew, or given up (SECRET-4). It says the same otherwise. A journal may begin
     /// with this, when all before it was forgotten.
     Resealed {

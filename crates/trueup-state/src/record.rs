@@ -92,6 +92,10 @@ pub struct Generation {
     /// What others had attached when it was last brought up to date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<Binding>,
+    /// The resources that its object may still depend on, where that is not what the record says: an update has begun and
+    /// not succeeded, or it was replaced (DELETE-1). Sorted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependencies: Option<Vec<Address>>,
     /// What is under way.
     pub status: Status,
 }
@@ -134,6 +138,19 @@ impl Record {
     /// The generation of this number.
     pub fn generation(&self, number: u64) -> Option<&Generation> {
         self.generations().find(|generation| generation.number == number)
+    }
+
+    /// All resources that it depends on: as the program last said, and what its objects may still use. One may come twice.
+    pub fn dependencies(&self) -> impl Iterator<Item = &Address> {
+        let of_objects = self.generations().filter_map(|generation| generation.dependencies.as_ref());
+        self.meta.dependencies.iter().chain(of_objects.flatten())
+    }
+
+    /// The same addresses, to be written anew.
+    pub fn dependencies_mut(&mut self) -> impl Iterator<Item = &mut Vec<Address>> {
+        let generations = self.deposed.iter_mut().chain(&mut self.current);
+        let of_objects = generations.filter_map(|generation| generation.dependencies.as_mut());
+        std::iter::once(&mut self.meta.dependencies).chain(of_objects)
     }
 
     /// The number that the next generation gets.

@@ -71,13 +71,18 @@ pub struct AddressPool(IndexSet<Address>);
 impl AddressPool {
     /// Lets a record share its addresses with those that were read before.
     pub fn share(&mut self, record: &mut Record) {
-        let dependencies = &mut record.meta.dependencies;
-        dependencies.shrink_to_fit();
-        for address in [&mut record.address, &mut record.origin].into_iter().chain(dependencies) {
-            match self.0.get(address) {
-                Some(known) => *address = known.clone(),
-                None => drop(self.0.insert(address.clone())),
-            }
+        for dependencies in record.dependencies_mut() {
+            dependencies.shrink_to_fit();
+            dependencies.iter_mut().for_each(|address| self.share_address(address));
+        }
+        self.share_address(&mut record.address);
+        self.share_address(&mut record.origin);
+    }
+
+    fn share_address(&mut self, address: &mut Address) {
+        match self.0.get(address) {
+            Some(known) => *address = known.clone(),
+            None => drop(self.0.insert(address.clone())),
         }
     }
 }

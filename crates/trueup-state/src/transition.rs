@@ -3,6 +3,8 @@
 //! It is total: each step on each record either gives the next record or says why it cannot happen there. Stores that
 //! keep only the journal rebuild records with it, so it decides from its arguments alone.
 
+use std::collections::BTreeSet;
+
 use trueup_core::Address;
 
 use crate::entry::{Entry, Step};
@@ -32,6 +34,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 slot: *slot,
                 object: None,
                 bindings: Vec::new(),
+                dependencies: None,
                 status: Status::Creating(Box::new(attempt.clone())),
             };
             begin_generation(entry.id, record, address, origin, meta, generation).map_err(illegal)?
@@ -42,12 +45,15 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 slot: *slot,
                 object: Some(object.clone()),
                 bindings: Vec::new(),
+                dependencies: None,
                 status: Status::Ready,
             };
             match record {
-                Some(record) => adopt_unfinished(record, address, meta, generation).map_err(illegal)?,
-                None => {
-                    begin_generation(entry.id, None, address, origin, meta, generation).map_err(illegal)?
+                Some(record) if !is_older(&record, *number) => {
+                    adopt_unfinished(record, address, meta, generation).map_err(illegal)?
+                }
+                record => {
+                    begin_generation(entry.id, record, address, origin, meta, generation).map_err(illegal)?
                 }
             }
         }
@@ -97,9 +103,25 @@ fn begin_generation(
         // What was under way with it no longer matters: it will be deleted.
         record.deposed.push(given_up(current));
     }
-    record.meta = meta.clone();
+    say(&mut record, meta);
     record.current = Some(generation);
     Ok(record)
+}
+
+/// Whether the record is of an older object alone: one that was found too, and is replaced by this generation.
+fn is_older(record: &Record, number: u64) -> bool {
+    let found = |current: &Generation| matches!(current.status, Status::Ready | Status::Updating(_));
+    record.current.as_ref().is_some_and(|current| found(current) && current.number < number)
+}
+
+/// Takes in what the program says. What was made before, and follows nothing new, may still use what it said then.
+fn say(record: &mut Record, meta: &Metadata) {
+    if record.meta.dependencies != meta.dependencies {
+        for generation in record.deposed.iter_mut().chain(&mut record.current) {
+            generation.dependencies.get_or_insert_with(|| record.meta.dependencies.clone());
+        }
+    }
+    record.meta = meta.clone();
 }
 
 /// Takes a found object for the one whose create was under way.
@@ -118,8 +140,10 @@ fn adopt_unfinished(
         Some(_) => return Err("the current generation is not one whose create is under way"),
     }
     check_distinct(&record.deposed, &found)?;
-    record.current = Some(found);
-    record.meta = meta.clone();
+    // It was made when the program may have said something else.
+    say(&mut record, meta);
+    let dependencies = record.current.and_then(|current| current.dependencies);
+    record.current = Some(Generation { dependencies, ..found });
     Ok(record)
 }
 
@@ -156,7 +180,15 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
         Step::UpdateBegun { meta, attempt } => {
             let current = record.current.as_mut().ok_or("there is no current generation")?;
             begin_update(current, attempt)?;
-            record.meta = meta.clone();
+            // Until it has succeeded, the object may use what it used, what an attempt before gave it, and what this one will.
+            let before = current.dependencies.take().unwrap_or_default();
+            let all: BTreeSet<Address> =
+                before.into_iter().chain(record.meta.dependencies.iter().cloned()).collect();
+            let only_new = is_within(&all, &meta.dependencies);
+            say(&mut record, meta);
+            if let Some(current) = &mut record.current {
+                current.dependencies = (!only_new).then(|| all.into_iter().collect());
+            }
         }
         Step::Answered { number, object } => {
             let generation = in_flight(&mut record, *number)?;
@@ -174,6 +206,7 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
                 generation.bindings = attempt.bindings.clone();
             }
             generation.object = Some(object.clone());
+            generation.dependencies = None;
             generation.status = Status::Ready;
         }
         Step::Abandoned { number } => {
@@ -206,7 +239,14 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             }
             generation.object = Some(object.clone());
         }
-        Step::MetaChanged { meta } => record.meta = meta.clone(),
+        Step::MetaChanged { meta } => {
+            say(&mut record, meta);
+            // With nothing under way, what it says is what the object follows.
+            let settled = record.current.as_mut().filter(|current| current.status == Status::Ready);
+            if let Some(current) = settled {
+                current.dependencies = None;
+            }
+        }
         Step::DeleteBegun { number } => {
             let generation = any(&mut record, *number)?;
             if generation.object.is_none() {
@@ -229,6 +269,16 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             remove(&mut record, *number);
         }
         Step::Moved { to } => record.address = to.clone(),
+        Step::Relinked { moved } => {
+            for dependencies in record.dependencies_mut() {
+                for dependency in dependencies.iter_mut() {
+                    if let Some((_, to)) = moved.iter().find(|(from, _)| from == dependency) {
+                        *dependency = to.clone();
+                    }
+                }
+                dependencies.sort();
+            }
+        }
         Step::CreateBegun { .. } | Step::Adopted { .. } | Step::Resealed { .. } | Step::Copied { .. } => {
             return Err("it is about the record as a whole");
         }
@@ -248,6 +298,10 @@ fn begin_update(current: &mut Generation, attempt: &Attempt) -> Result<(), &'sta
     };
     current.status = next;
     Ok(())
+}
+
+fn is_within(some: &BTreeSet<Address>, others: &[Address]) -> bool {
+    some.iter().all(|address| others.contains(address))
 }
 
 /// A generation with which nothing is under way any more but its end.
@@ -305,6 +359,7 @@ impl Step {
             Step::Deleted { .. } => "deleted",
             Step::Dropped { .. } => "dropped",
             Step::Moved { .. } => "moved",
+            Step::Relinked { .. } => "relinked",
             Step::Resealed { .. } => "resealed",
             Step::Copied { .. } => "copied",
         }

@@ -84,7 +84,7 @@ fn shown(record: Option<&Record>) -> String {
     format!("{address}{origin}: {current}{deposed}")
 }
 
-fn generation(Generation { number, slot, object, bindings, status }: &Generation) -> String {
+fn generation(Generation { number, slot, object, bindings, dependencies, status }: &Generation) -> String {
     let object = object.as_ref().map_or("?".to_owned(), |object| object.outputs.to_string());
     let bindings: String = bindings.iter().map(|binding| format!("[{}]", binding.payload)).collect();
     let attempt = |Attempt { inputs, pending, .. }: &Attempt| {
@@ -97,7 +97,8 @@ fn generation(Generation { number, slot, object, bindings, status }: &Generation
         Status::Updating(it) => format!("updating {}", attempt(it)),
         Status::Deleting => "deleting".to_owned(),
     };
-    format!("{number}/{slot} {object}{bindings} {status}").replace('"', "")
+    let uses = dependencies.iter().flatten().map(|it| format!(" uses {it}")).collect::<String>();
+    format!("{number}/{slot} {object}{bindings} {status}{uses}").replace('"', "")
 }
 
 /// Takes the steps one after the other and compares what each leads to. A step that is refused shows why, and leaves

@@ -5,12 +5,13 @@
 //! of an interrupted create, the end of an interrupted delete.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
-    LookupRequest, Observed, Ownership, PlanRequest, PrivateBytes, ReadRequest, Recovery, Sighting, State,
+    LookupRequest, Observed, PlanRequest, PrivateBytes, ReadRequest, Recovery, State,
 };
 use trueup_state::{Attempt, Generation, Record, Status, Step};
 
@@ -23,8 +24,8 @@ use super::step::Held;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
-use crate::planner::node::{Attributes, Start};
-use crate::planner::{SlotSightings, action_of, chosen};
+use crate::planner::node::{Attributes, FoundObject, Start};
+use crate::planner::{Chosen, SlotSightings, action_of, chosen, may_be};
 use crate::retry::{Attempts, within};
 
 /// One resource being applied.
@@ -73,9 +74,14 @@ impl Applying<'_> {
     async fn start(&mut self) -> Result<Option<State>, Trouble> {
         let recorded = || self.record().and_then(|record| record.current.as_ref()?.object.clone());
         match self.resource.decision.start.clone() {
+            Start::Record if self.absence_may_be_over() => self.look().await,
             Start::Record => Ok(recorded()),
             Start::Recreate => Ok(None),
-            Start::Adopt { state, number, slot } => self.adopt(*state, number, slot).await.map(Some),
+            // It was adopted to be deleted first, and that is done.
+            Start::Adopt(_) if self.resource.is_deleted_first => Ok(recorded()),
+            Start::Adopt(found) => self.adopt(*found).await.map(Some),
+            // What a stub was made of in this run is known.
+            Start::RepeatCreate | Start::LookFirst if recorded().is_some() => Ok(recorded()),
             Start::RepeatCreate => self.repeat_create().await.map(Some),
             Start::FinishDelete => {
                 if let Some(current) = self.current() {
@@ -94,58 +100,90 @@ impl Applying<'_> {
     }
 
     /// Takes an object that was found into state (ADOPT-2).
-    async fn adopt(&self, object: State, number: u64, slot: u64) -> Result<State, Trouble> {
-        let (address, origin) = (self.address.clone(), self.held.origin().clone());
+    async fn adopt(&self, found: FoundObject) -> Result<State, Trouble> {
         let meta = self.resource.meta.clone();
         let interrupted = self.current().is_some_and(|current| current.attempt().is_some());
-        let unknown_inputs = object.inputs.is_none() || interrupted;
-        let mut steps =
-            vec![Step::Adopted { address, origin, meta: meta.clone(), number, slot, object: object.clone() }];
-        // An object whose inputs nobody knows, or which may have changed since it was made with those of the attempt, is
-        // brought to these at once. Whoever has to delete it before that must at least know which.
-        steps.extend(unknown_inputs.then(|| Step::UpdateBegun { meta, attempt: self.attempt() }));
+        let steps = found.adopted(&self.address, &meta, self.run.fresh_token(), interrupted);
         self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);
-        Ok(object)
+        Ok(found.state)
     }
 
-    /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6).
+    /// Whether what was absent when the plan looked may be there by now: others had time, for as long as this run waited
+    /// for approval, for the lease, or in a file (ADOPT-9).
+    fn absence_may_be_over(&self) -> bool {
+        let planned_new = self.resource.decision.action == Action::Create;
+        planned_new && self.run.waited && self.record().is_none() && !planted!(TrustOldAbsence)
+    }
+
+    /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6), or now that nobody else can
+    /// make it (CRASH-1, ADOPT-9).
     async fn look(&self) -> Result<Option<State>, Trouble> {
         let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
-        let Some((sighting, slot)) = self.sighted(interrupted).await? else { return Ok(None) };
-        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
-        let number = match sighting.ownership {
-            Ownership::Owned { generation: Some(number) } => number,
-            _ => context.generation,
+        let window =
+            if interrupted { self.resource.handler.traits().consistency_window } else { Duration::ZERO };
+        let look = || self.sighted(interrupted);
+        let Some(found) = within(&*self.run.clock, window, look, Option::is_some).await? else {
+            return Ok(None);
         };
-        self.adopt(sighting.state, number, slot).await.map(Some)
+        if self.run.bound && self.resource.decision.start == Start::Record {
+            let message = "its object exists, and the plan was made when it did not";
+            return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
+        }
+        self.held.keep_unplanned(found.older.iter().map(|(_, number, _)| *number));
+        self.adopt(found).await.map(Some)
     }
 
-    /// The object of this identity, if there is one that may become ours, and the slot whose name it bears.
-    async fn sighted(&self, interrupted: bool) -> Result<Option<(Sighting, u64)>, Failure> {
+    /// The object of this identity, if there is one that may become ours.
+    async fn sighted(&self, interrupted: bool) -> Result<Option<FoundObject>, Failure> {
+        let mut origins = vec![self.held.origin()];
+        origins.extend(self.resource.origins.iter().filter(|_| self.record().is_none()).cloned());
+        let mut refused = None;
+        for origin in origins {
+            match self.sighted_as(interrupted, origin).await {
+                Ok(None) => {}
+                // What is not its own under one address may be under another that it had.
+                Err(failure) if failure.class == FailureClass::AlreadyExists => {
+                    refused.get_or_insert(failure);
+                }
+                sighted => return sighted,
+            }
+        }
+        refused.map_or(Ok(None), Err)
+    }
+
+    /// The same under the names that follow from one address.
+    async fn sighted_as(&self, interrupted: bool, origin: Address) -> Result<Option<FoundObject>, Failure> {
         let attempted = self.current().and_then(|current| Some(current.attempt()?.token));
-        let context = self.context(attempted.unwrap_or(IdempotencyToken::from_bytes([0; 16])));
+        let mut context = self.context(attempted.unwrap_or(IdempotencyToken::from_bytes([0; 16])));
+        context.owner.origin = origin.clone();
         let is_recorded = self.record().is_some();
-        let mut sightings =
-            SlotSightings::new(&*self.resource.handler, &self.desired, is_recorded, context.slot);
+        // What an interrupted create was for is found by the inputs that it had.
+        let attempted = self.current().filter(|_| interrupted).and_then(|current| current.inputs().cloned());
+        let attempted = attempted.filter(|inputs| inputs.effective.is_wholly_known());
+        let sought = attempted.unwrap_or_else(|| self.desired.clone());
+        let mut sightings = SlotSightings::new(&*self.resource.handler, &sought, is_recorded, context.slot);
         while let Some(slot) = sightings.next_slot() {
             let context = CallContext { slot, ..context.clone() };
-            let (config, desired) = (&self.config, &self.desired);
-            let request = LookupRequest { config, desired, interrupted, context: &context };
+            let request =
+                LookupRequest { config: &self.config, desired: &sought, interrupted, context: &context };
             let lookup = || self.resource.handler.lookup(request);
             let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
             sightings.note(slot, found);
         }
-        let found = sightings.settled(interrupted, &self.address)?;
-        let found = chosen(found, self.resource.adopt, &self.address.to_string())?;
-        if let Some((sighting, _)) = &found {
-            self.resource.holders.refuse_held(&self.address, &sighting.state, self.record().as_deref())?;
-        }
-        Ok(found)
+        let mut found = sightings.settled(interrupted, &self.address)?;
+        let record = self.record();
+        found.retain(|(sighting, _)| may_be(sighting, record.as_deref()));
+        let chosen = chosen(found, self.resource.adopt, &self.address.to_string())?;
+        let Some(Chosen { sighting, slot, older }) = chosen else { return Ok(None) };
+        self.resource.holders.refuse_held(&self.address, &sighting.state, record.as_deref())?;
+        let number = sighting.ownership.generation().unwrap_or(context.generation);
+        let state = sighting.state;
+        Ok(Some(FoundObject { state, number, slot, origin, older, sought }))
     }
 
     /// The same of an object that must be there and may not be visible yet.
-    async fn sighted_in_time(&self) -> Result<Option<(Sighting, u64)>, Failure> {
+    async fn sighted_in_time(&self) -> Result<Option<FoundObject>, Failure> {
         let window = self.resource.handler.traits().consistency_window;
         within(&*self.run.clock, window, || self.sighted(false), Option::is_some).await
     }
@@ -208,7 +246,7 @@ impl Applying<'_> {
         let mut action = action_of(answer.verdict);
         let unfinished = current.is_some_and(|current| current.attempt().is_some());
         let adopted =
-            matches!(self.resource.decision.start, Start::Adopt { .. } | Start::LookFirst) && prior.is_some();
+            matches!(self.resource.decision.start, Start::Adopt(_) | Start::LookFirst) && prior.is_some();
         if planned == Action::Replace && prior.is_some() {
             // A replacement that was decided is not undone by values that turned out the same.
             action = Action::Replace;
@@ -293,7 +331,7 @@ impl Applying<'_> {
         let attempt = self.attempt();
         let step = Step::CreateBegun {
             address: self.address.clone(),
-            origin: self.held.origin().clone(),
+            origin: self.held.origin(),
             meta: self.resource.meta.clone(),
             number,
             slot,
@@ -327,8 +365,8 @@ impl Applying<'_> {
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
         match self.sighted_in_time().await {
-            Ok(Some((found, _))) => {
-                let adopted = self.adopt(found.state, number, slot).await?;
+            Ok(Some(found)) => {
+                let adopted = self.adopt(FoundObject { number, slot, older: Vec::new(), ..found }).await?;
                 Box::pin(self.update(Some(adopted), planned, private)).await
             }
             Ok(None) => Err(self.failed_create(number, failure).await),
@@ -519,6 +557,6 @@ impl Applying<'_> {
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let next = || (self.held.next_number(), self.free_slot());
         let (number, slot) = current.map_or_else(next, |current| (current.number, current.slot));
-        self.run.context(&self.address, self.held.origin(), number, slot, token)
+        self.run.context(&self.address, &self.held.origin(), number, slot, token)
     }
 }

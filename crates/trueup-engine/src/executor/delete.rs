@@ -7,16 +7,18 @@ use trueup_provider::{
     ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Ownership, PrivateBytes,
     Recovery, ResourceHandler, State,
 };
-use trueup_state::{Generation, Status, Step};
+use trueup_state::{Generation, Metadata, Status, Step};
 
 use super::Run;
 use super::call::{CallPolicy, Configuration};
+use super::prepare::metadata;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::Action;
+use crate::planner::node::{FoundObject, Start};
 use crate::planner::{Draft, Holders, outcome_unknown};
 use crate::retry::within;
 
@@ -29,6 +31,8 @@ pub(crate) struct Prepared {
     policy: CallPolicy,
     retain: bool,
     holders: Holders,
+    /// What was found and goes before it is made anew: it becomes ours first.
+    adopting: Option<(FoundObject, Metadata)>,
 }
 
 pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
@@ -38,6 +42,10 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
         address: node.address.clone(),
         handler: node.handler().cloned(),
         config: Configuration::of(run, draft, task.node()),
+        adopting: match (&node.decision.start, task) {
+            (Start::Adopt(found), Task::DeleteOld(at)) => Some(((**found).clone(), metadata(draft, at))),
+            _ => None,
+        },
         task,
         policy: run.policy(node.declared().map(|declared| &declared.options)),
         holders: draft.holders.under(&node.provider),
@@ -48,11 +56,18 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
 
 impl Prepared {
     pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
+        if let Some((found, meta)) = &self.adopting {
+            let interrupted =
+                held.record().is_some_and(|it| it.current.as_ref().is_some_and(|it| it.attempt().is_some()));
+            let steps = found.adopted(&self.address, meta, run.fresh_token(), interrupted);
+            held.steps(run, steps).await?;
+            run.emit(Some(&self.address), EventKind::Adopted);
+        }
         let (Some(handler), Some(record)) = (&self.handler, held.record()) else {
             return Ok(Finished { action: Action::Delete, attributes: None, bindings: Vec::new() });
         };
         let generations: Vec<Generation> = match self.task {
-            Task::CleanUp(_) => record.deposed.clone(),
+            Task::CleanUp(_) => held.deposed(),
             // Older generations that are still there use what it uses, which may be what goes next.
             Task::DeleteOld(_) | Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => {
                 record.generations().cloned().collect()
@@ -64,6 +79,13 @@ impl Prepared {
                 .object
                 .as_ref()
                 .is_some_and(|it| self.holders.is_held_by_another(&self.address, it));
+            // Nor is what a later generation turned out to be.
+            let lives_on = |object: &State| {
+                let later = record.generations().filter(|other| other.number > generation.number);
+                let mut later = later.filter_map(|other| other.object.as_ref()?.identity.as_ref());
+                object.identity.as_ref().is_some_and(|identity| later.any(|other| other.same(identity)))
+            };
+            let elsewhere = elsewhere || generation.object.as_ref().is_some_and(lives_on);
             let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
             if self.retain || elsewhere || forgotten {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
@@ -196,6 +218,6 @@ impl Removal<'_> {
 
     fn context(&self, token: IdempotencyToken) -> trueup_provider::CallContext {
         let Generation { number, slot, .. } = self.generation;
-        self.run.context(self.address, self.held.origin(), *number, *slot, token)
+        self.run.context(self.address, &self.held.origin(), *number, *slot, token)
     }
 }

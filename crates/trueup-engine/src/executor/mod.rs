@@ -91,6 +91,8 @@ pub(crate) struct Run<'a> {
     pub(crate) registry: &'a Registry,
     /// Whether what was known when the plan was made must come out so (PLANFILE-3).
     pub(crate) bound: bool,
+    /// Whether others had time to make something between the plan and the lease.
+    pub(crate) waited: bool,
     /// Providers whose configuration became known during the run.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
     /// What providers warn of.

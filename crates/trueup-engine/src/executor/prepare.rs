@@ -41,6 +41,9 @@ pub(super) struct Resource {
     pub(super) handler: Arc<dyn ResourceHandler>,
     pub(super) bindings: Vec<Binding>,
     pub(super) decision: Decision,
+    pub(super) is_deleted_first: bool,
+    /// Addresses that it had before, under whose names its object may be found.
+    pub(super) origins: Vec<Address>,
     pub(super) observed: Option<State>,
     pub(super) meta: Metadata,
     pub(super) options: ResourceOptions,
@@ -110,6 +113,8 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
                 handler: handler.clone(),
                 bindings: Binding::resolved(bindings),
                 decision: node.decision.clone(),
+                is_deleted_first: node.is_deleted_first(),
+                origins: draft.origins(run.program, at).split_off(1),
                 observed: node.seen().cloned(),
                 meta: metadata(draft, at),
                 options,
@@ -144,7 +149,8 @@ pub(super) fn resolved_inputs(draft: &Draft, at: usize) -> Option<InputValues> {
 /// Refuses inputs that were known when the plan was made and come out otherwise (PLANFILE-3). What was not known then may
 /// become anything.
 pub(super) fn hold_premise(node: &Node<'_>, now: &InputValues) -> Result<(), Failure> {
-    let Some(planned) = &node.desired else { return Ok(()) };
+    let recorded = node.object().and_then(|object| object.inputs.as_ref());
+    let Some(planned) = node.desired.as_ref().or(recorded) else { return Ok(()) };
     // What is of one run alone may be another in the next.
     let (planned, now) = (&planned.without_ephemeral(), &now.without_ephemeral());
     let ignored = node.declared().map_or(&[][..], |declared| &declared.options.ignore_changes);

@@ -79,13 +79,13 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
     let Planned { plan, mut draft } = planned;
     forget_opened(run, &mut draft);
     let announced = announce(run, &plan).await;
-    let held = draft.nodes.iter().map(|node| {
+    let held = draft.nodes.iter().enumerate().map(|(at, node)| {
         let as_stored = |record: &Arc<Record>| draft.relocation.as_stored(record.clone());
         let record = node.record.as_ref().map(|(record, version)| (as_stored(record), *version));
         let unmigrated =
             node.record.as_ref().and_then(|(it, _)| draft.unmigrated.get(&it.id).map(|was| (was, it)));
         let behind = unmigrated.map(|(was, is)| (as_stored(was), migrations(was, is)));
-        Arc::new(Held::new(&node.address, record, behind))
+        Arc::new(Held::new(draft.origin(at), record, behind))
     });
     let mut progress = Progress {
         run,
@@ -165,6 +165,7 @@ impl Progress<'_> {
         self.run_tasks(draft, &tasks).await;
         self.converge(draft).await;
         self.hold_provisional_premises(draft);
+        self.hold_kept_premises(draft);
         let going = self.going(draft);
         let clean_up = clean_up_tasks(draft, |at| going[at] && !self.stopping());
         self.run_tasks(draft, &clean_up).await;
@@ -185,11 +186,11 @@ impl Progress<'_> {
             let (record, _) = node.record.as_ref()?;
             let original = draft.relocation.originals.get(&record.id)?;
             let mut steps = Vec::new();
-            if original.address != record.address {
+            if original.record.address != record.address {
                 steps.push(Step::Moved { to: record.address.clone() });
             }
-            if original.meta != record.meta {
-                steps.push(Step::MetaChanged { meta: record.meta.clone() });
+            if !original.relinked.is_empty() {
+                steps.push(Step::Relinked { moved: original.relinked.clone() });
             }
             Some(held.steps(self.run, steps))
         });
@@ -240,6 +241,31 @@ impl Progress<'_> {
                 self.failed = true;
                 self.outcomes[at] = Some(failure.into());
             }
+        }
+    }
+
+    /// What was to stay as it is follows from values that were to stay too. Where one of them changed all the same, it is
+    /// out of date, and only another plan may bring it along (UNKNOWN-13).
+    fn hold_kept_premises(&mut self, draft: &Draft<'_>) {
+        let changed =
+            |at: usize| matches!(&self.outcomes[at], Some(Outcome::Done(it)) if *it != Action::NoOp);
+        let kept = |at: &usize| {
+            let node = &draft.nodes[*at];
+            let stays = node.is_declared() && node.decision.action == Action::NoOp && node.record.is_some();
+            let undisturbed = matches!(self.outcomes[*at], None | Some(Outcome::Done(Action::NoOp)));
+            stays && undisturbed && draft.graph.dependencies(*at).any(changed)
+        };
+        let stale: Vec<(usize, Failure)> = (0..draft.nodes.len())
+            // What a saved plan does not look at again stays all the same; what the run was told to leave out may not.
+            .filter(|at| (draft.selection.contains(*at) || !draft.selection.is_partial()) && kept(at))
+            .filter_map(|at| {
+                let now = prepare::resolved_inputs(draft, at)?;
+                prepare::hold_premise(&draft.nodes[at], &now).err().map(|failure| (at, failure))
+            })
+            .collect();
+        for (at, failure) in stale {
+            let address = draft.nodes[at].address.clone();
+            self.fail(draft, &address, failure);
         }
     }
 
@@ -427,7 +453,7 @@ impl Progress<'_> {
             causes[at] = draft.recorded_graph.dependents(at).find(is_undone);
             going[at] = causes[at].is_none();
         }
-        let waits = |at: usize| late[at] || self.held[at].record().is_some_and(|it| !it.deposed.is_empty());
+        let waits = |at: usize| late[at] || !self.held[at].deposed().is_empty();
         let mut staying: Vec<usize> = nodes.filter(|at| waits(*at) && !going[*at]).collect();
         while let Some(user) = staying.pop() {
             let used = draft.recorded_graph.dependencies(user).chain(draft.graph.dependencies(user));
@@ -449,7 +475,7 @@ impl Progress<'_> {
     /// Whether the older generations of a node may go: it and all that used them are done (REPLACE-5).
     fn may_clean_up(&self, draft: &Draft, at: usize) -> bool {
         let node = &draft.nodes[at];
-        if !node.is_declared() || self.held[at].record().is_none_or(|record| record.deposed.is_empty()) {
+        if !node.is_declared() || self.held[at].deposed().is_empty() {
             return false;
         }
         let settled = |other: usize| match &self.outcomes[other] {

@@ -1,9 +1,9 @@
 //! Changing a record, durably.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use trueup_core::Address;
-use trueup_state::{Entry, Record, RecordId, Step, StoreError, Version, Write, transition};
+use trueup_state::{Entry, Generation, Record, RecordId, Step, StoreError, Version, Write, transition};
 
 use super::Run;
 
@@ -11,18 +11,20 @@ use super::Run;
 pub(crate) struct Held {
     /// Given to a new record by its first step, so that records which are made together have ids side by side.
     id: OnceLock<RecordId>,
-    /// The address of first creation, kept over a replacement that deletes first.
-    origin: Address,
     /// The next generation's number, kept likewise.
     next_number: u64,
     state: Mutex<Known>,
 }
 
 /// What is known of a record.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Known {
+    /// The address of first creation, kept over a replacement that deletes first.
+    origin: Address,
     record: Option<Arc<Record>>,
     version: Option<Version>,
+    /// Older generations that the plan did not know of: only another plan may delete them.
+    unplanned: Vec<u64>,
     /// What the store holds, and the steps from there to the record: they go with the first step that is made. What
     /// stays as it is, is not written only because a new release reads it differently.
     behind: Option<(Arc<Record>, Vec<Step>)>,
@@ -31,25 +33,41 @@ struct Known {
 impl Held {
     /// The record of a resource, or the place for one. `behind` is what the store holds instead, with the steps from there.
     pub(crate) fn new(
-        address: &Address,
+        origin: Address,
         record: Option<(Arc<Record>, Version)>,
         behind: Option<(Arc<Record>, Vec<Step>)>,
     ) -> Self {
         let id = record.as_ref().map_or_else(OnceLock::new, |(record, _)| record.id.into());
-        let origin = record.as_ref().map_or(address, |(record, _)| &record.origin).clone();
         let next_number = record.as_ref().map_or(0, |(record, _)| record.next_number());
         let (record, version) = record.unzip();
-        Held { id, origin, next_number, state: Mutex::new(Known { record, version, behind }) }
+        let unplanned = Vec::new();
+        Held { id, next_number, state: Mutex::new(Known { origin, record, version, unplanned, behind }) }
     }
 
     /// The record as it is now.
     pub(crate) fn record(&self) -> Option<Arc<Record>> {
-        self.state.lock().ok().and_then(|known| known.record.clone())
+        self.lock().record.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The address of first creation.
-    pub(crate) fn origin(&self) -> &Address {
-        &self.origin
+    pub(crate) fn origin(&self) -> Address {
+        self.lock().origin.clone()
+    }
+
+    /// Keeps older generations that were found during the run for another plan.
+    pub(crate) fn keep_unplanned(&self, numbers: impl IntoIterator<Item = u64>) {
+        self.lock().unplanned.extend(numbers);
+    }
+
+    /// The older generations that the plan knew of, or that this run has replaced.
+    pub(crate) fn deposed(&self) -> Vec<Generation> {
+        let known = self.lock();
+        let deposed = known.record.iter().flat_map(|record| &record.deposed);
+        deposed.filter(|generation| !known.unplanned.contains(&generation.number)).cloned().collect()
     }
 
     /// The number of the next generation, never one that was used before.
@@ -65,8 +83,7 @@ impl Held {
     /// Makes several steps durable, all or none.
     pub(crate) async fn steps(&self, run: &Run<'_>, steps: Vec<Step>) -> Result<(), StoreError> {
         let id = *self.id.get_or_init(|| run.fresh_record_id());
-        let Known { mut record, version, behind } =
-            self.state.lock().map(|known| known.clone()).unwrap_or_default();
+        let Known { mut origin, mut record, version, unplanned, behind } = self.lock().clone();
         let mut all = Vec::new();
         if let Some((stored, migrations)) = behind.filter(|_| !steps.is_empty()) {
             record = Some(stored);
@@ -77,16 +94,17 @@ impl Held {
         for step in all {
             let entry = Entry { id, step };
             let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
-                StoreError::Damaged { location: self.origin.to_string(), what: illegal.to_string() }
+                StoreError::Damaged { location: origin.to_string(), what: illegal.to_string() }
             })?;
             record = next.map(Arc::new);
             writes.push(Write { expected: version, entry, record: record.clone() });
         }
         let version = run.journal.commit(writes).await?;
-        if let Ok(mut known) = self.state.lock() {
-            let version = record.as_ref().map(|_| version);
-            *known = Known { record, version, behind: None };
+        if let Some(record) = &record {
+            origin = record.origin.clone();
         }
+        let version = record.as_ref().map(|_| version);
+        *self.lock() = Known { origin, record, version, unplanned, behind: None };
         Ok(())
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
     let goes = |at: usize| matches!(draft.nodes[at].decision.action, Action::Delete | Action::Forget);
     let mut reached: Vec<usize> = (0..draft.nodes.len()).filter(|at| leaves_old(&draft.nodes[*at])).collect();
     while let Some(user) = reached.pop() {
-        let used = draft.nodes[user].record.iter().flat_map(|(record, _)| &record.meta.dependencies);
+        let used = draft.nodes[user].record.iter().flat_map(|(record, _)| record.dependencies());
         for at in used.filter_map(|address| draft.index.get(address).copied()) {
             if goes(at) && !late[at] {
                 late[at] = true;

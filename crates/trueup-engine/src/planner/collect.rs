@@ -27,6 +27,8 @@ pub(super) async fn collect<'p>(
         .into_iter()
         .map(|(record, version)| (record.address.clone(), (record, version)))
         .collect();
+    let moved = records.values().map(|(record, _)| record).filter(|it| it.origin != it.address);
+    let moved_away: BTreeSet<Address> = moved.map(|record| record.origin.clone()).collect();
     let mut draft = Draft {
         scope: Scope::new(sources.program.stack.clone(), sources.options.stage.clone()),
         index: IndexMap::new(),
@@ -45,6 +47,7 @@ pub(super) async fn collect<'p>(
         unmigrated: IndexMap::new(),
         applying: false,
         provisional: BTreeSet::new(),
+        moved_away,
     };
     let expected = sources.program.resources.len().max(records.len())
         + sources.program.data.len()

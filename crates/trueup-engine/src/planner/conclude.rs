@@ -3,7 +3,7 @@
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::DriftPolicy;
 
-use super::node::Sight;
+use super::node::{Sight, Start};
 use super::{Draft, Sources, connect};
 use crate::plan::{Action, Plan, PlannedAction, Reason};
 
@@ -93,7 +93,12 @@ fn action(draft: &Draft, at: usize) -> PlannedAction {
     let object = node.object();
     let recorded = object.and_then(|object| object.inputs.as_ref());
     let deposed = node.record.iter().flat_map(|(record, _)| &record.deposed);
-    let deposed: Vec<u64> = deposed.map(|generation| generation.number).collect();
+    let found = match &node.decision.start {
+        Start::Adopt(found) => found.older.as_slice(),
+        _ => &[],
+    };
+    let found = found.iter().map(|(_, number, _)| *number);
+    let deposed: Vec<u64> = deposed.map(|generation| generation.number).chain(found).collect();
     let mut reasons = decision.reasons.clone();
     if draft.relocation.moves.binary_search_by(|moved| moved.to.cmp(&node.address)).is_ok() {
         reasons.push(Reason::Moved);

@@ -6,6 +6,7 @@ use super::node::{Node, NodeKind};
 use super::trace::lines;
 use super::{Draft, Sources};
 use crate::graph::Graph;
+use crate::mutations::planted;
 
 pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
@@ -46,7 +47,12 @@ pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Di
 fn recorded_graph(draft: &Draft) -> Graph {
     let mut edges = Vec::new();
     for (at, node) in draft.nodes.iter().enumerate() {
-        let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
+        let recorded = node.record.iter().flat_map(|(record, _)| {
+            let all = record.dependencies();
+            let count =
+                if planted!(ForgetOldDependencies) { record.meta.dependencies.len() } else { usize::MAX };
+            all.take(count)
+        });
         let known = recorded.filter_map(|dependency| draft.index.get(dependency));
         edges.extend(known.map(|other| (at as u32, *other as u32)));
     }

@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use trueup_core::schema::Block;
-use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Path, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, FailureClass, Path, Value};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
-    Binding, CallContext, DataRequest, FailedCreate, ImportRequest, Imported, InputValues, LookupRequest,
-    Ownership, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State, Verdict,
+    Binding, CallContext, Configured, DataRequest, FailedCreate, ImportRequest, Imported, InputValues,
+    LookupRequest, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State,
+    Verdict,
 };
 use trueup_state::{Generation, Status};
 
 use super::configure::configure_late;
-use super::node::{Attributes, Decision, NodeKind, Sight, Start};
-use super::sightings::{SlotSightings, chosen};
+use super::node::{Attributes, Decision, FoundObject, NodeKind, Sight, Start};
+use super::sightings::{Chosen, SlotSightings, chosen, may_be};
 use super::trace::lines;
 use super::{Draft, Sources, failed, located, refresh};
 use crate::mutations::planted;
@@ -283,14 +284,12 @@ impl Case<'_> {
     /// Nothing is recorded: it is created, unless it exists already (ADOPT-1).
     async fn decide_new(&self) -> Result<Decision, Failure> {
         if let Some(state) = self.imported().await? {
-            return self.decide_found(state, 0, 0, Reason::Adopted).await;
+            return self.decide_found(self.found_by_id(state, 0, 0), Reason::Adopted).await;
         }
         match self.look(self.desired, Duration::ZERO).await? {
             Looked::Nothing => self.create(Start::Record, vec![Reason::New]).await,
             Looked::Later => self.create(Start::LookFirst, vec![Reason::New]).await,
-            Looked::Found(sighting, number, slot) => {
-                self.decide_found(sighting.state, number, slot, Reason::Adopted).await
-            }
+            Looked::Found(found) => self.decide_found(*found, Reason::Adopted).await,
         }
     }
 
@@ -338,20 +337,27 @@ impl Case<'_> {
     async fn decide_unknown_create(&self, current: &Generation) -> Result<Decision, Failure> {
         if let Some(state) = self.imported().await? {
             // A person looked, and says which object it is.
-            return self.decide_found(state, current.number, current.slot, Reason::Recovered).await;
+            let found = self.found_by_id(state, current.number, current.slot);
+            return self.decide_found(found, Reason::Recovered).await;
         }
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
             Recovery::Lookup => match self.look(attempted, self.handler.traits().consistency_window).await? {
-                Looked::Found(sighting, number, slot) => {
-                    // It was made with the inputs of the attempt, even if reading does not tell.
-                    let inputs = sighting.state.inputs.or_else(|| Some(attempted.clone()));
-                    let state = State { inputs, ..sighting.state };
-                    self.decide_found(state, number, slot, Reason::Recovered).await
+                Looked::Found(found) => {
+                    let found = *found;
+                    #[cfg(feature = "mutations")]
+                    let found = found.trusted(attempted);
+                    // Whether it ever came to the inputs of the attempt, nobody knows: there are no olds (RECONCILE-1).
+                    let decision = self.decide_found(found, Reason::Recovered).await?;
+                    self.unless_replaced(decision, attempted).await
                 }
-                Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
-                Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,
+                // The request may still be under way, until whoever sent it has lost the lease: looked for once more then.
+                Looked::Nothing | Looked::Later => {
+                    let start = if planted!(TrustOldAbsence) { Start::Record } else { Start::LookFirst };
+                    let decision = self.create(start, vec![Reason::Recovered]).await?;
+                    self.unless_replaced(decision, attempted).await
+                }
             },
             Recovery::Token => self.decide_repeated(current).await,
             Recovery::Blind if planted!(RepeatBlindCreate) => {
@@ -363,15 +369,31 @@ impl Case<'_> {
 
     /// A create that is repeated as it was; if the program has since changed in a replace field, it is replaced at once.
     async fn decide_repeated(&self, current: &Generation) -> Result<Decision, Failure> {
-        let mut decision = self.create(Start::RepeatCreate, vec![Reason::Recovered]).await?;
-        let Some(attempted) = current.inputs() else { return Ok(decision) };
+        let decision = self.create(Start::RepeatCreate, vec![Reason::Recovered]).await?;
+        match current.inputs() {
+            Some(attempted) => self.unless_replaced(decision, attempted).await,
+            None => Ok(decision),
+        }
+    }
+
+    /// A decision about what came of an interrupted create. If the program has since changed in a replace field, that is
+    /// replaced, however far it came. The values of the attempt are not told: nobody knows whether they were reached.
+    async fn unless_replaced(
+        &self,
+        mut decision: Decision,
+        attempted: &InputValues,
+    ) -> Result<Decision, Failure> {
+        if decision.action == Action::Replace {
+            return Ok(decision);
+        }
         let fields = self.handler.schema().replace_fields();
-        decision.changes = self.handler.input_changes(attempted, self.desired);
-        let forcing =
-            decision.changes.iter().filter(|change| fields.iter().any(|field| field.overlaps(&change.path)));
-        decision.replace_paths = forcing.map(|change| change.path.clone()).collect();
-        if !decision.replace_paths.is_empty() {
+        let changes = self.handler.input_changes(attempted, self.desired);
+        let forcing = changes.iter().filter(|change| fields.iter().any(|field| field.overlaps(&change.path)));
+        let paths: Vec<Path> = forcing.map(|change| change.path.clone()).collect();
+        if !paths.is_empty() {
+            decision.outputs = self.ask(None, None, &[]).await?.outputs;
             decision.action = Action::Replace;
+            decision.replace_paths = paths;
         }
         Ok(decision)
     }
@@ -391,19 +413,19 @@ impl Case<'_> {
     }
 
     /// An object that was found and becomes ours (ADOPT-5).
-    async fn decide_found(
-        &self,
-        state: State,
-        number: u64,
-        slot: u64,
-        why: Reason,
-    ) -> Result<Decision, Failure> {
-        let answer = self.ask(Some(&state), None, &[]).await?;
+    async fn decide_found(&self, found: FoundObject, why: Reason) -> Result<Decision, Failure> {
+        let answer = self.ask(Some(&found.state), None, &[]).await?;
         let mut decision = Self::concluded(answer, vec![why]);
         // Taking it into state is an action of its own, even if nothing else is to be done.
         decision.action = decision.action.max(Action::Update);
-        decision.start = Start::Adopt { state: Box::new(state), number, slot };
+        decision.start = Start::Adopt(Box::new(found));
         Ok(decision)
+    }
+
+    /// What someone named by its id, for this generation and slot.
+    fn found_by_id(&self, state: State, number: u64, slot: u64) -> FoundObject {
+        let (origin, sought) = (self.draft.origin(self.at), self.desired.clone());
+        FoundObject { state, number, slot, origin, older: Vec::new(), sought }
     }
 
     /// An object that is recorded.
@@ -520,7 +542,8 @@ impl Case<'_> {
             .filter(|_| !ignored.is_empty())
             .map(|prior| self.handler.keep_ignored(self.desired, prior, observed, ignored));
         let record = node.record.as_ref().map(|(record, _)| &**record);
-        let context = self.sources.context(&self.draft.scope, &node.address, record);
+        let origin = self.draft.origin(self.at);
+        let context = self.sources.context_as(&self.draft.scope, &node.address, &origin, record);
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
         let request = PlanRequest {
             config: node.config.as_ref(),
@@ -545,8 +568,32 @@ impl Case<'_> {
         if !inputs.effective.is_wholly_known() {
             return Ok(Looked::Later);
         }
+        let origins = self.draft.origins(self.sources.program, self.at);
+        let mut refused = None;
+        for origin in origins {
+            match self.look_as(inputs, config, window, origin).await {
+                Ok(Looked::Nothing) => {}
+                // What is not its own under one address may be under another that it had.
+                Err(failure) if failure.class == FailureClass::AlreadyExists => {
+                    refused.get_or_insert(failure);
+                }
+                looked => return looked,
+            }
+        }
+        refused.map_or(Ok(Looked::Nothing), Err)
+    }
+
+    /// The same under the names that follow from one address.
+    async fn look_as(
+        &self,
+        inputs: &InputValues,
+        config: &Configured,
+        window: Duration,
+        origin: Address,
+    ) -> Result<Looked, Failure> {
+        let node = &self.draft.nodes[self.at];
         let record = node.record.as_ref().map(|(record, _)| &**record);
-        let context = self.sources.context(&self.draft.scope, &node.address, record);
+        let context = self.sources.context_as(&self.draft.scope, &node.address, &origin, record);
         let interrupted =
             record.and_then(|record| record.current.as_ref()).is_some_and(Generation::is_interrupted);
         let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
@@ -559,22 +606,20 @@ impl Case<'_> {
                 sightings.note(slot, within(&*self.sources.clock, window, lookup, is_found).await?);
             }
             let found = sightings.settled(interrupted, &node.address)?.into_iter();
+            let found = found.filter(|(sighting, _)| may_be(sighting, record));
             Ok(found.map(|(sighting, slot)| (Sighted::from(sighting), slot)).collect::<Vec<_>>())
         };
-        let found =
-            self.sources.observed(Asked::Lookup, &node.address, &[&inputs.effective], looking).await?;
+        let found = self.sources.observed(Asked::Lookup, &origin, &[&inputs.effective], looking).await?;
         let found = found.into_iter().map(|(sighted, slot)| (Sighting::from(sighted), slot)).collect();
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
         match chosen(found, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
-            Some((sighting, slot)) => {
+            Some(Chosen { sighting, slot, older }) => {
                 let holders = self.draft.holders.under(&node.provider);
                 holders.refuse_held(&node.address, &sighting.state, record)?;
-                let number = match sighting.ownership {
-                    Ownership::Owned { generation: Some(number) } => number,
-                    _ => context.generation,
-                };
-                Ok(Looked::Found(Box::new(sighting), number, slot))
+                let number = sighting.ownership.generation().unwrap_or(context.generation);
+                let (state, sought) = (sighting.state, inputs.clone());
+                Ok(Looked::Found(Box::new(FoundObject { state, number, slot, origin, older, sought })))
             }
         }
     }
@@ -591,7 +636,7 @@ enum Looked {
     Nothing,
     /// The inputs are not known yet.
     Later,
-    Found(Box<Sighting>, u64, u64),
+    Found(Box<FoundObject>),
 }
 
 /// CRASH-1

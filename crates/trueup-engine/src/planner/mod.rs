@@ -14,6 +14,7 @@ mod guard;
 mod holders;
 pub(crate) mod node;
 mod observe;
+mod origin;
 mod preview;
 mod refresh;
 pub(crate) mod relocate;
@@ -28,7 +29,7 @@ pub(crate) use decide::{action_of, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use observe::observe;
 pub use preview::Preview;
-pub(crate) use sightings::{SlotSightings, chosen};
+pub(crate) use sightings::{Chosen, SlotSightings, chosen, may_be};
 pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;
@@ -113,9 +114,31 @@ pub(crate) struct Draft<'p> {
     pub(crate) applying: bool,
     /// The nodes that are first applied with values that stand in for others, since they are in a cycle or after one.
     pub(crate) provisional: BTreeSet<usize>,
+    /// The addresses under which resources were first created that have others now: their names still follow from those.
+    moved_away: BTreeSet<Address>,
 }
 
 impl<'p> Draft<'p> {
+    /// The address that the physical names of a node follow from.
+    pub(crate) fn origin(&self, at: usize) -> Address {
+        let node = &self.nodes[at];
+        match &node.record {
+            Some((record, _)) => record.origin.clone(),
+            None => origin::fresh_origin(&self.moved_away, &node.address),
+        }
+    }
+
+    /// The addresses under which the object of a node may be found: without a record, also those it had before.
+    pub(crate) fn origins(&self, program: &Program, at: usize) -> Vec<Address> {
+        let mut origins = vec![self.origin(at)];
+        if self.nodes[at].record.is_none() {
+            let before = origin::predecessors(program, &self.nodes[at].address).into_iter();
+            // What has its names from there is another resource, and recorded.
+            origins.extend(before.filter(|origin| !self.moved_away.contains(origin)));
+        }
+        origins
+    }
+
     /// What is known of outputs by now.
     pub(crate) fn known(&self) -> NodeScope<'_> {
         let Draft { index, nodes, attributes, applying, .. } = self;
@@ -218,7 +241,17 @@ impl Sources<'_> {
 
     /// What a call for a generation of a node is told.
     pub(crate) fn context(&self, scope: &Scope, address: &Address, record: Option<&Record>) -> CallContext {
-        let origin = record.map_or(address, |record| &record.origin);
+        self.context_as(scope, address, record.map_or(address, |record| &record.origin), record)
+    }
+
+    /// The same with names that follow from that address.
+    pub(crate) fn context_as(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        origin: &Address,
+        record: Option<&Record>,
+    ) -> CallContext {
         let current = record.and_then(|record| record.current.as_ref());
         // Beside older generations that wait to be deleted, another one has another number and name.
         let (next_number, free_slot) =

@@ -10,9 +10,9 @@ use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Address, Change, Path, Step, Value};
 use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
 use trueup_provider::{
-    Binding, Configured, DataHandler, EphemeralHandler, InputValues, ResourceHandler, State,
+    Binding, Configured, DataHandler, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler, State,
 };
-use trueup_state::{Record, Version};
+use trueup_state::{Attempt, Metadata, Record, Version};
 
 use crate::plan::{Action, Reason, ReplaceOrder};
 
@@ -70,7 +70,7 @@ pub(crate) enum Start {
     #[default]
     Record,
     /// With an object that was found.
-    Adopt { state: Box<State>, number: u64, slot: u64 },
+    Adopt(Box<FoundObject>),
     /// By repeating the create that was interrupted, with its own inputs and token (CRASH-1).
     RepeatCreate,
     /// By looking first: at plan the inputs were not known (ADOPT-6).
@@ -79,6 +79,64 @@ pub(crate) enum Start {
     FinishDelete,
     /// By forgetting the object that is gone and making it again, as the same generation (CRUD-2).
     Recreate,
+}
+
+/// An object that was found and becomes a resource's.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FoundObject {
+    pub(crate) state: State,
+    /// Which generation it is.
+    pub(crate) number: u64,
+    /// Whose name it bears: that of this slot, of a resource first created under that address.
+    pub(crate) slot: u64,
+    pub(crate) origin: Address,
+    /// Older generations that were found beside it, oldest first: they are to be deleted (RECONCILE-4).
+    pub(crate) older: Vec<(State, u64, u64)>,
+    /// The inputs that it was looked for by.
+    pub(crate) sought: InputValues,
+}
+
+#[cfg(feature = "mutations")]
+impl FoundObject {
+    /// The same as if it had the inputs of the attempt, where that is planted.
+    pub(crate) fn trusted(mut self, attempted: &InputValues) -> Self {
+        if crate::mutations::planted!(TrustAttempt) {
+            self.state.inputs = Some(attempted.clone());
+        }
+        self
+    }
+}
+
+impl FoundObject {
+    /// The steps that take it into state, with what is older. What nobody knows the inputs of, or what may have changed
+    /// since it was made with those of an attempt, is to be brought to others at once; whoever has to delete it before
+    /// that must at least know which it was found by.
+    pub(crate) fn adopted(
+        &self,
+        address: &Address,
+        meta: &Metadata,
+        token: IdempotencyToken,
+        interrupted: bool,
+    ) -> Vec<trueup_state::Step> {
+        let own = (self.state.clone(), self.number, self.slot);
+        let mut steps = Vec::new();
+        for (object, number, slot) in self.older.iter().cloned().chain([own]) {
+            let unknown = object.inputs.is_none() || interrupted;
+            let (address, origin, meta) = (address.clone(), self.origin.clone(), meta.clone());
+            steps.push(trueup_state::Step::Adopted {
+                address,
+                origin,
+                meta: meta.clone(),
+                number,
+                slot,
+                object,
+            });
+            let inputs = self.sought.without_ephemeral();
+            let attempt = Attempt { inputs, bindings: Vec::new(), token, pending: None };
+            steps.extend(unknown.then_some(trueup_state::Step::UpdateBegun { meta, attempt }));
+        }
+        steps
+    }
 }
 
 /// What was decided for a node.
@@ -166,9 +224,17 @@ impl<'p> Node<'p> {
     pub(crate) fn is_deleted_first(&self) -> bool {
         let Decision { action, order, .. } = &self.decision;
         let current = self.record.as_ref().and_then(|(record, _)| record.current.as_ref());
-        *action == Action::Replace
+        (*action == Action::Replace || self.leaves_older())
             && *order == Some(ReplaceOrder::DeleteFirst)
-            && current.is_some_and(|it| it.object.is_some() || it.attempt().is_some())
+            && (matches!(self.decision.start, Start::Adopt(_))
+                || current.is_some_and(|it| it.object.is_some() || it.attempt().is_some())
+                || self.leaves_older())
+    }
+
+    /// Whether it is made anew beside older generations that are still there.
+    pub(crate) fn leaves_older(&self) -> bool {
+        let older = self.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
+        self.decision.action == Action::Create && older
     }
 
     /// The object as it was seen, if it was looked at and is there.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics, InstanceKey};
-use trueup_state::{Metadata, Record, RecordId, Snapshot};
+use trueup_state::{Record, RecordId, Snapshot};
 
 use super::Sources;
 use crate::plan::PlannedMove;
@@ -21,26 +21,28 @@ pub(crate) struct Relocation {
     pub(crate) originals: IndexMap<RecordId, Original>,
 }
 
-/// What a record says in the store.
+/// A record as it is in the store, and which of the addresses that it names have moved.
 pub(crate) struct Original {
-    pub(crate) address: Address,
-    pub(crate) meta: Metadata,
+    pub(crate) record: Arc<Record>,
+    pub(crate) relinked: Vec<(Address, Address)>,
 }
 
 impl Relocation {
     /// A record as it stands in the store.
     pub(crate) fn as_stored(&self, mut record: Arc<Record>) -> Arc<Record> {
         if let Some(original) = self.originals.get(&record.id) {
-            let record = Arc::make_mut(&mut record);
-            record.address = original.address.clone();
-            record.meta = original.meta.clone();
+            let moved_back: IndexMap<Address, Address> =
+                original.relinked.iter().map(|(from, to)| (to.clone(), from.clone())).collect();
+            let stored = Arc::make_mut(&mut record);
+            stored.address = original.record.address.clone();
+            rewrite_dependencies(stored, &moved_back);
         }
         record
     }
 
     /// The type under which a record is stored, if moving changed it (PLAN-20).
     pub(crate) fn former_type(&self, record: &Record) -> Option<&str> {
-        let former = self.originals.get(&record.id)?.address.type_name();
+        let former = self.originals.get(&record.id)?.record.address.type_name();
         (former != record.address.type_name()).then_some(former)
     }
 }
@@ -65,13 +67,13 @@ pub(super) async fn relocate(
     let mut relocation = Relocation::default();
     for (record, _) in &mut snapshot.records {
         if names_any(record, &targets) {
-            let original = Original { address: record.address.clone(), meta: record.meta.clone() };
-            rewrite(Arc::make_mut(record), &targets);
+            let original = record.clone();
+            let relinked = rewrite(Arc::make_mut(record), &targets);
             if record.address != original.address {
                 let (from, to) = (original.address.clone(), record.address.clone());
                 relocation.moves.push(PlannedMove { id: record.id, from, to });
             }
-            relocation.originals.insert(record.id, original);
+            relocation.originals.insert(record.id, Original { record: original, relinked });
         }
     }
     relocation.moves.sort_by(|left, right| left.to.cmp(&right.to));
@@ -80,18 +82,32 @@ pub(super) async fn relocate(
 
 /// Whether a record names an address that changes.
 fn names_any(record: &Record, targets: &IndexMap<Address, Address>) -> bool {
-    let mut named = std::iter::once(&record.address).chain(&record.meta.dependencies);
+    let mut named = std::iter::once(&record.address).chain(record.dependencies());
     named.any(|address| targets.contains_key(address))
 }
 
-/// Puts new addresses into a record.
-fn rewrite(record: &mut Record, targets: &IndexMap<Address, Address>) {
-    for address in std::iter::once(&mut record.address).chain(&mut record.meta.dependencies) {
-        if let Some(target) = targets.get(address) {
-            *address = target.clone();
-        }
+/// Puts new addresses into a record. Those of its dependencies that have moved, and where to.
+fn rewrite(record: &mut Record, targets: &IndexMap<Address, Address>) -> Vec<(Address, Address)> {
+    if let Some(target) = targets.get(&record.address) {
+        record.address = target.clone();
     }
-    record.meta.dependencies.sort();
+    rewrite_dependencies(record, targets)
+}
+
+fn rewrite_dependencies(
+    record: &mut Record,
+    targets: &IndexMap<Address, Address>,
+) -> Vec<(Address, Address)> {
+    let mut relinked = BTreeMap::new();
+    for dependencies in record.dependencies_mut() {
+        for dependency in dependencies.iter_mut() {
+            if let Some(target) = targets.get(dependency) {
+                relinked.insert(std::mem::replace(dependency, target.clone()), target.clone());
+            }
+        }
+        dependencies.sort();
+    }
+    relinked.into_iter().collect()
 }
 
 /// The moves that the program declares, by where they come from.

@@ -9,6 +9,7 @@ use super::Draft;
 use super::node::{Node, Start};
 use super::retire::users_left_out;
 use super::trace::lines;
+use crate::mutations::planted;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
 pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
@@ -43,7 +44,9 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
     refuse_lost_dependents(draft)?;
     for node in draft.nodes.iter_mut().filter(|node| node.is_deleted_first()) {
         // What a create that was cut off may have made is found when its turn to be deleted comes.
-        node.decision.start = Start::Record;
+        if !matches!(node.decision.start, Start::Adopt(_)) {
+            node.decision.start = Start::Record;
+        }
     }
     Ok(())
 }
@@ -75,14 +78,23 @@ fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
 /// Whether a replacement would have the identity of what it replaces, so that both cannot exist at once.
 fn keeps_identity(node: &Node) -> bool {
     let (Some(handler), Some(desired)) = (node.handler(), &node.desired) else { return false };
-    let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
-    // Of what is half made, or may have been, there are only the inputs of the attempt.
-    let recorded = current.and_then(Generation::inputs);
     let nothing = Value::object::<&str>([]);
     let schema = handler.schema();
-    let new = schema.identity(Some(&desired.effective), &nothing);
-    let old = schema.identity(recorded.map(|inputs| &inputs.effective), &nothing);
-    matches!((new, old), (Some(new), Some(old)) if new.same(&old))
+    let Some(new) = schema.identity(Some(&desired.effective), &nothing) else { return false };
+    let replaced = match &node.decision.start {
+        // What was found has the identity that was looked for, unless it tells another.
+        Start::Adopt(found) => match &found.state.inputs {
+            Some(inputs) => Some(inputs),
+            None => return !planted!(IgnoreFoundIdentity),
+        },
+        // Of what is half made, or may have been, there are only the inputs of the attempt.
+        _ => {
+            let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+            current.and_then(Generation::inputs)
+        }
+    };
+    let old = schema.identity(replaced.map(|inputs| &inputs.effective), &nothing);
+    old.is_some_and(|old| new.same(&old))
 }
 
 /// What uses an object that is deleted first, by what is recorded, and must or may be replaced itself, goes with it.
@@ -104,8 +116,9 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
                 spreading.push(dependent);
             }
             let replaced = matches!(node.decision.action, Action::Replace | Action::MayReplace);
+            let remade = node.leaves_older();
             // What is retained stays, whatever becomes of what it uses.
-            if !replaced || is_retained(node) {
+            if !(replaced || remade) || is_retained(node) {
                 continue;
             }
             if node.declared().and_then(|declared| declared.options.delete_first) == Some(false) {
@@ -120,7 +133,9 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
                 );
                 continue;
             }
-            node.decision.action = Action::Replace;
+            if replaced {
+                node.decision.action = Action::Replace;
+            }
             node.decision.order = Some(ReplaceOrder::DeleteFirst);
             if !node.decision.reasons.contains(&Reason::UpstreamReplaced) {
                 node.decision.reasons.push(Reason::UpstreamReplaced);

@@ -1,7 +1,9 @@
 //! Which object a resource is: what lookups under its possible names come to (ADOPT-2, RECONCILE-4).
 
-use trueup_core::{Address, Failure, FailureClass};
-use trueup_provider::{InputValues, Ownership, ResourceHandler, Sighting};
+use trueup_core::{Address, Failure, FailureClass, Value};
+use trueup_provider::{InputValues, Ownership, ResourceHandler, Sighting, State};
+
+use trueup_state::Record;
 
 use super::outcome_unknown;
 use crate::mutations::planted;
@@ -16,6 +18,8 @@ pub(crate) struct SlotSightings {
     found: Vec<(Sighting, u64)>,
     /// The type cannot look.
     unable: bool,
+    /// What is looked for, if the inputs tell.
+    identity: Option<Value>,
     next: u64,
     end: u64,
 }
@@ -33,7 +37,9 @@ impl SlotSightings {
         let mut given = identity.map(|(name, _)| desired.effective.get(name).is_some()).peekable();
         let names_itself = given.peek().is_some() && given.all(|given| given);
         let count = if is_recorded || names_itself { 1 } else { SLOTS_SEARCHED };
-        SlotSightings { found: Vec::new(), unable: false, next: slot, end: slot + count }
+        let nothing = Value::object::<&str>([]);
+        let identity = handler.schema().identity(Some(&desired.effective), &nothing).filter(|_| names_itself);
+        SlotSightings { found: Vec::new(), unable: false, identity, next: slot, end: slot + count }
     }
 
     /// The slot to look in next.
@@ -44,6 +50,8 @@ impl SlotSightings {
     /// Notes what was found in a slot; `None` if the type cannot look.
     pub(crate) fn note(&mut self, slot: u64, sightings: Option<Vec<Sighting>>) {
         self.next = slot + 1;
+        let sightings =
+            sightings.map(|seen| seen.into_iter().map(|it| self.identified(it)).collect::<Vec<_>>());
         self.unable = sightings.is_none();
         // What has no generation is not told apart from what another slot may hold: then the first slot counts alone.
         let is_over = sightings.as_ref().is_none_or(|seen| seen.iter().any(|it| generation(it).is_none()));
@@ -62,6 +70,14 @@ impl SlotSightings {
         }
     }
 
+    /// What was found by an identity has it, even if it does not tell.
+    fn identified(&self, mut sighting: Sighting) -> Sighting {
+        if sighting.state.identity.is_none() {
+            sighting.state.identity = self.identity.clone();
+        }
+        sighting
+    }
+
     /// What was found, for a create that was interrupted or not: what cannot be looked for may be there (CRASH-1).
     pub(crate) fn settled(
         self,
@@ -75,19 +91,37 @@ impl SlotSightings {
     }
 }
 
-/// The one that counts, and its slot.
+/// Whether what was found can be the object of a resource with this record: of another generation than the one that is
+/// under way, it is one that was let go.
+pub(crate) fn may_be(sighting: &Sighting, record: Option<&Record>) -> bool {
+    let current = record.and_then(|record| record.current.as_ref());
+    match (generation(sighting), current) {
+        (Some(number), Some(current)) => number == current.number,
+        _ => true,
+    }
+}
+
+/// The object that counts, with its slot.
+pub(crate) struct Chosen {
+    pub(crate) sighting: Sighting,
+    pub(crate) slot: u64,
+    /// Older generations, each with its number and slot, oldest first.
+    pub(crate) older: Vec<(State, u64, u64)>,
+}
+
+/// The one that counts, and what is older.
 pub(crate) fn chosen(
-    found: Vec<(Sighting, u64)>,
+    mut found: Vec<(Sighting, u64)>,
     adopt: bool,
     address: &str,
-) -> Result<Option<(Sighting, u64)>, Failure> {
+) -> Result<Option<Chosen>, Failure> {
     if found.len() > 1 && found.iter().any(|(sighting, _)| generation(sighting).is_none()) {
         let message = format!("{} objects could be {address}, and nothing tells them apart", found.len());
         return Err(Failure::new(FailureClass::Conflict, message)
             .hint("remove or tag the others, or import one by its id"));
     }
-    let found = found.into_iter().max_by_key(|(sighting, _)| generation(sighting));
-    match found {
+    found.sort_by_key(|(sighting, _)| generation(sighting));
+    match found.pop() {
         Some((sighting, _))
             if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) =>
         {
@@ -98,13 +132,17 @@ pub(crate) fn chosen(
             Err(Failure::new(FailureClass::AlreadyExists, message)
                 .hint("deploy with --adopt to take it over, or give the resource another identity"))
         }
-        found => Ok(found),
+        None => Ok(None),
+        Some((sighting, slot)) => {
+            let older = found.into_iter().filter_map(|(older, slot)| {
+                let number = generation(&older)?;
+                Some((older.state, number, slot))
+            });
+            Ok(Some(Chosen { sighting, slot, older: older.collect() }))
+        }
     }
 }
 
 fn generation(sighting: &Sighting) -> Option<u64> {
-    match sighting.ownership {
-        Ownership::Owned { generation } => generation,
-        Ownership::Unowned => None,
-    }
+    sighting.ownership.generation()
 }

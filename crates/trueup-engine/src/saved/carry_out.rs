@@ -16,7 +16,7 @@ use crate::executor::{Cancellation, RunReport};
 use crate::options::{DeployOptions, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, Planned, Trace};
-use crate::reconciler::{EngineError, Reconciler};
+use crate::reconciler::{EngineError, Manner, Reconciler};
 
 /// What keeps plans to a saved one.
 pub(crate) struct Following {
@@ -86,7 +86,8 @@ impl Reconciler {
             let planned = self.planned_as_saved(program, saved, &options.plan, &scope).await?;
             begun(&planned.plan);
             let run = &saved.run;
-            Ok(self.execute(&lease, program, &options, cancellation, run, reason, true, planned).await)
+            let manner = Manner { reason, bound: true, waited: true };
+            Ok(self.execute(&lease, program, &options, cancellation, run, manner, planned).await)
         };
         let outcome = lease.kept_during(working).await;
         let released = lease.release().await;

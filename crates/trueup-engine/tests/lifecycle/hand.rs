@@ -17,14 +17,14 @@ fn a_move_by_hand_does_what_a_move_in_the_program_does() {
     let before = bench.world.cloud().things.clone();
     let change = HandChange::Move { from: range("w_thing.a"), to: range("module.m.w_thing.z") };
     let done = bench.by_hand(&change).unwrap();
-    assert_eq!(done, ["moved w_thing.a", "meta-changed w_thing.b"]);
+    assert_eq!(done, ["moved w_thing.a", "relinked w_thing.b"]);
     let user = resource("w_thing.b", [("from", output("module.m.w_thing.z", "url"))]);
     let after = program([resource("module.m.w_thing.z", []), user]);
     assert!(bench.plan(&after).ends_with("No changes"));
     assert_eq!(bench.world.cloud().things, before);
     // Back again, by the module.
     let change = HandChange::Move { from: range("module.m"), to: range("module.n") };
-    assert_eq!(bench.by_hand(&change).unwrap(), ["moved module.m.w_thing.z", "meta-changed w_thing.b"]);
+    assert_eq!(bench.by_hand(&change).unwrap(), ["moved module.m.w_thing.z", "relinked w_thing.b"]);
 }
 
 /// STATE-9, MOVE-2

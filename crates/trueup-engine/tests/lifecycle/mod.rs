@@ -14,6 +14,7 @@ pub(crate) mod failing;
 mod foreign;
 mod hand;
 mod in_records;
+mod kept;
 mod migrate;
 mod mixed_orders;
 mod moves;

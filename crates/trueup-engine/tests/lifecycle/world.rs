@@ -14,8 +14,9 @@ use trueup_program::{
     Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration, Scope as _,
 };
 use trueup_provider::{
-    CallContext, Clock, Context, Converge, Crud, Current, DataSource, Error, Found, Inputs, NativeProvider,
-    NoConfig, Outputs, Prior, RawState, Recovery, Registry, Result, RuntimeClock, Sightings,
+    CallContext, Clock, Context, Converge, Crud, Current, DataSource, Diff, Error, Found, Inputs,
+    NativeProvider, NoConfig, Outputs, PlanHook, Prior, RawState, Recovery, Registry, Result, RuntimeClock,
+    Sightings,
 };
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
@@ -32,6 +33,8 @@ pub(crate) struct Cloud {
     script: BTreeMap<String, VecDeque<Failure>>,
     tokens: BTreeMap<String, u64>,
     next: u64,
+    /// What the addresses of jars end with.
+    pub(crate) arn_end: &'static str,
     pub(crate) running: usize,
     pub(crate) peak: usize,
 }
@@ -52,6 +55,11 @@ impl World {
     /// Makes the next call of this name fail so.
     pub(crate) fn fail(&self, call: &str, failure: Failure) {
         self.cloud().script.entry(call.to_owned()).or_default().push_back(failure);
+    }
+
+    /// Lets nothing fail any more.
+    pub(crate) fn forget_failures(&self) {
+        self.cloud().script.clear();
     }
 
     /// What was called since this was last asked.
@@ -289,7 +297,8 @@ impl Converge for Jar {
         let thing = Thing { name, size: 1, colour: label.clone(), tags: context.tags() };
         let id = found.unwrap_or_else(|| self.world.put(thing.clone()));
         self.world.cloud().things.insert(id, thing);
-        Ok(JarOutput { id, arn: format!("arn-{}", context.address.name()), label })
+        let arn = format!("arn-{}{}", context.address.name(), self.world.cloud().arn_end);
+        Ok(JarOutput { id, arn, label })
     }
 
     async fn read(&self, context: &Context, prior: Option<&JarOutput>) -> Result<Sightings<JarOutput>> {
@@ -300,7 +309,7 @@ impl Converge for Jar {
             None => cloud.things.iter().find(|(_, it)| it.name == name),
         };
         Ok(found.map_or_else(Sightings::absent, |(id, thing)| {
-            let arn = format!("arn-{}", context.address.name());
+            let arn = format!("arn-{}{}", context.address.name(), cloud.arn_end);
             Sightings::recognised(
                 JarOutput { id: *id, arn, label: thing.colour.clone() },
                 context.recognise(&thing.tags),
@@ -355,6 +364,74 @@ impl Converge for Named {
 
     async fn delete(&self, context: &Context, _: &NamedOutput) -> Result<()> {
         self.world.call("delete", context)
+    }
+}
+
+/// A type whose identity is what the program calls it: to make one is to see to it that there is one.
+#[derive(Inputs)]
+pub(crate) struct Database {
+    #[trueup(identity)]
+    name: String,
+    #[trueup(replace, default = "red")]
+    colour: String,
+    #[trueup(default = 1)]
+    size: u64,
+    #[trueup(inject)]
+    world: World,
+}
+
+#[derive(Outputs)]
+pub(crate) struct DatabaseOutput {
+    #[trueup(identity, stable)]
+    called: String,
+    #[trueup(mirrors = "colour")]
+    colour: String,
+}
+
+impl Database {
+    fn found(&self) -> Option<(u64, Thing)> {
+        let cloud = self.world.cloud();
+        cloud.things.iter().find(|(_, it)| it.name == self.name).map(|(id, it)| (*id, it.clone()))
+    }
+}
+
+impl Converge for Database {
+    type Output = DatabaseOutput;
+    type Config = NoConfig;
+
+    async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<DatabaseOutput> {
+        let olds = current.olds.as_ref().map_or("nothing".to_owned(), |olds| olds.size.to_string());
+        self.world.call(&format!("reconcile from {olds}"), context)?;
+        let (name, tags) = (self.name.clone(), context.tags());
+        let colour = self.found().map_or_else(|| self.colour.clone(), |(_, found)| found.colour);
+        let thing = Thing { name, size: self.size, colour: colour.clone(), tags };
+        match self.found() {
+            Some((id, _)) => drop(self.world.cloud().things.insert(id, thing)),
+            None => drop(self.world.put(thing)),
+        }
+        self.world.call("reconciled", context)?;
+        Ok(DatabaseOutput { called: self.name.clone(), colour })
+    }
+
+    async fn read(&self, context: &Context, _: Option<&DatabaseOutput>) -> Result<Sightings<DatabaseOutput>> {
+        Ok(self.found().map_or_else(Sightings::absent, |(_, found)| {
+            let output = DatabaseOutput { called: found.name, colour: found.colour };
+            Sightings::recognised(output, context.recognise(&found.tags))
+        }))
+    }
+
+    fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
+        let Some(prior) = &request.prior else { return Ok(()) };
+        if request.current.colour.known().is_some_and(|wanted| *wanted != prior.outputs.colour) {
+            plan.replace("colour");
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, context: &Context, output: &DatabaseOutput) -> Result<()> {
+        self.world.call("delete", context)?;
+        self.world.cloud().things.retain(|_, it| it.name != output.called);
+        Ok(())
     }
 }
 
@@ -430,7 +507,8 @@ impl Bench {
             .crud_with::<TokenThing>("token", of.clone())
             .crud_with::<BlindThing>("blind", of.clone())
             .converge_with::<Jar>("jar", of.clone())
-            .converge_with::<Named>("named", of)
+            .converge_with::<Named>("named", of.clone())
+            .converge_with::<Database>("database", of)
             .data::<Length>("length");
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
@@ -601,6 +679,36 @@ impl Bench {
         };
         let (deployed, ()) = self.run(async { tokio::join!(deploy, unlock) });
         matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded())
+    }
+
+    /// Holds the lease for so long, as a run that was killed does.
+    pub(crate) fn hold_lease(&self, term: std::time::Duration) -> std::time::Duration {
+        let holder = trueup_state::Holder {
+            run: "killed".into(),
+            user: "eve".into(),
+            host: "there".into(),
+            reason: "deploy".into(),
+        };
+        let scope = Scope::new("stack", "test");
+        self.run(self.store.acquire(&scope, &holder, term)).expect("it is in memory");
+        term
+    }
+
+    /// Deploys, and while that waits for so long, lets something happen.
+    pub(crate) fn deploy_meanwhile(
+        &self,
+        program: &Program,
+        waits: std::time::Duration,
+        happens: impl FnOnce(),
+    ) {
+        let reconciler = self.reconciler(EventSink::new());
+        let deploy = reconciler.deploy(program, &self.options, &self.cancellation);
+        let meanwhile = async {
+            self.clock.sleep(waits / 2).await;
+            happens();
+        };
+        let (deployed, ()) = self.run(async { tokio::join!(deploy, meanwhile) });
+        assert!(matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded()));
     }
 
     /// Deploys while these subscribers listen.

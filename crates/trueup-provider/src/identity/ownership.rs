@@ -29,6 +29,16 @@ pub enum Ownership {
     Unowned,
 }
 
+impl Ownership {
+    /// The generation that its tags name, if it is ours and has some.
+    pub fn generation(self) -> Option<u64> {
+        match self {
+            Ownership::Owned { generation } => generation,
+            Ownership::Unowned => None,
+        }
+    }
+}
+
 const STACK: &str = "trueup:stack";
 const STAGE: &str = "trueup:stage";
 const ADDRESS: &str = "trueup:address";

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::random::Dice;
 
-/// How late things can be seen at most. The types' consistency window is longer.
+/// How late things can be seen at most. The types' consistency window is a little longer.
 pub(crate) const LATE_MAX: Duration = Duration::from_secs(15);
 
 /// How late this cloud shows what happened to it.

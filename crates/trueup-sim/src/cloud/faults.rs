@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     LostRequest,
     /// It happens, and the answer never arrives.
     LostResponse,
+    /// It happens, and the answer is that something went wrong.
+    FailedAfter,
     /// It happens twice.
     Duplicate,
     /// The object is made half, and the answer says so.
@@ -39,6 +41,7 @@ impl Fault {
             Fault::Slow(_) => Ingredient::Slow,
             Fault::LostRequest => Ingredient::LostRequest,
             Fault::LostResponse => Ingredient::LostResponse,
+            Fault::FailedAfter => Ingredient::FailedAfter,
             Fault::Duplicate => Ingredient::Duplicate,
             Fault::Partial => Ingredient::Partial,
             Fault::Quota => Ingredient::Quota,
@@ -82,7 +85,7 @@ impl Weather {
         }
         self.left -= 1;
         let seconds = Duration::from_secs(self.dice.between(1, 50));
-        Some(match self.dice.below(14) {
+        Some(match self.dice.below(15) {
             0 => Fault::Throttled(seconds),
             1 | 2 => Fault::Denied,
             3 => Fault::Unavailable,
@@ -93,6 +96,7 @@ impl Weather {
             9 | 10 if creates => Fault::Partial,
             11 if creates => Fault::Quota,
             12 if changes => Fault::Hang,
+            13 if changes => Fault::FailedAfter,
             _ => Fault::Unavailable,
         })
     }

@@ -75,7 +75,11 @@ impl Cloud {
     pub(crate) fn truth(&self) -> BTreeMap<ObjectId, (Kind, Option<String>, Spec)> {
         self.arrive();
         let contents = self.lock();
-        let told = |(id, it): (&ObjectId, &Object)| (id.clone(), (it.kind, it.name.clone(), it.spec.clone()));
+        let told = |(id, it): (&ObjectId, &Object)| {
+            // What is half made is like nothing that a program says.
+            let colour = if it.complete { it.spec.colour.clone() } else { "half made".to_owned() };
+            (id.clone(), (it.kind, it.name.clone(), Spec { colour, ..it.spec.clone() }))
+        };
         contents.objects.iter().map(told).collect()
     }
 
@@ -99,8 +103,14 @@ impl Cloud {
         let _ = self.perform(&Who::Hand, Request::Delete { id: id.to_owned() }, true);
     }
 
+    /// Lets all requests arrive that are under way.
+    pub(crate) fn arrive_all(&self) {
+        self.lock().travelling.iter_mut().for_each(|(at, _, _)| *at = Duration::ZERO);
+        self.arrive();
+    }
+
     /// Lets requests arrive whose time has come.
-    fn arrive(&self) {
+    pub(crate) fn arrive(&self) {
         let now = self.clock.elapsed();
         let due: Vec<(Caller, Request)> = {
             let mut contents = self.lock();
@@ -172,6 +182,9 @@ impl Cloud {
                 Ok(seen)
             }
             Request::Read { id } => contents.read(&id, now, &self.log),
+            Request::Inspect { id } => {
+                contents.objects.get(&id).map(|object| object.seen(&id)).ok_or(Refusal::Gone)
+            }
             Request::Find { kind, name } => contents.find(kind, &name, now, &self.log),
         }
     }
@@ -187,7 +200,7 @@ impl Cloud {
 
 impl Contents {
     fn refuse_taken(&self, kind: Kind, name: Option<&str>) -> Result<(), Refusal> {
-        let Some(name) = name else { return Ok(()) };
+        let Some(name) = name.filter(|_| kind.is_unique()) else { return Ok(()) };
         let bears = |object: &Object| object.kind == kind && object.name.as_deref() == Some(name);
         if self.objects.values().any(bears) {
             return Err(Refusal::Taken);
@@ -216,7 +229,9 @@ impl Contents {
 
     fn find(&self, kind: Kind, name: &str, now: Duration, log: &Log) -> Result<Seen, Refusal> {
         let bears = |object: &Object| object.kind == kind && object.name.as_deref() == Some(name);
-        let named = self.objects.iter().find(|(_, object)| bears(object));
+        let named = self.objects.iter().filter(|(_, object)| bears(object));
+        // Of several, the ones that say whose they are come first.
+        let named = named.max_by_key(|(_, object)| !object.tags.is_empty());
         named.ok_or(Refusal::Gone).and_then(|(id, object)| object.seen_at(id, now, log))
     }
 }

@@ -18,7 +18,7 @@ pub enum Kind {
     Ticket,
     /// Neither found nor made only once.
     Stone,
-    /// Found by its name, by the convergent contract.
+    /// Found by its name, by the convergent contract; several may have the same.
     Jar,
     /// Found by its name, which the program chooses.
     Page,
@@ -37,6 +37,23 @@ impl Kind {
             Kind::Jar => "jar",
             Kind::Page => "page",
         }
+    }
+}
+
+impl Kind {
+    /// Whether an object of it is found by its name.
+    pub(crate) fn is_found(self) -> bool {
+        matches!(self, Kind::Box | Kind::Jar | Kind::Page)
+    }
+
+    /// Whether no two objects of it have one name.
+    pub(crate) fn is_unique(self) -> bool {
+        matches!(self, Kind::Box | Kind::Page)
+    }
+
+    /// Whether an object of this id is of it.
+    pub(crate) fn is_of(self, id: &str) -> bool {
+        id.split_once('-').is_some_and(|(word, _)| word == self.word())
     }
 }
 

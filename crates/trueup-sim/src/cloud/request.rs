@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use trueup_provider::{CallContext, Clock};
 
+use super::Cloud;
 use super::faults::Fault;
 use super::objects::{Caller, Kind, ObjectId, Spec, Who};
-use super::{Cloud, LATE_MAX};
 use crate::log::Happened;
 use crate::process::Process;
 use crate::tally::Ingredient;
@@ -30,6 +30,10 @@ pub(crate) enum Request {
         id: ObjectId,
     },
     Read {
+        id: ObjectId,
+    },
+    /// A read that is never late.
+    Inspect {
         id: ObjectId,
     },
     Find {
@@ -75,6 +79,9 @@ pub(crate) enum Refusal {
     Partial(Box<Seen>),
 }
 
+/// How long the request of a process that was killed is under way at most.
+const TRAVEL_MAX: Duration = Duration::from_secs(55);
+
 /// The way of one process to the cloud.
 #[derive(Clone)]
 pub(crate) struct Line {
@@ -99,7 +106,10 @@ impl Line {
         match (&answer, &request) {
             (
                 Err(Refusal::Gone),
-                Request::Read { id } | Request::Delete { id } | Request::Update { id, .. },
+                Request::Read { id }
+                | Request::Inspect { id }
+                | Request::Delete { id }
+                | Request::Update { id, .. },
             ) => {
                 self.cloud.log.push(Happened::ToldGone { object: id.clone() });
             }
@@ -127,8 +137,8 @@ impl Line {
             let dice = &mut contents.dice;
             (Duration::from_millis(dice.between(1, 40)), Duration::from_millis(dice.between(1, 40)), fault)
         };
-        // What a blind type makes twice, nobody could ever find: no cloud is that bad.
-        let fault = fault.filter(|fault| !(*fault == Fault::Duplicate && request.is_blind()));
+        // What is made twice without a name of its own, nobody could ever tell apart: no cloud is that bad.
+        let fault = fault.filter(|fault| !(*fault == Fault::Duplicate && request.is_unprotected()));
         fault.iter().for_each(|fault| self.cloud.log.count(fault.ingredient()));
         self.process.point().await;
         if let Some(asking) = request.asking() {
@@ -168,6 +178,10 @@ impl Line {
                 self.wait(Duration::from_secs(30)).await;
                 return Err(Refusal::Lost);
             }
+            Some(Fault::FailedAfter) => {
+                self.wait(back).await;
+                return Err(Refusal::Lost);
+            }
             Some(Fault::Hang) => self.wait(Duration::from_secs(1_000_000)).await,
             Some(Fault::Duplicate) => drop(self.cloud.perform(&who, request, complete)),
             Some(Fault::Partial) => return Err(Refusal::Partial(Box::new(answer?))),
@@ -199,9 +213,16 @@ impl Drop for Sent<'_> {
     fn drop(&mut self) {
         let Some(request) = self.request.take().filter(Request::changes) else { return };
         let now = self.line.cloud.clock.elapsed();
+        // It may be under way for as long as nobody else may begin, and no longer.
+        let process = self.caller.process;
+        let until = self.line.cloud.log.ask(|watch| {
+            let own = watch.leases.values().filter(|given| given.held && given.process == process);
+            own.map(|given| given.until).max()
+        });
+        let longest = until.unwrap_or_default().saturating_sub(now).min(TRAVEL_MAX);
         let mut contents = self.line.cloud.lock();
         if contents.dice.percent(50) {
-            let delay = Duration::from_millis(contents.dice.below(LATE_MAX.as_millis() as u64 / 3));
+            let delay = Duration::from_millis(contents.dice.below(longest.as_millis() as u64 + 1));
             contents.travelling.push((now + delay, self.caller.clone(), request));
         }
     }
@@ -223,17 +244,24 @@ impl Request {
             Request::Create { .. } => Some(Asking::Create),
             Request::Update { .. } => Some(Asking::Update),
             Request::Delete { .. } => Some(Asking::Delete),
-            Request::Read { .. } | Request::Find { .. } => None,
+            Request::Read { .. } | Request::Inspect { .. } | Request::Find { .. } => None,
         }
     }
 
-    fn is_blind(&self) -> bool {
-        matches!(self, Request::Create { name: None, token: None, .. })
+    /// Whether nothing keeps it from making a second object if it arrives twice.
+    fn is_unprotected(&self) -> bool {
+        match self {
+            Request::Create { kind, token, .. } => token.is_none() && !kind.is_unique(),
+            _ => false,
+        }
     }
 
     fn object(&self) -> Option<&ObjectId> {
         match self {
-            Request::Update { id, .. } | Request::Delete { id } | Request::Read { id } => Some(id),
+            Request::Update { id, .. }
+            | Request::Delete { id }
+            | Request::Read { id }
+            | Request::Inspect { id } => Some(id),
             Request::Create { .. } | Request::Find { .. } => None,
         }
     }
@@ -241,7 +269,10 @@ impl Request {
     fn uses(&self) -> Vec<ObjectId> {
         match self {
             Request::Create { spec, .. } | Request::Update { spec, .. } => spec.uses().cloned().collect(),
-            Request::Delete { .. } | Request::Read { .. } | Request::Find { .. } => Vec::new(),
+            Request::Delete { .. }
+            | Request::Read { .. }
+            | Request::Inspect { .. }
+            | Request::Find { .. } => Vec::new(),
         }
     }
 
@@ -254,6 +285,7 @@ impl Request {
             Request::Update { id, .. } => format!("update {id}"),
             Request::Delete { id } => format!("delete {id}"),
             Request::Read { id } => format!("read {id}"),
+            Request::Inspect { id } => format!("inspect {id}"),
             Request::Find { kind, name } => format!("find {} {name}", kind.word()),
         }
     }

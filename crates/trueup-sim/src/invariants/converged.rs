@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trueup_engine::Plan;
 use trueup_state::{Record, Status};
 
-use super::model::{Watch, object_of};
+use super::model::{Known, Watch, object_of};
 use super::{Judged, Violation, require};
 use crate::cloud::{Kind, ObjectId, Spec};
 use crate::run::Simulated;
@@ -59,9 +59,15 @@ pub(crate) fn cloud_is_as_the_program_says(
             format!("{} should be {wanted:?}, and is {found:?}", sketch.address(*number))
         })?;
     }
-    let left = watch
-        .live()
-        .find(|(id, known)| known.made_for.is_some() && !known.forgotten && !expected.contains(id));
+    // What was lost with the state is found again by who declares it, and by nobody else.
+    let unfindable = |known: &Known| {
+        let origin = known.made_for.as_ref().map(|(origin, _)| origin.to_string());
+        let mut declared = sketch.items.keys().flat_map(|number| sketch.origins(*number));
+        known.lost && !declared.any(|address| Some(address.to_string()) == origin)
+    };
+    let left = watch.live().find(|(id, known)| {
+        known.made_for.is_some() && !known.forgotten && !expected.contains(id) && !unfindable(known)
+    });
     require(left.is_none(), "INV-5", || format!("{:?} is left over", left.map(|(id, _)| id)))
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn every_object_is_held(watch: &Watch) -> Judged {
                 record.current.as_ref().filter(|it| it.number == *generation && it.object.is_none());
             record.origin == *origin && current.is_some_and(|it| matches!(it.status, Status::Creating(_)))
         });
-        let held = known.forgotten || watch.is_recorded(id) || intended;
+        let held = known.forgotten || known.lost || watch.is_recorded(id) || intended;
         require(held, "INV-1", || {
             format!("{id}, made for {origin} generation {generation}, is in no record and no intent")
         })?;
@@ -67,7 +67,8 @@ pub(super) fn nothing_is_dropped_silently(watch: &Watch, happened: &Happened) ->
             continue;
         };
         let elsewhere = watch.records.values().any(|other| {
-            other.id != record.id && other.generations().any(|it| object_of(it).as_ref() == Some(&object))
+            let others = other.generations().filter(|it| other.id != record.id || it.number > *number);
+            others.filter_map(object_of).any(|it| it == object)
         });
         let live = watch.objects.get(&object).is_some_and(|known| known.live);
         require(!live || by_hand || meant || elsewhere, "INV-1", || {

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use trueup_core::Address;
 use trueup_engine::{Plan, PlannedAction};
+use trueup_provider::CallContext;
 use trueup_state::{FencingToken, Generation, Record, RecordId, Status, Step};
 
-use crate::cloud::{Effect, ObjectId, Who};
+use crate::cloud::{Effect, Kind, ObjectId, Who};
 use crate::log::{Happened, Orders};
+use crate::scenario::{STACK, STAGE};
 
 /// What is true by now.
 #[derive(Default)]
@@ -42,10 +44,33 @@ pub(crate) struct Known {
     pub(crate) live: bool,
     /// For which resource the engine made it, if it did.
     pub(crate) made_for: Option<(Address, u64)>,
+    pub(crate) name: Option<String>,
     pub(crate) uses: Vec<ObjectId>,
-    /// Let go on purpose.
+    /// Let go on purpose, or lost with the state and nothing can find it.
     pub(crate) forgotten: bool,
+    /// Lost with the state, and to be found again by whoever declares it.
+    pub(crate) lost: bool,
+    /// Lost with the state for good.
+    pub(crate) orphaned: bool,
+    /// Found again and not changed since: what it uses, no record tells.
+    pub(crate) found: bool,
     pub(crate) deleted_by_hand: bool,
+}
+
+/// How many of the names that a resource may have are tried to find it.
+const SLOTS_SEARCHED: u64 = 2;
+
+impl Known {
+    /// Whether it is found by who declares it and has no record: what the program has named always, what the engine has
+    /// named under one of the first names.
+    fn can_be_found(&self, kind: Kind) -> bool {
+        let Some((origin, _)) = self.made_for.as_ref().filter(|_| kind.is_found()) else { return false };
+        let named = |slot: u64| {
+            let context = CallContext::new(STACK, STAGE, origin.clone());
+            Some(CallContext { slot, ..context }.physical_name()) == self.name
+        };
+        kind == Kind::Page || (0..SLOTS_SEARCHED).any(named)
+    }
 }
 
 /// What a process was allowed, and how things were when it was.
@@ -138,6 +163,7 @@ impl Watch {
             Happened::Acknowledged { sequence } => {
                 self.acknowledged.insert(*sequence);
             }
+            Happened::StateLost => self.lose(),
             Happened::Killed { .. }
             | Happened::Ended { .. }
             | Happened::Asked { .. }
@@ -148,18 +174,28 @@ impl Watch {
 
     fn learn_effect(&mut self, who: &Who, object: &ObjectId, effect: &Effect) {
         match effect {
-            Effect::Created { uses, .. } => {
+            Effect::Created { name, uses, .. } => {
                 let made_for = match who {
                     Who::Engine(caller) => Some((caller.origin.clone(), caller.generation)),
                     Who::Hand => None,
                 };
-                let (uses, forgotten, deleted_by_hand) = (uses.clone(), false, false);
-                let known = Known { live: true, made_for, uses, forgotten, deleted_by_hand };
+                let known = Known {
+                    live: true,
+                    made_for,
+                    name: name.clone(),
+                    uses: uses.clone(),
+                    forgotten: false,
+                    lost: false,
+                    orphaned: false,
+                    found: false,
+                    deleted_by_hand: false,
+                };
                 self.objects.insert(object.clone(), known);
             }
             Effect::Changed { uses, .. } => {
                 if let Some(known) = self.objects.get_mut(object) {
                     known.uses.clone_from(uses);
+                    known.found &= *who == Who::Hand;
                 }
             }
             Effect::Deleted => {
@@ -185,12 +221,27 @@ impl Watch {
             && let Some(id) = object.outputs.get("id").and_then(|id| id.as_str())
             && let Some(known) = self.objects.get_mut(id)
         {
-            known.forgotten = false;
+            known.found |= known.lost;
+            (known.forgotten, known.lost) = (false, false);
         }
         match &write.record {
             Some(record) => self.records.insert(id, record.clone()),
             None => self.records.remove(&id),
         };
+    }
+
+    /// Nothing is recorded any more. What cannot be looked for is nobody's from now on.
+    fn lose(&mut self) {
+        self.records.clear();
+        self.leases.clear();
+        self.commits.clear();
+        self.acknowledged.clear();
+        for (id, known) in &mut self.objects {
+            let can_be_found = Kind::ALL.iter().any(|kind| kind.is_of(id) && known.can_be_found(*kind));
+            known.lost = can_be_found;
+            known.orphaned |= !can_be_found;
+            known.forgotten |= !can_be_found;
+        }
     }
 
     /// Counts what is begun although its process was told to stop.

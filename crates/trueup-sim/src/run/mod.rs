@@ -78,10 +78,11 @@ impl World {
     fn new(seed: u64, traced: bool) -> Self {
         let clock = SimClock::new();
         let log = Log::new(clock.clone(), traced);
+        let cloud = Cloud::new(clock.clone(), log.clone(), seed);
         World {
             seed,
-            cloud: Cloud::new(clock.clone(), log.clone(), seed),
-            disk: Disk::new(clock.clone(), log.clone(), seed),
+            disk: Disk::new(clock.clone(), log.clone(), cloud.clone(), seed),
+            cloud,
             clock,
             log,
             sketch: Sketch::default(),

@@ -58,6 +58,12 @@ impl World {
     pub(super) async fn perform(&mut self, step: &Step) {
         step.edits.iter().for_each(|edit| self.sketch.edit(edit));
         self.upgraded |= step.upgrade;
+        if step.loses_state {
+            // Whoever was killed before has nothing under way any more when it is noticed.
+            self.clock.sleep(LEASE_TERM * 2).await;
+            self.cloud.truth();
+            self.disk.lose();
+        }
         self.cloud.set_weather(Weather::of(&step.faults), step.lateness);
         self.disk.set_faults(step.store.clone());
         step.upgrade.then(|| self.log.count(Ingredient::Upgrade));
@@ -69,26 +75,24 @@ impl World {
         let program = self.sketch.program();
         let options = self.options(&step.operation, step.parallelism);
         let first = self.start(&step.incidents, &step.operation, step.parallelism);
-        let killed = if let Some(rival) = step.rival {
+        let second = step.rival.map(|rival| (rival, self.start(&[], &step.operation, step.parallelism)));
+        let own = self.operate(&first, &program, &options, &step.operation);
+        if let Some((rival, second)) = &second {
             self.log.count(Ingredient::Rival);
-            let second = self.start(&[], &step.operation, step.parallelism);
             let later = async {
                 self.clock.sleep(Duration::from_millis(rival.delay_ms)).await;
                 if rival.unlocks {
                     unlock(&self.disk);
                 }
-                self.operate(&second, &program, &options, &step.operation).await
+                self.operate(second, &program, &options, &step.operation).await
             };
-            let both =
-                futures_util::future::join(self.operate(&first, &program, &options, &step.operation), later);
-            matches!(both.await, (Ending::Killed, _) | (_, Ending::Killed))
+            futures_util::future::join(own, later).await;
         } else {
-            matches!(self.operate(&first, &program, &options, &step.operation).await, Ending::Killed)
-        };
+            own.await;
+        }
         self.points.push(first.process.points());
-        // The lease of what was killed expires, and by then nothing of it travels any more.
-        let pause = if killed { LEASE_TERM * 2 } else { Duration::from_millis(step.pause_ms) };
-        self.clock.sleep(pause).await;
+        // Whoever comes next waits for the lease of what was killed; by then nothing of it travels any more.
+        self.clock.sleep(Duration::from_millis(step.pause_ms)).await;
         self.judge_at_rest();
     }
 

@@ -18,7 +18,19 @@ impl World {
                 watch.live().filter(|(id, known)| known.made_for.is_none() && !watch.is_recorded(id));
             foreign.map(|(id, _)| id.clone()).collect()
         });
-        for id in squatters {
+        // Nor does anything else find what was lost with the state and nobody declares.
+        let declared: Vec<_> = self.sketch.items.keys().flat_map(|it| self.sketch.origins(*it)).collect();
+        let lost: Vec<String> = self.log.ask(|watch| {
+            let mut lost: Vec<_> = watch.live().filter(|(_, known)| known.lost || known.orphaned).collect();
+            lost.retain(|(_, known)| {
+                let origin = known.made_for.as_ref().map(|(origin, _)| origin);
+                // What is still not found stands in the way.
+                let undeclared = origin.is_none_or(|origin| !declared.contains(origin));
+                known.orphaned || undeclared || at_their_end
+            });
+            lost.into_iter().map(|(id, _)| id.clone()).collect()
+        });
+        for id in squatters.into_iter().chain(lost) {
             self.cloud.delete_by_hand(&id);
         }
         let unknown: Vec<_> = self.log.ask(|watch| {

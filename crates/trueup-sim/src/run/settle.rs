@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trueup_engine::{EngineError, Plan};
+use trueup_engine::{Action, EngineError, Plan};
 use trueup_program::Program;
 use trueup_provider::Clock;
 
@@ -15,14 +15,20 @@ use crate::store::StoreFaults;
 use crate::tally::Ingredient;
 
 /// How many deploys it may take: one that finds what only a person can settle, one that plans anew what it could not
-/// know, one that does it.
-const DEPLOYS_MAX: usize = 3;
+/// know, one that does it, one that cleans up what was found on the way.
+const DEPLOYS_MAX: usize = 4;
+
+/// Whether nothing is left to do but to delete older generations.
+fn only_cleans_up(plan: &Plan) -> bool {
+    !plan.is_empty() && plan.moves.is_empty() && plan.actions.iter().all(|it| it.action == Action::NoOp)
+}
 
 impl World {
     pub(super) async fn settle(&mut self) {
         self.cloud.set_weather(Weather::fair(), Lateness::default());
         self.disk.set_faults(StoreFaults::default());
         self.clock.sleep(Duration::from_secs(300)).await;
+        self.cloud.truth();
         let before = self.effects();
         self.sketch = std::mem::take(&mut self.sketch).unguarded();
         self.ask_a_person(false).await;
@@ -40,6 +46,11 @@ impl World {
                 Ending::Killed => {}
             }
             self.judge_at_rest();
+            // What is older and was found only at apply is cleaned up by the next plan.
+            if done && self.judge_planning(&program).await.is_ok_and(|plan| only_cleans_up(&plan)) {
+                done = false;
+                continue;
+            }
             if done || self.log.violation().is_some() {
                 break;
             }

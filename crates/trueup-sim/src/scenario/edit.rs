@@ -67,13 +67,18 @@ impl Sketch {
     fn add(&mut self, item: &Item) {
         let number = self.free_number(item.retain);
         self.used = self.used.max(number + 1);
+        // What is declared again is another resource than the one that moved away.
+        self.moves.retain(|(_, from, _)| *from != number);
+        // No two pages have one name.
+        let is_taken = |path: &u64| self.items.values().any(|it| it.path == *path);
+        let path = (number..).step_by(1_000).find(|path| !is_taken(path)).unwrap_or(number);
         let linked = |to: Option<u64>| to.and_then(|at| self.pick(at));
         let item = Item {
             needs: linked(item.needs),
             host: linked(item.host),
             note: linked(item.note),
             after: linked(item.after),
-            path: number,
+            path,
             // What is let go keeps its name, and a page cannot have another.
             retain: item.retain && item.kind != Kind::Page,
             ..item.clone()
@@ -91,9 +96,13 @@ impl Sketch {
 
     fn rename(&mut self, from: u64) {
         let Some(item) = self.items.remove(&from) else { return };
-        self.retired.insert(from);
+        // What is let go keeps its name, and so does a page, whatever its address.
+        if item.retain || item.kind == Kind::Page {
+            self.retired.insert(from);
+        }
         // One that was never used: where something was removed and is still recorded, nothing can move to.
-        let to = 100 + self.moves.len() as u64;
+        let to = 100 + self.renamed;
+        self.renamed += 1;
         self.moves.push((item.kind, from, to));
         if self.stiff.contains(&from) {
             self.stiff.insert(to);

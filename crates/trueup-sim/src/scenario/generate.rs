@@ -66,6 +66,7 @@ fn step(dice: &mut Dice, at: u64, resources: u64, trouble: bool) -> Step {
         upgrade: dice.percent(5),
         rival: (trouble && dice.percent(12)).then(|| rival(dice)),
         pause_ms: *dice.pick(&[0, 100, 3_000, 20_000, 100_000]),
+        loses_state: trouble && at > 0 && dice.percent(6),
     }
 }
 

@@ -52,6 +52,8 @@ pub struct Step {
     pub parallelism: u64,
     /// Whether a new release is installed before.
     pub upgrade: bool,
+    /// Whether the state is lost before.
+    pub loses_state: bool,
     /// A second process that does the same at the same time.
     pub rival: Option<Rival>,
     /// How long nobody does anything afterwards.

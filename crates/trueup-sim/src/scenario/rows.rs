@@ -129,6 +129,7 @@ fn step(edits: Vec<Edit>) -> Step {
         lateness: Lateness::default(),
         parallelism: 10,
         upgrade: false,
+        loses_state: false,
         rival: None,
         pause_ms: 0,
     }

@@ -76,6 +76,7 @@ fn smaller(step: &Step) -> Vec<Step> {
     offer(&|it| it.lateness = Lateness::default());
     offer(&|it| it.rival = None);
     offer(&|it| it.upgrade = false);
+    offer(&|it| it.loses_state = false);
     offer(&|it| it.pause_ms = 0);
     offer(&|it| it.operation = Operation::Deploy);
     offer(&|it| it.parallelism = 1);

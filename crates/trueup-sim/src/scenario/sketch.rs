@@ -26,6 +26,8 @@ pub struct Sketch {
     pub items: BTreeMap<u64, Item>,
     /// Which number became which.
     pub moves: Vec<(Kind, u64, u64)>,
+    /// How many were renamed.
+    pub renamed: u64,
     /// Numbers that are not used again: their addresses moved, or their objects were let go.
     pub retired: BTreeSet<u64>,
     /// No number of what was added was as great.
@@ -74,6 +76,16 @@ impl Sketch {
     /// The address of a resource.
     pub(crate) fn address(&self, number: u64) -> Address {
         address(self.items[&number].kind, number)
+    }
+
+    /// The addresses that a resource has and had, as far as the program tells.
+    pub(crate) fn origins(&self, number: u64) -> Vec<Address> {
+        let kind = self.items[&number].kind;
+        let mut numbers = vec![number];
+        while let Some((_, from, _)) = self.moves.iter().find(|(_, _, to)| numbers.last() == Some(to)) {
+            numbers.push(*from);
+        }
+        numbers.into_iter().map(|number| address(kind, number)).collect()
     }
 
     /// Which resource a number stands for that counts through them.

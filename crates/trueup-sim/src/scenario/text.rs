@@ -59,6 +59,9 @@ impl fmt::Display for Step {
         if self.upgrade {
             writeln!(f, "  a new release is installed")?;
         }
+        if self.loses_state {
+            writeln!(f, "  the state is lost")?;
+        }
         write!(f, "  {:?}", self.operation)?;
         if self.parallelism != 10 {
             write!(f, ", {} at a time", self.parallelism)?;

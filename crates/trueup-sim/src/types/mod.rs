@@ -11,8 +11,8 @@ use trueup_provider::{CallContext, Error, NativeProvider, Outputs, RawState, Reg
 
 use crate::cloud::{Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
 
-/// How long a new object may stay out of sight: requests travel for a while, and then there is lateness.
-const WINDOW: std::time::Duration = LATE_MAX.saturating_mul(2);
+/// How long a new object may stay out of sight: requests travel for a moment, and then there is lateness.
+const WINDOW: std::time::Duration = LATE_MAX.saturating_add(std::time::Duration::from_secs(1));
 
 /// What every type answers.
 #[derive(Clone, Outputs)]

@@ -1,6 +1,6 @@
 //! Types of the convergent contract: one whose name the engine chooses, one whose name the program chooses.
 
-use trueup_provider::{Context, Converge, Current, Inputs, NoConfig, Result, Sightings, Traits};
+use trueup_provider::{Context, Converge, Current, Inputs, NoConfig, Ownership, Result, Sightings, Traits};
 
 use super::{Shown, ask, find};
 use crate::cloud::{Kind, Line, Request, Seen, Spec};
@@ -42,7 +42,7 @@ pub(super) struct Page {
 }
 
 macro_rules! convergent {
-    ($name:ident, $kind:expr, $called:expr) => {
+    ($name:ident, $kind:expr, ensures $ensures:expr, called $called:expr) => {
         impl $name {
             fn spec(&self) -> Spec {
                 Spec {
@@ -59,6 +59,14 @@ macro_rules! convergent {
                 let called: fn(&Self, &Context) -> String = $called;
                 called(self, context)
             }
+
+            /// The object of its name, if there is one and it is its own.
+            async fn own(&self, context: &Context) -> Result<Option<String>> {
+                let found = find(&self.line, context, $kind, self.called(context)).await?;
+                Ok(found
+                    .filter(|seen| context.recognise(&seen.tags) != Ownership::Unowned)
+                    .map(|seen| seen.id))
+            }
         }
 
         impl Converge for $name {
@@ -71,8 +79,23 @@ macro_rules! convergent {
 
             async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<Shown> {
                 let spec = self.spec();
-                let request = match &current.output {
-                    Some(output) => Request::Update { id: output.id.clone(), spec },
+                let known = match &current.output {
+                    Some(output) => Some(output.id.clone()),
+                    None if $ensures => self.own(context).await?,
+                    None => None,
+                };
+                // What had its inputs, and still has, is left alone, as most types do it.
+                if let (Some(olds), Some(output)) = (&current.olds, &current.output)
+                    && olds.spec() == spec
+                {
+                    let seen =
+                        ask::<Shown>(&self.line, context, Request::Inspect { id: output.id.clone() }).await?;
+                    if seen.spec == spec {
+                        return Ok(seen.into());
+                    }
+                }
+                let request = match known {
+                    Some(id) => Request::Update { id, spec },
                     None => {
                         let (name, tags) = (Some(self.called(context)), context.tags());
                         Request::Create { kind: $kind, name, spec, token: None, tags }
@@ -101,5 +124,6 @@ macro_rules! convergent {
     };
 }
 
-convergent!(Jar, Kind::Jar, |_, context| context.physical_name());
-convergent!(Page, Kind::Page, |own, _| own.path.clone());
+convergent!(Jar, Kind::Jar, ensures false, called |_, context| context.physical_name());
+// To make one is to see to it that there is one.
+convergent!(Page, Kind::Page, ensures true, called |own, _| own.path.clone());

@@ -153,7 +153,8 @@ impl<'a> Worker<'a> {
             | Step::DeleteBegun { .. }
             | Step::Deleted { .. }
             | Step::Dropped { .. }
-            | Step::Moved { .. } => {}
+            | Step::Moved { .. }
+            | Step::Relinked { .. } => {}
         }
         Ok(Some(entry))
     }
@@ -399,7 +400,8 @@ fn step_holds_secrets(step: &Step) -> bool {
         | Step::DeleteBegun { .. }
         | Step::Deleted { .. }
         | Step::Dropped { .. }
-        | Step::Moved { .. } => false,
+        | Step::Moved { .. }
+        | Step::Relinked { .. } => false,
     }
 }
 
