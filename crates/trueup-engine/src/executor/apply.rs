@@ -442,9 +442,30 @@ impl Applying<'_> {
                 self.held.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
             }
+            let failed = failure.clone();
             if let Some(pending) = self.run.again(&self.address, operation, &mut attempts, failure).await? {
                 self.held.step(self.run, Step::Pending { number, context: pending.clone() }).await?;
                 context.pending = Some(pending);
+            } else if operation == Operation::Create && known.is_none() {
+                self.look_before_repeating(failed).await?;
+            }
+        }
+    }
+
+    /// Looks for the object of a create that is about to be repeated, if the type can (RETRY-7): whatever its class says,
+    /// the failed attempt may have made it. Fails as *already-exists* if it did.
+    async fn look_before_repeating(&self, failed: Failure) -> Result<(), Failure> {
+        if self.resource.handler.recovery(&self.desired.effective) != Recovery::Lookup {
+            return Ok(());
+        }
+        let window = self.resource.handler.traits().consistency_window;
+        match within(&*self.run.clock, window, || self.sighted(true), Option::is_some).await {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(Failure::new(FailureClass::AlreadyExists, "a failed attempt created it")),
+            // The class of the failed attempt keeps the intent: its object may be there.
+            Err(refused) => {
+                let message = format!("{}; looking for its object failed: {refused}", failed.message);
+                Err(Failure { message, hints: refused.hints, ..failed })
             }
         }
     }
