@@ -34,6 +34,7 @@ mod file;
 mod http;
 mod kept;
 mod masking;
+mod outcome;
 mod plain_json;
 mod provider;
 mod purpose;
@@ -54,6 +55,7 @@ pub use exec::{Exec, ExecOutput};
 pub use file::{File, FileOutput};
 #[cfg(feature = "http")]
 pub use http::{Http, HttpOutput, Request, Wait};
+pub use outcome::Outcome;
 pub use provider::{Settings, stack_provider, std_provider, terraform_provider};
 pub use purpose::Recover;
 pub use random::{

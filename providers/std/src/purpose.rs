@@ -25,6 +25,14 @@ impl Purpose {
             Purpose::Lookup => "lookup",
         }
     }
+
+    /// Whether it changes anything.
+    pub(crate) fn changes(self) -> bool {
+        match self {
+            Purpose::Create | Purpose::Update | Purpose::Delete => true,
+            Purpose::Read | Purpose::Lookup => false,
+        }
+    }
 }
 
 impl fmt::Display for Purpose {
