@@ -9,6 +9,8 @@ mod commands;
 mod crashes;
 mod drift;
 mod gate;
+#[cfg(target_os = "linux")]
+mod killed_commands;
 mod large;
 mod mistakes;
 mod plan_files;

@@ -55,7 +55,13 @@ impl Exec {
     ) -> Result<Option<Value>> {
         let masking = self.masking(before);
         let process = self.process(purpose, arguments, context, before)?;
-        let finished = process.run(context).await.map_err(|stopped| {
+        let guard = context.config().command_guard();
+        if let Some(guard) = guard {
+            guard.wait_for_orphans(context).await?;
+        }
+        // What only looks may go on behind anyone's back.
+        let guard = guard.filter(|_| purpose.changes());
+        let finished = process.run(context, guard).await.map_err(|stopped| {
             let timeout = Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX);
             stopped_error(purpose, arguments, &stopped, timeout)
         })?;

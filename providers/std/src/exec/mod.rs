@@ -1,6 +1,7 @@
 //! `std_exec`: whatever a few commands can create, read, update and delete.
 
 mod command;
+mod guard;
 mod process;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use crate::outcome::{Outcome, check_codes};
 use crate::purpose::{Purpose, Recover};
 use crate::surroundings::Surroundings;
 use command::Before;
+pub use guard::{CommandGuard, guard_command};
 
 /// Anything that commands can manage: a cluster behind a vendor's command line, a row in a database, a DNS entry at a
 /// registrar without a provider.
@@ -59,6 +61,11 @@ use command::Before;
 /// - Otherwise **the resource is blind**: the next run stops, and a person has to say what became of the object.
 ///
 /// The same holds for a run that was killed. Objects that are found by *lookup* are also adopted when the state was lost.
+///
+/// # When a run is killed
+/// A `create`, `update` or `delete` that has not finished ends with its run, with everything it started in its process
+/// group: it gets SIGTERM, and SIGKILL after 5 seconds. The next run on the same machine waits until it is gone before it
+/// looks at anything. What a finished command left running stays.
 ///
 /// # What a change does
 /// `create` and `input` say what the object is: a change of either runs `update`, or replaces the object if there is
