@@ -33,6 +33,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 object: None,
                 bindings: Vec::new(),
                 status: Status::Creating(Box::new(attempt.clone())),
+                written_at: entry.at,
             };
             begin_generation(entry.id, record, address, origin, meta, generation).map_err(illegal)?
         }
@@ -43,6 +44,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 object: Some(object.clone()),
                 bindings: Vec::new(),
                 status: Status::Ready,
+                written_at: None,
             };
             match record {
                 Some(record) => adopt_unfinished(record, address, meta, generation).map_err(illegal)?,
@@ -55,7 +57,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
         (Step::Copied { record }, None) => resealed(entry.id, None, record).map_err(illegal)?,
         (Step::Copied { .. }, Some(_)) => return Err(illegal("there is such a record already")),
         (_, None) => return Err(illegal("there is no such record")),
-        (step, Some(record)) => return change(record, step).map_err(illegal),
+        (_, Some(record)) => return change(record, entry).map_err(illegal),
     };
     Ok(Some(next))
 }
@@ -151,16 +153,18 @@ fn check_distinct<'a>(
 }
 
 /// Steps that happen to a record that exists.
-fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static str> {
-    match step {
+fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static str> {
+    match &entry.step {
         Step::UpdateBegun { meta, attempt } => {
             let current = record.current.as_mut().ok_or("there is no current generation")?;
             begin_update(current, attempt)?;
+            written(current, entry);
             record.meta = meta.clone();
         }
         Step::Answered { number, object } => {
             let generation = in_flight(&mut record, *number)?;
             generation.object = Some(object.clone());
+            written(generation, entry);
         }
         Step::Pending { number, context } => {
             let generation = in_flight(&mut record, *number)?;
@@ -175,6 +179,7 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             }
             generation.object = Some(object.clone());
             generation.status = Status::Ready;
+            written(generation, entry);
         }
         Step::Abandoned { number } => {
             // Older generations are only ever deleted (DELETE-10).
@@ -235,6 +240,11 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
     }
     let empty = record.current.is_none() && record.deposed.is_empty();
     Ok((!empty).then_some(record))
+}
+
+/// Notes that the object may have changed by now.
+fn written(generation: &mut Generation, entry: &Entry) {
+    generation.written_at = entry.at.or(generation.written_at);
 }
 
 /// Puts an update under way: on what is ready, or again on what was interrupted.

@@ -5,6 +5,7 @@
 //! of an interrupted create, the end of an interrupted delete.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
@@ -25,7 +26,7 @@ use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{SlotSightings, action_of, chosen};
-use crate::retry::{Attempts, within};
+use crate::retry::{Attempts, window_left, within};
 
 /// One resource being applied.
 pub(super) struct Applying<'a> {
@@ -112,7 +113,9 @@ impl Applying<'_> {
     /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6).
     async fn look(&self) -> Result<Option<State>, Trouble> {
         let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
-        let Some((sighting, slot)) = self.sighted(interrupted).await? else { return Ok(None) };
+        let window = || if interrupted { self.consistency_window() } else { Duration::ZERO };
+        let found = within(&*self.run.clock, window, || self.sighted(interrupted), Option::is_some).await?;
+        let Some((sighting, slot)) = found else { return Ok(None) };
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let number = match sighting.ownership {
             Ownership::Owned { generation: Some(number) } => number,
@@ -146,8 +149,12 @@ impl Applying<'_> {
 
     /// The same of an object that must be there and may not be visible yet.
     async fn sighted_in_time(&self) -> Result<Option<(Sighting, u64)>, Failure> {
-        let window = self.resource.handler.traits().consistency_window;
-        within(&*self.run.clock, window, || self.sighted(false), Option::is_some).await
+        within(&*self.run.clock, || self.consistency_window(), || self.sighted(false), Option::is_some).await
+    }
+
+    /// How long what was just written may stay out of sight.
+    fn consistency_window(&self) -> Duration {
+        self.resource.handler.consistency_window(&self.desired.effective)
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
@@ -442,23 +449,23 @@ impl Applying<'_> {
                 self.held.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
             }
-            let failed = failure.clone();
+            let (failed, failed_at) = (failure.clone(), self.run.clock.now());
             if let Some(pending) = self.run.again(&self.address, operation, &mut attempts, failure).await? {
                 self.held.step(self.run, Step::Pending { number, context: pending.clone() }).await?;
                 context.pending = Some(pending);
             } else if operation == Operation::Create && known.is_none() {
-                self.look_before_repeating(failed).await?;
+                self.look_before_repeating(failed, failed_at).await?;
             }
         }
     }
 
     /// Looks for the object of a create that is about to be repeated, if the type can (RETRY-7): whatever its class says,
     /// the failed attempt may have made it. Fails as *already-exists* if it did.
-    async fn look_before_repeating(&self, failed: Failure) -> Result<(), Failure> {
+    async fn look_before_repeating(&self, failed: Failure, failed_at: SystemTime) -> Result<(), Failure> {
         if self.resource.handler.recovery(&self.desired.effective) != Recovery::Lookup {
             return Ok(());
         }
-        let window = self.resource.handler.traits().consistency_window;
+        let window = || window_left(self.consistency_window(), Some(failed_at.into()), &*self.run.clock);
         match within(&*self.run.clock, window, || self.sighted(true), Option::is_some).await {
             Ok(None) => Ok(()),
             Ok(Some(_)) => Err(Failure::new(FailureClass::AlreadyExists, "a failed attempt created it")),
@@ -516,12 +523,12 @@ impl Applying<'_> {
                 })
             })
         };
-        let window = handler.traits().consistency_window;
+        let window = self.consistency_window();
         let is_current = |seen: &Observed| match seen {
             Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
             Observed::Absent | Observed::Unreadable => true,
         };
-        match within(&*self.run.clock, window, read, is_current).await {
+        match within(&*self.run.clock, || window, read, is_current).await {
             Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
             _ => None,
         }

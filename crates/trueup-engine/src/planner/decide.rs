@@ -21,7 +21,7 @@ use super::{Draft, Sources, failed, located, refresh};
 use crate::mutations::planted;
 use crate::panics::caught;
 use crate::plan::{Action, Reason};
-use crate::retry::within;
+use crate::retry::{interrupted_window, within};
 use crate::saved::{Asked, ById, Sighted, Told};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -343,22 +343,34 @@ impl Case<'_> {
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
-            Recovery::Lookup => match self.look(attempted, self.handler.traits().consistency_window).await? {
-                Looked::Found(sighting, number, slot) => {
-                    // It was made with the inputs of the attempt, even if reading does not tell.
-                    let inputs = sighting.state.inputs.or_else(|| Some(attempted.clone()));
-                    let state = State { inputs, ..sighting.state };
-                    self.decide_found(state, number, slot, Reason::Recovered).await
+            Recovery::Lookup => {
+                match self.look(attempted, self.interrupted_window(current, attempted)).await? {
+                    Looked::Found(sighting, number, slot) => {
+                        // It was made with the inputs of the attempt, even if reading does not tell.
+                        let inputs = sighting.state.inputs.or_else(|| Some(attempted.clone()));
+                        let state = State { inputs, ..sighting.state };
+                        self.decide_found(state, number, slot, Reason::Recovered).await
+                    }
+                    Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
+                    Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,
                 }
-                Looked::Nothing => self.create(Start::Record, vec![Reason::Recovered]).await,
-                Looked::Later => self.create(Start::LookFirst, vec![Reason::Recovered]).await,
-            },
+            }
             Recovery::Token => self.decide_repeated(current).await,
             Recovery::Blind if planted!(RepeatBlindCreate) => {
                 self.create(Start::Record, vec![Reason::Recovered]).await
             }
             Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
         }
+    }
+
+    /// How long the object of an interrupted create may stay out of sight, by what the program says now or said then.
+    fn interrupted_window(&self, current: &Generation, attempted: &InputValues) -> Duration {
+        let of = |inputs: &InputValues| self.handler.consistency_window(&inputs.effective);
+        let declared = self.draft.nodes[self.at].declared();
+        let own = declared.and_then(|it| it.options.timeouts.as_ref()?.create);
+        let timeout = own.unwrap_or_default().max(self.sources.options.timeout);
+        let window = of(attempted).max(of(self.desired));
+        interrupted_window(window, timeout, current.written_at, &*self.sources.clock)
     }
 
     /// A create that is repeated as it was; if the program has since changed in a replace field, it is replaced at once.
@@ -556,7 +568,7 @@ impl Case<'_> {
                 let context = CallContext { slot, ..context.clone() };
                 let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
                 let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
-                sightings.note(slot, within(&*self.sources.clock, window, lookup, is_found).await?);
+                sightings.note(slot, within(&*self.sources.clock, || window, lookup, is_found).await?);
             }
             let found = sightings.settled(interrupted, &node.address)?.into_iter();
             Ok(found.map(|(sighting, slot)| (Sighted::from(sighting), slot)).collect::<Vec<_>>())
