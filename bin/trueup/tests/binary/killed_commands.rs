@@ -30,6 +30,8 @@ fn slow(make: &str) -> Folder {
         resource "std_exec" "slow" {
           create = ["sh", "make.sh"]
           lookup = ["sh", "find.sh"]
+          # A list in a file is never late.
+          consistency_window = 0
         }
         "#,
     );
@@ -148,6 +150,7 @@ fn runs_killed_among_slow_commands_make_each_object_once() {
               create = ["sh", "make.sh"]
               lookup = ["sh", "find.sh"]
               input  = count.index
+              consistency_window = 0
             }
             "#,
         );

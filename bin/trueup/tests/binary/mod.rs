@@ -12,6 +12,7 @@ mod gate;
 #[cfg(target_os = "linux")]
 mod killed_commands;
 mod large;
+mod late_answers;
 mod mistakes;
 mod plan_files;
 mod plans;

@@ -5,14 +5,16 @@ mod guard;
 mod process;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trueup_core::{Marked, Value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
+    Traits,
 };
 
 use crate::outcome::{Outcome, check_codes};
-use crate::purpose::{Purpose, Recover};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover};
 use crate::surroundings::Surroundings;
 use command::Before;
 pub use guard::{CommandGuard, guard_command};
@@ -104,6 +106,10 @@ pub struct Exec {
     /// How long a command may run, in seconds. Then it is killed with everything it started.
     #[trueup(default = 600.0, range(min = 0.001, max = 86400))]
     timeout: f64,
+    /// How long the object may stay invisible after it was created or updated, in seconds: so long its absence is not
+    /// believed, but looked at again. If it is not set, 10.
+    #[trueup(range(min = 0, max = 86400))]
+    consistency_window: Option<f64>,
     /// What exit codes say about a command that was to change something, instead of the table above: `failed`, `retry` or
     /// `unknown` for each, such as `{ "3" = "unknown" }`.
     outcomes: Option<BTreeMap<String, Outcome>>,
@@ -198,6 +204,15 @@ impl Converge for Exec {
             (Some(Recover::Token), _) => Recovery::Token,
             (Some(Recover::Blind) | None, _) => Recovery::Blind,
         }
+    }
+
+    fn traits() -> Traits {
+        Traits { consistency_window: CONSISTENCY_WINDOW, ..Traits::default() }
+    }
+
+    fn consistency_window(&self) -> Duration {
+        let own = self.consistency_window.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        own.unwrap_or(CONSISTENCY_WINDOW)
     }
 
     async fn reconcile(

@@ -10,14 +10,16 @@ mod template;
 mod wait;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trueup_core::{Marked, Value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
+    Traits,
 };
 
 use crate::outcome::{Outcome, check_codes};
-use crate::purpose::{Purpose, Recover};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover};
 use crate::surroundings::Surroundings;
 pub(crate) use call::get;
 pub(crate) use client::new_client;
@@ -104,6 +106,10 @@ pub struct Http {
     /// How long to wait for one answer, in seconds.
     #[trueup(default = 30.0, range(min = 0.001, max = 86400))]
     timeout: f64,
+    /// How long the object may stay invisible after it was created or updated, in seconds: so long its absence is not
+    /// believed, but looked at again. If it is not set, 10.
+    #[trueup(range(min = 0, max = 86400))]
+    consistency_window: Option<f64>,
     /// Certificates to trust beside those of the system, as PEM.
     ca_pem: Option<String>,
 }
@@ -206,6 +212,15 @@ impl Converge for Http {
             (None, None) if self.create.is_idempotent(&call::method_for(Purpose::Create)) => Recovery::Token,
             (Some(Recover::Blind) | None, _) => Recovery::Blind,
         }
+    }
+
+    fn traits() -> Traits {
+        Traits { consistency_window: CONSISTENCY_WINDOW, ..Traits::default() }
+    }
+
+    fn consistency_window(&self) -> Duration {
+        let own = self.consistency_window.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        own.unwrap_or(CONSISTENCY_WINDOW)
     }
 
     async fn reconcile(

@@ -50,7 +50,7 @@ fn a_command_that_fails_after_its_effect_makes_no_second_object_if_it_can_be_loo
         ending(&bench, how);
         deploy_twice_at_most(
             &bench,
-            &value!({ create: (sh(CREATE_ANOTHER)), lookup: (sh(LOOKUP)) }),
+            &value!({ create: (sh(CREATE_ANOTHER)), lookup: (sh(LOOKUP)), consistency_window: 0 }),
         );
         assert_eq!(objects(&bench), 1, "{how}");
     }

@@ -7,7 +7,7 @@ use trueup_core::{Value, value};
 use crate::bench::{Bench, program, reading, resource, secret, std_in};
 use crate::server::{Fault, Server};
 
-/// A thing behind the API, found again by its name.
+/// A thing behind the API, found again by its name, and seen as soon as it is there.
 pub(crate) fn thing(server: &Server, size: u64) -> Value {
     let (things, one, by_name) = (
         format!("{}/things", server.url),
@@ -23,6 +23,7 @@ pub(crate) fn thing(server: &Server, size: u64) -> Value {
         lookup: { url: by_name, pointer: "/items/0" },
         ignore: ["/reads_left"],
         headers: { "X-Stack": "{stack}/{stage}/{address}" },
+        consistency_window: 0,
     })
 }
 

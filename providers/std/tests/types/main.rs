@@ -20,3 +20,4 @@ mod server;
 mod terraform_data;
 mod tls;
 mod typed;
+mod window;
