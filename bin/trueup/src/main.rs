@@ -1,7 +1,8 @@
 //! The program `trueup`: Terraform's language on the built-in providers, with state in the stack's folder.
 //!
 //! It only puts together what others do: `language` reads programs, `providers` manage things, stores come with the
-//! command line. Started as the guard of a plugin, it becomes that plugin, and as a host it serves one.
+//! command line. Started as the guard of a plugin, it becomes that plugin, as a host it serves one, and as the guard of a
+//! command it ends that command with its run.
 
 mod function_page;
 mod language;
@@ -15,13 +16,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use trueup_cli::{Composition, open_store};
+use trueup_provider_std::guard_command;
 
 /// Plans are many small pieces, on two threads: a tenth of their time, with the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    if let Some(ended) = plugin_guard::guarded().or_else(plugin_host::hosted) {
+    let ended = plugin_guard::guarded().or_else(plugin_host::hosted);
+    if let Some(ended) = ended.or_else(|| guard_command(std::env::args_os())) {
         return ended;
     }
     trueup_cli::main(Composition {

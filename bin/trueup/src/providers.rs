@@ -8,7 +8,7 @@ use trueup_cli::{RegistryRequest, StoreRequest};
 use trueup_core::Value;
 use trueup_provider::{Error, Registry, Result};
 use trueup_provider_std::{
-    Randomness, StackOutputRequest, StackOutputs, Surroundings, stack_provider, std_provider,
+    CommandGuard, Randomness, StackOutputRequest, StackOutputs, Surroundings, stack_provider, std_provider,
     terraform_provider,
 };
 use trueup_state::{Scope, Store};
@@ -19,10 +19,15 @@ use crate::terraform::TerraformProviders;
 const KEY_VARIABLES: [&str; 4] =
     ["TRUEUP_KEY", "TRUEUP_PASSPHRASE", "TRUEUP_NEW_KEY", "TRUEUP_NEW_PASSPHRASE"];
 
+/// Where runs of a stack wait for the commands of killed ones.
+const COMMAND_LOCKS: &str = ".trueup/commands";
+
 /// The providers for a stack.
 pub(crate) fn registry(request: &RegistryRequest) -> Registry {
     let environment = environment();
-    let surroundings = Surroundings::new(&request.folder).with_environment(environment.clone());
+    let surroundings = Surroundings::new(&request.folder)
+        .with_environment(environment.clone())
+        .with_command_guard(CommandGuard::new(request.folder.join(COMMAND_LOCKS), tell));
     let own = request.clone();
     let outputs = StackOutputs::from_function(move |wanted| outputs_of(own.clone(), wanted));
     let registry = Registry::new()
@@ -37,6 +42,11 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
     // All others are Terraform's.
     let others = TerraformProviders::new(request, &registry, environment);
     registry.with_source(Arc::new(others))
+}
+
+#[expect(clippy::print_stderr, reason = "a plan has no progress that could tell it")]
+fn tell(waiting: &str) {
+    eprintln!("{waiting}");
 }
 
 /// The environment of the process without the keys of secrets.

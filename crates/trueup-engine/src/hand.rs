@@ -278,7 +278,7 @@ fn writes(snapshot: Snapshot, steps: &[HandStep]) -> Result<Vec<Write>, StoreErr
     let mut writes = Vec::new();
     for HandStep { step, id, address } in steps {
         let Some((record, version)) = records.get_mut(id) else { continue };
-        let entry = Entry { id: *id, step: step.clone() };
+        let entry = Entry::new(*id, step.clone());
         let next = transition(record.take().map(Arc::unwrap_or_clone), &entry);
         let next = next.map_err(|illegal| StoreError::Damaged {
             location: address.to_string(),

@@ -1,5 +1,7 @@
 //! Journal entries: the only things that happen to records.
 
+use std::time::{Duration, SystemTime};
+
 use serde::{Deserialize, Serialize};
 use trueup_core::{Address, Value};
 use trueup_provider::State;
@@ -13,6 +15,41 @@ pub struct Entry {
     pub id: RecordId,
     /// What happened.
     pub step: Step,
+    /// When, by the clock of whoever wrote it. Entries of earlier releases and of changes by hand don't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<UnixMillis>,
+}
+
+impl Entry {
+    /// An entry that does not say when.
+    pub fn new(id: RecordId, step: Step) -> Self {
+        Entry { id, step, at: None }
+    }
+
+    /// The same, written at this time.
+    #[must_use]
+    pub fn at(self, time: SystemTime) -> Self {
+        Entry { at: Some(time.into()), ..self }
+    }
+}
+
+/// A time in milliseconds since the beginning of 1970.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UnixMillis(pub u64);
+
+impl From<SystemTime> for UnixMillis {
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        UnixMillis(since.as_millis().try_into().unwrap_or(u64::MAX))
+    }
+}
+
+impl UnixMillis {
+    /// How long ago this was; `None` if it is yet to come, by a clock that differs from the one it was told by.
+    pub fn elapsed(self, now: SystemTime) -> Option<Duration> {
+        UnixMillis::from(now).0.checked_sub(self.0).map(Duration::from_millis)
+    }
 }
 
 /// What happened to a record. Steps that name a generation happen to that one.

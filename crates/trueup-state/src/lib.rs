@@ -23,7 +23,7 @@ pub mod sealing;
 mod store;
 mod transition;
 
-pub use entry::{Entry, Step};
+pub use entry::{Entry, Step, UnixMillis};
 pub use lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 pub use memory::MemoryStore;
 pub use record::{Attempt, Generation, Metadata, Record, RecordId, Status};

@@ -200,7 +200,7 @@ impl Moving<'_> {
 
 fn copied(record: &Arc<Record>) -> Write {
     let step = Step::Copied { record: Box::new(Record::clone(record)) };
-    Write { expected: None, entry: Entry { id: record.id, step }, record: Some(record.clone()) }
+    Write { expected: None, entry: Entry::new(record.id, step), record: Some(record.clone()) }
 }
 
 /// What differs between two snapshots, if anything does.

@@ -11,6 +11,8 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Value};
 use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
 
+use crate::entry::UnixMillis;
+
 /// What names a record for good: moves change the address, not this.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -98,6 +100,10 @@ pub struct Generation {
     pub dependencies: Option<Vec<Address>>,
     /// What is under way.
     pub status: Status,
+    /// When its create or update last began or was last answered: until the type's consistency window after that is
+    /// over, reads may miss it. Records of earlier releases don't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_at: Option<UnixMillis>,
 }
 
 /// What is under way with a generation. Attempts are boxed because most records have none.

@@ -36,6 +36,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 bindings: Vec::new(),
                 dependencies: None,
                 status: Status::Creating(Box::new(attempt.clone())),
+                written_at: entry.at,
             };
             begin_generation(entry.id, record, address, origin, meta, generation).map_err(illegal)?
         }
@@ -47,6 +48,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 bindings: Vec::new(),
                 dependencies: None,
                 status: Status::Ready,
+                written_at: None,
             };
             match record {
                 Some(record) if !is_older(&record, *number) => {
@@ -61,7 +63,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
         (Step::Copied { record }, None) => resealed(entry.id, None, record).map_err(illegal)?,
         (Step::Copied { .. }, Some(_)) => return Err(illegal("there is such a record already")),
         (_, None) => return Err(illegal("there is no such record")),
-        (step, Some(record)) => return change(record, step).map_err(illegal),
+        (_, Some(record)) => return change(record, entry).map_err(illegal),
     };
     Ok(Some(next))
 }
@@ -175,11 +177,12 @@ fn check_distinct<'a>(
 }
 
 /// Steps that happen to a record that exists.
-fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static str> {
-    match step {
+fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static str> {
+    match &entry.step {
         Step::UpdateBegun { meta, attempt } => {
             let current = record.current.as_mut().ok_or("there is no current generation")?;
             begin_update(current, attempt)?;
+            written(current, entry);
             // Until it has succeeded, the object may use what it used, what an attempt before gave it, and what this one will.
             let before = current.dependencies.take().unwrap_or_default();
             let all: BTreeSet<Address> =
@@ -193,6 +196,7 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
         Step::Answered { number, object } => {
             let generation = in_flight(&mut record, *number)?;
             generation.object = Some(object.clone());
+            written(generation, entry);
         }
         Step::Pending { number, context } => {
             let generation = in_flight(&mut record, *number)?;
@@ -208,6 +212,7 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
             generation.object = Some(object.clone());
             generation.dependencies = None;
             generation.status = Status::Ready;
+            written(generation, entry);
         }
         Step::Abandoned { number } => {
             // Older generations are only ever deleted (DELETE-10).
@@ -285,6 +290,11 @@ fn change(mut record: Record, step: &Step) -> Result<Option<Record>, &'static st
     }
     let empty = record.current.is_none() && record.deposed.is_empty();
     Ok((!empty).then_some(record))
+}
+
+/// Notes that the object may have changed by now.
+fn written(generation: &mut Generation, entry: &Entry) {
+    generation.written_at = entry.at.or(generation.written_at);
 }
 
 /// Puts an update under way: on what is ready, or again on what was interrupted.

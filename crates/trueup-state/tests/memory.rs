@@ -46,7 +46,7 @@ async fn a_write_that_does_not_follow_from_its_entry_is_refused() {
     };
     let id = RecordId::from_bytes([7; 16]);
     let refusal = async |step| {
-        let write = Write { expected: None, entry: Entry { id, step }, record: None };
+        let write = Write { expected: None, entry: Entry::new(id, step), record: None };
         let batch = Batch { writes: vec![write], ..Batch::default() };
         match store.commit(&scope, lease.token, &batch).await {
             Err(StoreError::Damaged { location, what }) => format!("{location}: {what}"),

@@ -84,7 +84,9 @@ fn shown(record: Option<&Record>) -> String {
     format!("{address}{origin}: {current}{deposed}")
 }
 
-fn generation(Generation { number, slot, object, bindings, dependencies, status }: &Generation) -> String {
+fn generation(
+    Generation { number, slot, object, bindings, dependencies, status, .. }: &Generation,
+) -> String {
     let object = object.as_ref().map_or("?".to_owned(), |object| object.outputs.to_string());
     let bindings: String = bindings.iter().map(|binding| format!("[{}]", binding.payload)).collect();
     let attempt = |Attempt { inputs, pending, .. }: &Attempt| {
@@ -108,7 +110,7 @@ fn check(story: impl IntoIterator<Item = Step>, expected: &[&str]) {
     let mut record = None;
     let mut told = Vec::new();
     for step in story {
-        match transition(record.clone(), &Entry { id: ID, step }) {
+        match transition(record.clone(), &Entry::new(ID, step)) {
             Ok(next) => {
                 record = next;
                 told.push(shown(record.as_ref()));
@@ -363,15 +365,15 @@ fn what_the_program_says_besides_inputs_comes_with_each_operation_or_alone() {
         (settled(0, "v1"), "q"),
         (update("v2"), "p"),
     ] {
-        record = transition(record, &Entry { id: ID, step }).unwrap();
+        record = transition(record, &Entry::new(ID, step)).unwrap();
         assert_eq!(record.as_ref().unwrap().meta.provider, provider);
     }
 }
 
 #[test]
 fn a_step_of_another_record_is_refused() {
-    let record = transition(None, &Entry { id: ID, step: create(0, 0, "v1") }).unwrap();
-    let other = Entry { id: RecordId::from_bytes([9; 16]), step: settled(0, "v1") };
+    let record = transition(None, &Entry::new(ID, create(0, 0, "v1"))).unwrap();
+    let other = Entry::new(RecordId::from_bytes([9; 16]), settled(0, "v1"));
     let illegal = transition(record, &other).unwrap_err();
     assert_eq!(illegal.to_string(), "the step `settled` cannot follow here: it is about another record");
 }
@@ -446,7 +448,7 @@ proptest! {
         let mut record: Option<Record> = None;
         let mut journal = Vec::new();
         for step in steps {
-            let entry = Entry { id: ID, step };
+            let entry = Entry::new(ID, step);
             // What is refused leaves the record as it was, and is not journalled.
             let Ok(next) = transition(record.clone(), &entry) else { continue };
             next.iter().for_each(check_valid);
@@ -466,9 +468,9 @@ fn entries_and_records_read_back_from_json() {
     let mut object = object("x");
     object.outputs = value!({ n: (u64::MAX), s: (Value::from("hunter2").into_secret()) });
     object.schema_version = u64::MAX;
-    let entry = Entry { id: ID, step: Step::Settled { number: u64::MAX, object } };
+    let entry = Entry::new(ID, Step::Settled { number: u64::MAX, object });
     check_reads_back(&entry);
-    let begun = transition(None, &Entry { id: ID, step: create(u64::MAX, 3, "v1") }).unwrap();
+    let begun = transition(None, &Entry::new(ID, create(u64::MAX, 3, "v1"))).unwrap();
     check_reads_back(&begun.clone().unwrap());
     check_reads_back(&transition(begun, &entry).unwrap().unwrap());
 }

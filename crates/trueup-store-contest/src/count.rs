@@ -56,7 +56,7 @@ impl Known {
                 None => adopted(&count),
                 Some(_) => Step::Refreshed { number: 0, object: object(&count) },
             };
-            let entry = Entry { id, step };
+            let entry = Entry::new(id, step);
             let before = known.as_ref().map(|(record, _)| Record::clone(record));
             let record = transition(before, &entry).expect("raising a number is legal").map(Arc::new);
             Write { expected: known.as_ref().map(|(_, version)| *version), entry, record }

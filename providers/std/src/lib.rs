@@ -20,7 +20,14 @@
 //!
 //! Control flows from the engine into one file per resource type; `disk`, `exec` and `http` hold what touches the
 //! outside. Nothing here reads the process's environment or knows where a store is: both are handed in
-//! ([`Surroundings`], [`StackOutputs`]). Unix only: modes, process groups and atomic renames are what they are there.
+//! ([`Surroundings`], [`StackOutputs`]).
+//!
+//! # Programs of your own
+//! When a program is killed, a command of `std_exec` that it started goes on, and the next run may create beside it. To
+//! have commands end with the program, as those of the command line do, begin `main` with [`guard_command`] and give the
+//! surroundings a [`CommandGuard`] ([`Surroundings::with_command_guard`]).
+//!
+//! Unix only: modes, process groups and atomic renames are what they are there.
 
 // What the derives refer to.
 extern crate trueup_provider as trueup;
@@ -34,6 +41,7 @@ mod file;
 mod http;
 mod kept;
 mod masking;
+mod outcome;
 mod plain_json;
 mod provider;
 mod purpose;
@@ -50,10 +58,11 @@ pub use data::{
 #[cfg(feature = "http")]
 pub use data::{HttpAnswer, HttpAnswerOutput};
 pub use directory::{Directory, DirectoryOutput};
-pub use exec::{Exec, ExecOutput};
+pub use exec::{CommandGuard, Exec, ExecOutput, guard_command};
 pub use file::{File, FileOutput};
 #[cfg(feature = "http")]
 pub use http::{Http, HttpOutput, Request, Wait};
+pub use outcome::Outcome;
 pub use provider::{Settings, stack_provider, std_provider, terraform_provider};
 pub use purpose::Recover;
 pub use random::{

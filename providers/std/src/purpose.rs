@@ -1,8 +1,12 @@
 //! What commands and requests are for, and how they say that a create can be resolved.
 
 use std::fmt;
+use std::time::Duration;
 
 use trueup_provider::FieldType;
+
+/// How long objects may stay invisible whose resource does not say: many APIs read from replicas that lag by seconds.
+pub(crate) const CONSISTENCY_WINDOW: Duration = Duration::from_secs(10);
 
 /// What a command is run or a request is sent for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +27,14 @@ impl Purpose {
             Purpose::Update => "update",
             Purpose::Delete => "delete",
             Purpose::Lookup => "lookup",
+        }
+    }
+
+    /// Whether it changes anything.
+    pub(crate) fn changes(self) -> bool {
+        match self {
+            Purpose::Create | Purpose::Update | Purpose::Delete => true,
+            Purpose::Read | Purpose::Lookup => false,
         }
     }
 }

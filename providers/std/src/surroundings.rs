@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use trueup_provider::{Error, Result};
 
+use crate::exec::CommandGuard;
+
 /// Where the stack lies, which environment its commands see, and where chance comes from.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     folder: PathBuf,
     environment: BTreeMap<OsString, OsString>,
     randomness: Randomness,
+    command_guard: Option<CommandGuard>,
     #[cfg(feature = "http")]
     client: Arc<std::sync::OnceLock<reqwest::Client>>,
 }
@@ -28,6 +31,7 @@ impl Surroundings {
             folder: std::path::absolute(&folder).unwrap_or(folder),
             environment: BTreeMap::new(),
             randomness: Randomness::default(),
+            command_guard: None,
             #[cfg(feature = "http")]
             client: Arc::default(),
         }
@@ -51,6 +55,14 @@ impl Surroundings {
         self
     }
 
+    /// The same, with commands that end with this process even if it is killed. Without a guard they go on, and the next
+    /// run may create beside them.
+    #[must_use]
+    pub fn with_command_guard(mut self, guard: CommandGuard) -> Self {
+        self.command_guard = Some(guard);
+        self
+    }
+
     /// The same, in another folder; a relative one begins at the present one.
     #[must_use]
     pub(crate) fn moved_to(mut self, folder: &str) -> Self {
@@ -65,6 +77,10 @@ impl Surroundings {
 
     pub(crate) fn environment(&self) -> &BTreeMap<OsString, OsString> {
         &self.environment
+    }
+
+    pub(crate) fn command_guard(&self) -> Option<&CommandGuard> {
+        self.command_guard.as_ref()
     }
 
     pub(crate) fn randomness(&self) -> &Randomness {

@@ -67,7 +67,7 @@ fn writes(
         } else {
             Step::Refreshed { number: 0, object: object(*number, bytes) }
         };
-        let entry = Entry { id: id(*number), step };
+        let entry = Entry::new(id(*number), step);
         let after = transition(Some((**record).clone()), &entry).unwrap();
         writes.push(Write { expected: Some(*version), record: after.map(Arc::new), entry });
     }

@@ -9,7 +9,10 @@ mod commands;
 mod crashes;
 mod drift;
 mod gate;
+#[cfg(target_os = "linux")]
+mod killed_commands;
 mod large;
+mod late_answers;
 mod mistakes;
 mod plan_files;
 mod plans;

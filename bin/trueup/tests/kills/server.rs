@@ -65,7 +65,7 @@ impl Server {
         self.shared.lock().expect("no request panics")
     }
 
-    /// A resource of a stack that is an object here; what changes its kind is replaced.
+    /// A resource of a stack that is an object here, seen as soon as it is there; what changes its kind is replaced.
     pub(crate) fn thing(&self, number: usize, size: u64, kind: u64, depends: &str) -> String {
         let url = &self.url;
         format!(
@@ -85,6 +85,7 @@ impl Server {
     pointer = "/items/0"
   }}
   triggers = {kind}
+  consistency_window = 0
 {depends}}}
 "#
         )

@@ -140,7 +140,7 @@ async fn plan_after(workplace: &Workplace<'_>, before: &Snapshot, batch: &Batch)
     let lease = take_lease(session, &*store, &scope, "import-state").await?;
     let there = before.records.iter().map(|(record, _)| Write {
         expected: None,
-        entry: Entry { id: record.id, step: Step::Resealed { record: Box::new((**record).clone()) } },
+        entry: Entry::new(record.id, Step::Resealed { record: Box::new((**record).clone()) }),
         record: Some(record.clone()),
     });
     let batch = Batch { writes: there.chain(batch.writes.iter().cloned()).collect(), ..batch.clone() };

@@ -209,7 +209,7 @@ fn writes(address: &Address, objects: Objects, random: &dyn Random) -> Result<Ve
     let mut record: Option<Record> = None;
     let mut writes = Vec::new();
     for step in steps {
-        let entry = Entry { id, step };
+        let entry = Entry::new(id, step);
         record = transition(record, &entry).map_err(|illegal| illegal.to_string())?;
         writes.push(Write { expected: None, entry, record: record.clone().map(Arc::new) });
     }

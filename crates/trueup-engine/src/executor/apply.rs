@@ -5,7 +5,7 @@
 //! of an interrupted create, the end of an interrupted delete.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
@@ -26,7 +26,7 @@ use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, FoundObject, Start};
 use crate::planner::{Chosen, SlotSightings, action_of, chosen, may_be};
-use crate::retry::{Attempts, within};
+use crate::retry::{Attempts, interrupted_window, window_left, within};
 
 /// One resource being applied.
 pub(super) struct Applying<'a> {
@@ -120,8 +120,7 @@ impl Applying<'_> {
     /// make it (CRASH-1, ADOPT-9).
     async fn look(&self) -> Result<Option<State>, Trouble> {
         let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
-        let window =
-            if interrupted { self.resource.handler.traits().consistency_window } else { Duration::ZERO };
+        let window = || self.unseen_for();
         let look = || self.sighted(interrupted);
         let Some(found) = within(&*self.run.clock, window, look, Option::is_some).await? else {
             return Ok(None);
@@ -184,8 +183,19 @@ impl Applying<'_> {
 
     /// The same of an object that must be there and may not be visible yet.
     async fn sighted_in_time(&self) -> Result<Option<FoundObject>, Failure> {
-        let window = self.resource.handler.traits().consistency_window;
-        within(&*self.run.clock, window, || self.sighted(false), Option::is_some).await
+        within(&*self.run.clock, || self.consistency_window(), || self.sighted(false), Option::is_some).await
+    }
+
+    /// How long the object of an interrupted create may still be out of sight; no time if none was interrupted.
+    fn unseen_for(&self) -> Duration {
+        let Some(current) = self.current().filter(Generation::is_interrupted) else { return Duration::ZERO };
+        let timeout = self.policy.timeout(Operation::Create);
+        interrupted_window(self.consistency_window(), timeout, current.written_at, &*self.run.clock)
+    }
+
+    /// How long what was just written may stay out of sight.
+    fn consistency_window(&self) -> Duration {
+        self.resource.handler.consistency_window(&self.desired.effective)
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
@@ -480,9 +490,30 @@ impl Applying<'_> {
                 self.held.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
             }
+            let (failed, failed_at) = (failure.clone(), self.run.clock.now());
             if let Some(pending) = self.run.again(&self.address, operation, &mut attempts, failure).await? {
                 self.held.step(self.run, Step::Pending { number, context: pending.clone() }).await?;
                 context.pending = Some(pending);
+            } else if operation == Operation::Create && known.is_none() {
+                self.look_before_repeating(failed, failed_at).await?;
+            }
+        }
+    }
+
+    /// Looks for the object of a create that is about to be repeated, if the type can (RETRY-7): whatever its class says,
+    /// the failed attempt may have made it. Fails as *already-exists* if it did.
+    async fn look_before_repeating(&self, failed: Failure, failed_at: SystemTime) -> Result<(), Failure> {
+        if self.resource.handler.recovery(&self.desired.effective) != Recovery::Lookup {
+            return Ok(());
+        }
+        let window = || window_left(self.consistency_window(), Some(failed_at.into()), &*self.run.clock);
+        match within(&*self.run.clock, window, || self.sighted(true), Option::is_some).await {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(Failure::new(FailureClass::AlreadyExists, "a failed attempt created it")),
+            // The class of the failed attempt keeps the intent: its object may be there.
+            Err(refused) => {
+                let message = format!("{}; looking for its object failed: {refused}", failed.message);
+                Err(Failure { message, hints: refused.hints, ..failed })
             }
         }
     }
@@ -533,12 +564,12 @@ impl Applying<'_> {
                 })
             })
         };
-        let window = handler.traits().consistency_window;
+        let window = self.consistency_window();
         let is_current = |seen: &Observed| match seen {
             Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
             Observed::Absent | Observed::Unreadable => true,
         };
-        match within(&*self.run.clock, window, read, is_current).await {
+        match within(&*self.run.clock, || window, read, is_current).await {
             Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
             _ => None,
         }

@@ -20,7 +20,7 @@ use crate::mutations::planted;
 use crate::plan::Action;
 use crate::planner::node::{FoundObject, Start};
 use crate::planner::{Draft, Holders, outcome_unknown};
-use crate::retry::within;
+use crate::retry::{interrupted_window, within};
 
 /// A resource of which something is to be deleted.
 pub(crate) struct Prepared {
@@ -147,9 +147,12 @@ impl Removal<'_> {
                 let request = LookupRequest { config, desired, interrupted: true, context: &context };
                 let call = || self.handler.lookup(request);
                 let look = || self.run.retrying(self.address, Operation::Read, self.policy, call);
-                let window = self.handler.traits().consistency_window;
+                let window = self.handler.consistency_window(&attempt.inputs.effective);
+                let (timeout, begun_at) =
+                    (self.policy.timeout(Operation::Create), self.generation.written_at);
+                let window = interrupted_window(window, timeout, begun_at, &*self.run.clock);
                 let is_settled = |found: &Option<Vec<_>>| found.as_ref().is_none_or(|it| !it.is_empty());
-                let found = within(&*self.run.clock, window, look, is_settled).await?;
+                let found = within(&*self.run.clock, || window, look, is_settled).await?;
                 let Some(found) = found else {
                     return Err(outcome_unknown(&self.address.to_string()).into());
                 };

@@ -92,7 +92,7 @@ impl Held {
         all.extend(steps);
         let mut writes = Vec::with_capacity(all.len());
         for step in all {
-            let entry = Entry { id, step };
+            let entry = Entry::new(id, step).at(run.clock.now());
             let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
                 StoreError::Damaged { location: origin.to_string(), what: illegal.to_string() }
             })?;

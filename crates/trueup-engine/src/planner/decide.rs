@@ -22,7 +22,7 @@ use super::{Draft, Sources, failed, located, refresh};
 use crate::mutations::planted;
 use crate::panics::caught;
 use crate::plan::{Action, Reason};
-use crate::retry::within;
+use crate::retry::{interrupted_window, within};
 use crate::saved::{Asked, ById, Sighted, Told};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -343,28 +343,40 @@ impl Case<'_> {
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
-            Recovery::Lookup => match self.look(attempted, self.handler.traits().consistency_window).await? {
-                Looked::Found(found) => {
-                    let found = *found;
-                    #[cfg(feature = "mutations")]
-                    let found = found.trusted(attempted);
-                    // Whether it ever came to the inputs of the attempt, nobody knows: there are no olds (RECONCILE-1).
-                    let decision = self.decide_found(found, Reason::Recovered).await?;
-                    self.unless_replaced(decision, attempted).await
+            Recovery::Lookup => {
+                match self.look(attempted, self.interrupted_window(current, attempted)).await? {
+                    Looked::Found(found) => {
+                        let found = *found;
+                        #[cfg(feature = "mutations")]
+                        let found = found.trusted(attempted);
+                        // Whether it ever came to the inputs of the attempt, nobody knows: there are no olds (RECONCILE-1).
+                        let decision = self.decide_found(found, Reason::Recovered).await?;
+                        self.unless_replaced(decision, attempted).await
+                    }
+                    // The request may still be under way, until whoever sent it has lost the lease: looked for once more then.
+                    Looked::Nothing | Looked::Later => {
+                        let start = if planted!(TrustOldAbsence) { Start::Record } else { Start::LookFirst };
+                        let decision = self.create(start, vec![Reason::Recovered]).await?;
+                        self.unless_replaced(decision, attempted).await
+                    }
                 }
-                // The request may still be under way, until whoever sent it has lost the lease: looked for once more then.
-                Looked::Nothing | Looked::Later => {
-                    let start = if planted!(TrustOldAbsence) { Start::Record } else { Start::LookFirst };
-                    let decision = self.create(start, vec![Reason::Recovered]).await?;
-                    self.unless_replaced(decision, attempted).await
-                }
-            },
+            }
             Recovery::Token => self.decide_repeated(current).await,
             Recovery::Blind if planted!(RepeatBlindCreate) => {
                 self.create(Start::Record, vec![Reason::Recovered]).await
             }
             Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
         }
+    }
+
+    /// How long the object of an interrupted create may stay out of sight, by what the program says now or said then.
+    fn interrupted_window(&self, current: &Generation, attempted: &InputValues) -> Duration {
+        let of = |inputs: &InputValues| self.handler.consistency_window(&inputs.effective);
+        let declared = self.draft.nodes[self.at].declared();
+        let own = declared.and_then(|it| it.options.timeouts.as_ref()?.create);
+        let timeout = own.unwrap_or_default().max(self.sources.options.timeout);
+        let window = of(attempted).max(of(self.desired));
+        interrupted_window(window, timeout, current.written_at, &*self.sources.clock)
     }
 
     /// A create that is repeated as it was; if the program has since changed in a replace field, it is replaced at once.
@@ -603,7 +615,7 @@ impl Case<'_> {
                 let context = CallContext { slot, ..context.clone() };
                 let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
                 let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
-                sightings.note(slot, within(&*self.sources.clock, window, lookup, is_found).await?);
+                sightings.note(slot, within(&*self.sources.clock, || window, lookup, is_found).await?);
             }
             let found = sightings.settled(interrupted, &node.address)?.into_iter();
             let found = found.filter(|(sighting, _)| may_be(sighting, record));

@@ -12,7 +12,7 @@ use super::node::Sight;
 use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
 use crate::mutations::planted;
-use crate::retry::within;
+use crate::retry::{window_left, within};
 use crate::saved::Asked;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
@@ -117,9 +117,10 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(Sight::Unseen) };
     let context = sources.context(&draft.scope, &node.address, record);
     let request = ReadRequest { config, inputs: &inputs.effective, state, context: &context };
-    // What was made a moment ago may not be visible yet: its absence must outlast the type's window.
+    // What was written a moment ago may not be visible yet: its absence must outlast the window (DRIFT-10).
     let look = || sources.retrying(&context, || handler.read(request));
-    let window = handler.traits().consistency_window;
+    let window =
+        || window_left(handler.consistency_window(&inputs.effective), current.written_at, &*sources.clock);
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
     let seen = async {
         let looked = within(&*sources.clock, window, look, is_seen).await;

@@ -1,12 +1,17 @@
 //! RETRY: error classes and retries.
 
-use std::time::Duration;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, SystemTime};
 
 use trueup_core::{Failure, FailureClass};
 use trueup_engine::{Action, Outcome};
 use trueup_program::Timeouts;
+use trueup_provider::{
+    Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Prior, Recovery, Registry,
+    Result, Sightings, Traits,
+};
 
-use crate::lifecycle::world::{Bench, program, thing};
+use crate::lifecycle::world::{Bench, program, resource, thing};
 
 /// RETRY-1, RETRY-2
 #[test]
@@ -74,4 +79,107 @@ fn a_timeout_counts_for_its_own_operation() {
     let Some(Outcome::Failed(failure)) = report.outcome("w_thing.a") else { panic!("{:?}", report.outcomes) };
     assert_eq!(failure.message, "no answer within 7 s");
     assert_eq!(report.outcome("w_thing.b"), Some(&Outcome::Done(Action::Create)));
+}
+
+/// How long a new object stays out of sight.
+const LATE: Duration = Duration::from_secs(10);
+
+thread_local! {
+    /// When objects were made.
+    static MADE: RefCell<Vec<SystemTime>> = const { RefCell::new(Vec::new()) };
+    /// What the next create fails with, after it has made its object.
+    static REFUSAL: Cell<Option<Failure>> = const { Cell::new(None) };
+    /// Whether nobody may look.
+    static DENYING: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Outputs)]
+struct Made {
+    #[trueup(identity)]
+    id: u64,
+}
+
+/// A type whose creates may have an effect and fail all the same. New objects come into sight late.
+#[derive(Inputs)]
+struct Moody {}
+
+impl Crud for Moody {
+    type Output = Made;
+    type Config = NoConfig;
+
+    fn traits() -> Traits {
+        Traits { consistency_window: LATE, ..Traits::default() }
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Lookup
+    }
+
+    async fn create(&self, context: &Context) -> Result<Made> {
+        let id = MADE.with_borrow_mut(|made| {
+            made.push(context.clock.now());
+            made.len() as u64
+        });
+        REFUSAL.take().map_or(Ok(Made { id }), |failure| Err(failure.into()))
+    }
+
+    async fn read(&self, _: &Context, prior: &Made) -> Result<Made> {
+        Ok(Made { id: prior.id })
+    }
+
+    async fn update(&self, _: &Context, prior: &Prior<Self>) -> Result<Made> {
+        Ok(Made { id: prior.outputs.id })
+    }
+
+    async fn delete(&self, _: &Context, _: &Made) -> Result<()> {
+        MADE.with_borrow_mut(Vec::clear);
+        Ok(())
+    }
+
+    async fn lookup(&self, context: &Context) -> Result<Sightings<Found<Self, Made>>> {
+        // Until a create was called, looking is part of planning.
+        if DENYING.get() && !MADE.with_borrow(Vec::is_empty) {
+            return Err(Error::denied("not now"));
+        }
+        let now = context.clock.now();
+        let seen = MADE.with_borrow(|made| made.iter().any(|at| *at + LATE <= now));
+        Ok(match seen {
+            true => Sightings::owned(Found { inputs: Moody {}, outputs: Made { id: 1 } }),
+            false => Sightings::absent(),
+        })
+    }
+}
+
+fn moody() -> Bench {
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(NativeProvider::new("x").crud::<Moody>("moody"));
+    bench
+}
+
+/// RETRY-7: whatever a failed attempt says of itself, its object is looked for before the create is repeated.
+#[test]
+fn a_create_is_repeated_only_after_its_object_was_looked_for() {
+    for class in [FailureClass::Retryable, FailureClass::Throttled { delay: None }] {
+        let bench = moody();
+        MADE.with_borrow_mut(Vec::clear);
+        REFUSAL.set(Some(Failure::new(class, "busy")));
+        bench.deployed(&program([resource("x_moody.a", [])]));
+        assert_eq!(MADE.with_borrow(Vec::len), 1);
+        assert!(bench.plan(&program([resource("x_moody.a", [])])).ends_with("No changes"));
+    }
+}
+
+/// RETRY-7: if it cannot be looked for, the intent stays for the next run.
+#[test]
+fn a_create_whose_object_cannot_be_looked_for_is_not_repeated() {
+    let bench = moody();
+    let declared = program([resource("x_moody.a", [])]);
+    REFUSAL.set(Some(Failure::new(FailureClass::Retryable, "busy")));
+    DENYING.set(true);
+    let report = bench.deploy(&declared);
+    let Some(Outcome::Failed(failure)) = report.outcome("x_moody.a") else { panic!("{:?}", report.outcomes) };
+    assert_eq!(failure.message, "busy; looking for its object failed: denied: not now");
+    DENYING.set(false);
+    bench.deployed(&declared);
+    assert_eq!(MADE.with_borrow(Vec::len), 1);
 }

@@ -173,3 +173,41 @@ fn what_was_changed_before_it_could_be_read_back_is_drift() {
     Plan: 1 to update
     ");
 }
+
+/// Lets time pass.
+fn pass(bench: &Bench, time: Duration) {
+    bench.run(async { trueup_provider::Clock::sleep(&*bench.clock, time).await });
+}
+
+/// How long a plan waits.
+fn waited(bench: &Bench, declared: &trueup_program::Program) -> Duration {
+    let before = bench.now();
+    bench.plan(declared);
+    bench.now().duration_since(before).unwrap()
+}
+
+/// DRIFT-10: the window counts from the last write, so that past it nobody waits for what was removed.
+#[test]
+fn what_was_removed_after_the_window_is_gone_at_once() {
+    let bench = bench();
+    let declared = program([resource("x_shy.a", [])]);
+    DENYING.set(true);
+    bench.deployed(&declared);
+    DENYING.set(false);
+    MADE.with_borrow_mut(Vec::clear);
+    let early = waited(&bench, &declared);
+    assert!(early > LATE / 2 && early <= LATE, "{early:?}");
+    pass(&bench, LATE);
+    assert_eq!(waited(&bench, &declared), Duration::ZERO);
+}
+
+/// CRASH-1: what all attempts of a create had time for, and the window after that, is over.
+#[test]
+fn a_create_that_was_interrupted_long_ago_is_not_waited_for() {
+    let bench = unanswered();
+    MADE.with_borrow_mut(Vec::clear);
+    let declared = program([resource("x_shy.a", [])]);
+    assert_eq!(waited(&bench, &declared), LATE);
+    pass(&bench, bench.options.plan.timeout * 2 + LATE);
+    assert_eq!(waited(&bench, &declared), Duration::ZERO);
+}

@@ -798,7 +798,7 @@ impl Bench {
         let meta = trueup_state::Metadata { provider: "w".into(), ..trueup_state::Metadata::default() };
         let (address, origin) = (address(of), address(of));
         let step = trueup_state::Step::Adopted { address, origin, meta, number: 0, slot: 0, object };
-        let entry = trueup_state::Entry { id, step };
+        let entry = trueup_state::Entry::new(id, step);
         let record = trueup_state::transition(None, &entry).expect("it is a legal step").map(Arc::new);
         let batch = trueup_state::Batch {
             writes: vec![trueup_state::Write { expected: None, entry, record }],

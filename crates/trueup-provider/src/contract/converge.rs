@@ -1,6 +1,7 @@
 //! The convergent contract: one `reconcile` for every way an object can come about.
 
 use std::future::Future;
+use std::time::Duration;
 
 use super::fields::{Inputs, Outputs};
 use super::found::{RawState, Sightings, no_migration};
@@ -37,6 +38,11 @@ pub trait Converge: Inputs {
     /// object without prior outputs.
     fn recovery(&self) -> Recovery {
         Recovery::Lookup
+    }
+
+    /// How long the object may stay invisible to reads and lookups after it was created or updated.
+    fn consistency_window(&self) -> Duration {
+        Self::traits().consistency_window
     }
 
     /// Brings the object to these inputs, whether it exists or not.

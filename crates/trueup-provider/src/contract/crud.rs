@@ -1,6 +1,7 @@
 //! The CRUD contract: create, read, update, delete.
 
 use std::future::Future;
+use std::time::Duration;
 
 use super::fields::{Inputs, Outputs};
 use super::found::{Found, RawState, Sightings, no_migration};
@@ -33,6 +34,11 @@ pub trait Crud: Inputs {
     /// [`Crud::lookup`], [`Recovery::Token`] if `create` hands the context's token to an API that honours it.
     fn recovery(&self) -> Recovery {
         Recovery::Blind
+    }
+
+    /// How long the object may stay invisible to reads and lookups after it was created or updated.
+    fn consistency_window(&self) -> Duration {
+        Self::traits().consistency_window
     }
 
     /// Makes the object.

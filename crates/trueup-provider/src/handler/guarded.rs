@@ -4,6 +4,7 @@
 //! Typed contracts need none of this: their answers are Rust structs, and their errors pass the same filter already.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Path, SecretTexts, Value, convert};
@@ -47,6 +48,10 @@ impl ResourceHandler for Guarded {
 
     fn recovery(&self, inputs: &Value) -> Recovery {
         self.0.recovery(inputs)
+    }
+
+    fn consistency_window(&self, inputs: &Value) -> Duration {
+        self.0.consistency_window(inputs)
     }
 
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {

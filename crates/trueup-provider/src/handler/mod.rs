@@ -23,6 +23,8 @@ pub use requests::{
 };
 pub use traits::{FailedCreate, Recovery, Traits};
 
+use std::time::Duration;
+
 use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Change, Diagnostics, Failure, FailureClass, Path, Value};
 
@@ -41,6 +43,12 @@ pub trait ResourceHandler: Send + Sync {
 
     /// How a create whose outcome is unknown is resolved (CRASH-1). May depend on the inputs.
     fn recovery(&self, inputs: &Value) -> Recovery;
+
+    /// How long an object that was just created or updated may stay invisible to a read or lookup. May depend on the
+    /// inputs.
+    fn consistency_window(&self, _inputs: &Value) -> Duration {
+        self.traits().consistency_window
+    }
 
     /// Where two inputs differ in a way that matters: canonical differences less those the type declares equivalent
     /// (CRUD-8).

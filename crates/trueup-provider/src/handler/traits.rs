@@ -37,7 +37,7 @@ pub struct Traits {
     /// Whether an object is nothing but what is recorded of it, such as a random value. There is nothing to look at then,
     /// and nobody to spare: such objects are never read, and do not count where operations at a time are limited.
     pub in_records: bool,
-    /// How long a new object may stay invisible to a lookup.
+    /// How long an object that was just created or updated may stay invisible, unless the type decides by its inputs.
     pub consistency_window: Duration,
     /// What names objects may have.
     pub name_rules: NameRules,

@@ -1,5 +1,7 @@
 //! A CRUD type as a handler.
 
+use std::time::Duration;
+
 use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
 use trueup_core::{Change, Failure, FailureClass, Value};
@@ -73,6 +75,11 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
 
     fn recovery(&self, inputs: &Value) -> Recovery {
         self.shape.receiver(inputs).map_or(Recovery::Blind, |receiver| receiver.recovery())
+    }
+
+    fn consistency_window(&self, inputs: &Value) -> Duration {
+        let usual = self.shape.traits.consistency_window;
+        self.shape.recorded(inputs).map_or(usual, |receiver| receiver.consistency_window())
     }
 
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {

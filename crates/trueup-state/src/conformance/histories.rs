@@ -24,7 +24,7 @@ pub(super) async fn the_journal_replays_to_the_record(stores: &impl StoreUnderTe
         writer.commit([(id(2), Step::Abandoned { number: 0 }), (id(2), create_begun("b"))]).await;
     }
     let journal = store.journal(&scope(), id(1)).await.expect("the journal is readable");
-    let expected: Vec<_> = hard_life().into_iter().map(|step| Entry { id: id(1), step }).collect();
+    let expected: Vec<_> = hard_life().into_iter().map(|step| Entry::new(id(1), step)).collect();
     assert_eq!(journal, expected, "the journal should hold the steps in order");
 
     for (record, _) in load(&store, &scope()).await.records {

@@ -49,7 +49,7 @@ pub fn adopted(number: u64) -> Write {
         slot: 0,
         object,
     };
-    let entry = Entry { id: id(number), step };
+    let entry = Entry::new(id(number), step);
     let record = transition(None, &entry).expect("adopting begins a record").map(Arc::new);
     Write { expected: None, record, entry }
 }

@@ -47,7 +47,7 @@ impl Writer {
         let write = |(id, step)| {
             let known = self.known.get(&id);
             let before = records.remove(&id).unwrap_or_else(|| known.map(|(record, _)| record.clone()));
-            let entry = Entry { id, step };
+            let entry = Entry::new(id, step);
             let after = transition(before.map(Arc::unwrap_or_clone), &entry);
             let record = after.expect("the suite takes legal steps").map(Arc::new);
             records.insert(id, record.clone());

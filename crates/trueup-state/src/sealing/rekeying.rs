@@ -137,7 +137,7 @@ async fn write(store: &dyn Store, scope: &Scope, lease: &Lease, after: Snapshot)
 
 fn resealing((record, version): &(Arc<Record>, Version)) -> Write {
     let step = Step::Resealed { record: Box::new(Record::clone(record)) };
-    Write { expected: Some(*version), entry: Entry { id: record.id, step }, record: Some(record.clone()) }
+    Write { expected: Some(*version), entry: Entry::new(record.id, step), record: Some(record.clone()) }
 }
 
 async fn replace(

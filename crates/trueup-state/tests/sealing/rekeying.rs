@@ -179,7 +179,7 @@ async fn resealing_changes_nothing_but_secrets() {
     let record = trueup_state::Record::clone(&inner.load(&scope()).await.unwrap().records[0].0);
     let resealed = |record: &trueup_state::Record| {
         let step = Step::Resealed { record: Box::new(record.clone()) };
-        Entry { id: id(1), step }
+        Entry::new(id(1), step)
     };
     assert_eq!(transition(None, &resealed(&record)), Ok(Some(record.clone())));
     let mut other = record.clone();

@@ -81,7 +81,7 @@ async fn stored(inner: &MemoryStore, at: &Scope, record: &Record) {
     };
     let acquired = inner.acquire(at, &holder, std::time::Duration::from_secs(60)).await.unwrap();
     let trueup_state::Acquired::Lease(lease) = acquired else { panic!("the lease is free") };
-    let entry = Entry { id: record.id, step: Step::Resealed { record: Box::new(record.clone()) } };
+    let entry = Entry::new(record.id, Step::Resealed { record: Box::new(record.clone()) });
     let write = Write { expected: None, entry, record: Some(Arc::new(record.clone())) };
     let batch = Batch { writes: vec![write], ..Batch::default() };
     inner.commit(at, lease.token, &batch).await.unwrap();
@@ -200,7 +200,7 @@ proptest! {
             object.outputs = Value::object([("first", first.clone()), ("second", second.clone())]);
             object.identity = Some(Value::object([("both", Value::set([first.clone(), second.clone()]))]));
             commit(&store, &lease, id(1), steps.clone()).await.unwrap();
-            let entries = steps.into_iter().map(|step| Entry { id: id(1), step });
+            let entries = steps.into_iter().map(|step| Entry::new(id(1), step));
             let expected = entries.fold(None, |record, entry| transition(record, &entry).unwrap());
             let loaded = sealed(&inner).load(&scope()).await.unwrap();
             assert_eq!(Some(Record::clone(&loaded.records[0].0)), expected);

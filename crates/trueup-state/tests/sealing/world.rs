@@ -98,7 +98,7 @@ pub(crate) async fn commit(
     let known = loaded.records.into_iter().find(|(record, _)| record.id == id);
     let (mut record, mut expected): (Option<Arc<Record>>, Option<Version>) = known.unzip();
     for step in steps {
-        let entry = Entry { id, step };
+        let entry = Entry::new(id, step);
         let after = transition(record.map(Arc::unwrap_or_clone), &entry).unwrap();
         record = after.map(Arc::new);
         let writes = vec![Write { expected, entry, record: record.clone() }];

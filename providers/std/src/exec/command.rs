@@ -12,6 +12,7 @@ use trueup_provider::{Context, Error, Result};
 use super::process::{Finished, OUTPUT_BYTES_MAX, Process, Stopped};
 use super::{Exec, ExecOutput};
 use crate::masking::Masking;
+use crate::outcome::{Outcome, declared};
 use crate::plain_json::plain_json;
 use crate::purpose::Purpose;
 use crate::surroundings::Surroundings;
@@ -19,15 +20,20 @@ use crate::surroundings::Surroundings;
 /// The exit code by which a program says that trying again may help (`EX_TEMPFAIL` of sysexits).
 const TRY_AGAIN: i32 = 75;
 
+/// The first exit code that does not come from the program itself: 124 is `timeout`'s, those above are the shell's.
+const FOREIGN_MIN: i32 = 124;
+
+/// What a shell adds to the number of a signal that ended a program.
+const SIGNALLED: i32 = 128;
+
 /// How much of a program's own words an error shows.
 const SHOWN_CHARS_MAX: usize = 4_000;
 
 /// The error of a command of which nobody knows how far it came.
 fn unclear(purpose: Purpose, message: String) -> Error {
-    match purpose {
-        Purpose::Create | Purpose::Update | Purpose::Delete => Error::indeterminate(message),
-        // Looking changes nothing.
-        Purpose::Read | Purpose::Lookup => Error::fatal(message),
+    match purpose.changes() {
+        true => Error::indeterminate(message),
+        false => Error::fatal(message),
     }
 }
 
@@ -49,12 +55,18 @@ impl Exec {
     ) -> Result<Option<Value>> {
         let masking = self.masking(before);
         let process = self.process(purpose, arguments, context, before)?;
-        let finished = process.run(context).await.map_err(|stopped| {
+        let guard = context.config().command_guard();
+        if let Some(guard) = guard {
+            guard.wait_for_orphans(context).await?;
+        }
+        // What only looks may go on behind anyone's back.
+        let guard = guard.filter(|_| purpose.changes());
+        let finished = process.run(context, guard).await.map_err(|stopped| {
             let timeout = Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX);
             stopped_error(purpose, arguments, &stopped, timeout)
         })?;
         if !finished.status.success() {
-            let error = refused(purpose, &finished, &masking);
+            let error = self.refused(purpose, &finished, &masking);
             // What was made so far is worth keeping only if there is a way to finish it.
             let resumable = purpose == Purpose::Create && self.update.is_some();
             return Err(match self.answer(purpose, &finished.output, &masking) {
@@ -148,6 +160,42 @@ impl Exec {
         )))
     }
 
+    /// The error of a program that ended with something other than success.
+    fn refused(&self, purpose: Purpose, finished: &Finished, masking: &Masking) -> Error {
+        let said = masking.apply(String::from_utf8_lossy(&finished.messages).trim());
+        let surplus = said.chars().count().saturating_sub(SHOWN_CHARS_MAX);
+        let said = match surplus {
+            0 => said,
+            _ => format!("… {}", said.chars().skip(surplus).collect::<String>()),
+        };
+        let said = if said.is_empty() { "it said nothing".to_owned() } else { said };
+        let (code, signal) = (finished.status.code(), finished.status.signal());
+        let how = match (code, signal) {
+            (Some(code), _) => format!("failed with exit code {code}"),
+            (None, Some(signal)) => format!("was ended by signal {signal}"),
+            (None, None) => "ended, and nobody knows how".to_owned(),
+        };
+        let message = format!("{purpose} {how}: {said}");
+        match self.outcome(code.or(signal.map(|signal| SIGNALLED + signal))) {
+            Outcome::Failed => Error::fatal(message),
+            Outcome::Retry if code == Some(TRY_AGAIN) => {
+                Error::retryable(format!("{purpose} asks to be tried again: {said}"))
+            }
+            Outcome::Retry => Error::retryable(message),
+            Outcome::Unknown => unclear(purpose, message),
+        }
+    }
+
+    /// The table of the reference.
+    fn outcome(&self, code: Option<i32>) -> Outcome {
+        let Some(code) = code else { return Outcome::Unknown };
+        declared(self.outcomes.as_ref(), code).unwrap_or(match code {
+            TRY_AGAIN => Outcome::Retry,
+            ..FOREIGN_MIN => Outcome::Failed,
+            _ => Outcome::Unknown,
+        })
+    }
+
     /// What must not be told.
     fn masking(&self, before: Before<'_>) -> Masking {
         let result = before.output.map(|output| &output.result);
@@ -157,23 +205,6 @@ impl Exec {
         let environment = self.environment.values();
         let texts = arguments.chain(environment).filter(|text| text.is_secret()).map(Marked::expose);
         Masking::of(values.into_iter().flatten()).and(texts.map(String::as_str))
-    }
-}
-
-/// The error of a program that ended with something other than success.
-fn refused(purpose: Purpose, finished: &Finished, masking: &Masking) -> Error {
-    let said = masking.apply(String::from_utf8_lossy(&finished.messages).trim());
-    let surplus = said.chars().count().saturating_sub(SHOWN_CHARS_MAX);
-    let said = match surplus {
-        0 => said,
-        _ => format!("… {}", said.chars().skip(surplus).collect::<String>()),
-    };
-    let said = if said.is_empty() { "it said nothing".to_owned() } else { said };
-    match (finished.status.code(), finished.status.signal()) {
-        (Some(TRY_AGAIN), _) => Error::retryable(format!("{purpose} asks to be tried again: {said}")),
-        (Some(code), _) => Error::fatal(format!("{purpose} failed with exit code {code}: {said}")),
-        (None, Some(signal)) => unclear(purpose, format!("{purpose} was ended by signal {signal}: {said}")),
-        (None, None) => unclear(purpose, format!("{purpose} ended, and nobody knows how: {said}")),
     }
 }
 

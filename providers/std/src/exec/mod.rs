@@ -1,18 +1,23 @@
 //! `std_exec`: whatever a few commands can create, read, update and delete.
 
 mod command;
+mod guard;
 mod process;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trueup_core::{Marked, Value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
+    Traits,
 };
 
-use crate::purpose::{Purpose, Recover};
+use crate::outcome::{Outcome, check_codes};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover};
 use crate::surroundings::Surroundings;
 use command::Before;
+pub use guard::{CommandGuard, guard_command};
 
 /// Anything that commands can manage: a cluster behind a vendor's command line, a row in a database, a DNS entry at a
 /// registrar without a provider.
@@ -27,9 +32,7 @@ use command::Before;
 ///
 /// and prints its outputs as a JSON object, which is then `.result.NAME`; nothing else on standard output. What it
 /// prints replaces what was known, so a `read` repeats from `result` what it cannot see; an `update` that prints nothing
-/// leaves it as it was. Exit code 0 is success, 75 means *try again later*, anything else is a failure, shown with the
-/// end of standard error. A `create` that fails and still prints an object leaves a half-made one, which `update`
-/// finishes next time. A program that a command leaves running must not keep its standard output open.
+/// leaves it as it was. A program that a command leaves running must not keep its standard output open.
 ///
 /// In the environment are those of this process, `environment`, and
 ///
@@ -37,12 +40,34 @@ use command::Before;
 /// - `TRUEUP_TOKEN`: the same for each attempt at one create
 /// - `TRUEUP_ADDRESS`, `TRUEUP_STACK`, `TRUEUP_STAGE`: whose it is
 ///
-/// # When a run is cut off
-/// If nobody knows whether a `create` went through, the next run must find out. With a `lookup`, or with
-/// `recover = "lookup"` and a `read` that does not need `result`, it looks for the object named `TRUEUP_NAME`. With
-/// `recover = "token"` it runs `create` again with the same `TRUEUP_TOKEN`. Otherwise **the resource is blind**: the run
-/// stops, and a person has to say what became of the object. Objects that are found this way are also adopted when the
-/// state was lost.
+/// # Exit codes
+/// 0 is success. Any other exit code is shown with the end of standard error, and says whether the command had an effect:
+///
+/// | exit code | outcome |
+/// | --- | --- |
+/// | the program could not be started | `failed`: nothing happened |
+/// | 1–74, 76–123 | `failed` |
+/// | 75 | `retry`: nothing happened, and it is tried again later |
+/// | 124 and above, such as 124, 137 and 143 | `unknown`: it may have happened |
+/// | ended by a signal, by `timeout` or by Ctrl-C | `unknown` |
+///
+/// `outcomes` overrides this for commands that mean something else; there a signal counts as 128 and its number. A
+/// `create` that fails and still prints an object leaves a half-made one, which `update` finishes next time.
+///
+/// # Unknown outcomes
+/// The run fails, and the resource's recovery settles a `create` that may have happened:
+///
+/// - *lookup*, if there is a `lookup` command, or with `recover = "lookup"` and a `read` that does not need `result`: the
+///   next run looks for the object named `TRUEUP_NAME`. It also does so before it repeats a `create` that ended with 75.
+/// - *token*, with `recover = "token"`: the next run runs `create` again with the same `TRUEUP_TOKEN`.
+/// - Otherwise **the resource is blind**: the next run stops, and a person has to say what became of the object.
+///
+/// The same holds for a run that was killed. Objects that are found by *lookup* are also adopted when the state was lost.
+///
+/// # When a run is killed
+/// A `create`, `update` or `delete` that has not finished ends with its run, with everything it started in its process
+/// group: it gets SIGTERM, and SIGKILL after 5 seconds. The next run on the same machine waits until it is gone before it
+/// looks at anything. What a finished command left running stays.
 ///
 /// # What a change does
 /// `create` and `input` say what the object is: a change of either runs `update`, or replaces the object if there is
@@ -81,6 +106,13 @@ pub struct Exec {
     /// How long a command may run, in seconds. Then it is killed with everything it started.
     #[trueup(default = 600.0, range(min = 0.001, max = 86400))]
     timeout: f64,
+    /// How long the object may stay invisible after it was created or updated, in seconds: so long its absence is not
+    /// believed, but looked at again. If it is not set, 10.
+    #[trueup(range(min = 0, max = 86400))]
+    consistency_window: Option<f64>,
+    /// What exit codes say about a command that was to change something, instead of the table above: `failed`, `retry` or
+    /// `unknown` for each, such as `{ "3" = "unknown" }`.
+    outcomes: Option<BTreeMap<String, Outcome>>,
     /// The names in `.result` that are secret. What repeats a secret of the inputs is secret by itself.
     secret_results: Option<Vec<String>>,
 }
@@ -174,6 +206,15 @@ impl Converge for Exec {
         }
     }
 
+    fn traits() -> Traits {
+        Traits { consistency_window: CONSISTENCY_WINDOW, ..Traits::default() }
+    }
+
+    fn consistency_window(&self) -> Duration {
+        let own = self.consistency_window.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        own.unwrap_or(CONSISTENCY_WINDOW)
+    }
+
     async fn reconcile(
         &self,
         context: &Context<Surroundings>,
@@ -222,6 +263,7 @@ impl Converge for Exec {
             let message = "there is neither a `lookup` nor a `read` to find the object with";
             return Err(Error::invalid(message).at("recover"));
         }
+        check_codes(news.outcomes.known().and_then(Option::as_ref), 1..=255)?;
         let Some(prior) = &request.prior else { return Ok(()) };
         let drifted =
             prior.observed.as_ref().is_some_and(|observed| !observed.result.same(&prior.outputs.result));

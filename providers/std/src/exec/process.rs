@@ -1,7 +1,8 @@
 //! Running a program: fed, listened to, bounded in time and output, and ended with all that it started.
 //!
 //! The program leads a process group of its own. When the call is cancelled, runs out of time, says too much or is
-//! simply dropped, the whole group is killed, so that nothing goes on behind the back of whoever looks next.
+//! simply dropped, the whole group is killed, so that nothing goes on behind the back of whoever looks next. With a
+//! [`CommandGuard`], that also happens when this process itself is killed.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +14,10 @@ use std::time::Duration;
 use futures_util::future::{Either, select, try_join3};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
 use trueup_provider::CallContext;
+
+use super::guard::{CommandGuard, own_program, start};
 
 /// The most that a program may answer.
 pub(super) const OUTPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -56,9 +60,20 @@ pub(super) enum Stopped {
 }
 
 impl Process {
-    /// Runs it to its end.
-    pub(super) async fn run(self, call: &CallContext) -> Result<Finished, Stopped> {
-        let mut command = tokio::process::Command::new(&self.program);
+    /// Runs it to its end; with a guard, by way of a supervisor that ends it if this process is killed.
+    pub(super) async fn run(
+        self,
+        call: &CallContext,
+        guard: Option<&CommandGuard>,
+    ) -> Result<Finished, Stopped> {
+        match guard {
+            Some(guard) => self.run_supervised(call, guard).await,
+            None => self.run_directly(call).await,
+        }
+    }
+
+    async fn run_directly(self, call: &CallContext) -> Result<Finished, Stopped> {
+        let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder).env_clear().envs(self.environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(Stopped::NotStarted)?;
@@ -70,17 +85,46 @@ impl Process {
             let status = child.wait().await.map_err(Stopped::Lost)?;
             Ok(Finished { status, output, messages })
         };
-        let (out_of_time, cancelled) = (call.clock.sleep(self.timeout), pin!(call.cancellation.cancelled()));
-        match select(pin!(work), select(out_of_time, cancelled)).await {
-            Either::Left((Ok(finished), _)) => {
-                // What it started and left running on purpose may stay.
-                group.release();
-                Ok(finished)
-            }
-            Either::Left((Err(stopped), _)) => Err(stopped),
-            Either::Right((Either::Left(_), _)) => Err(Stopped::TimedOut),
-            Either::Right((Either::Right(_), _)) => Err(Stopped::Cancelled),
+        let finished = bounded(call, self.timeout, work).await?;
+        // What it started and left running on purpose may stay.
+        group.release();
+        Ok(finished)
+    }
+
+    async fn run_supervised(self, call: &CallContext, guard: &CommandGuard) -> Result<Finished, Stopped> {
+        let mut command = Command::new(own_program().map_err(Stopped::NotStarted)?);
+        command.current_dir(&self.folder).env_clear().envs(self.environment);
+        let started = start(guard, &self.program, &self.arguments, command).await;
+        let mut supervised = started.map_err(Stopped::NotStarted)?;
+        let output = supervised.process.stdout.take();
+        let messages = supervised.process.stderr.take();
+        let work = async {
+            let running = async {
+                let ended = supervised.run(&self.input).await.map_err(Stopped::Lost)?;
+                ended.map_err(Stopped::NotStarted)
+            };
+            let (status, output, messages) = try_join3(running, all_of(output), end_of(messages)).await?;
+            Ok(Finished { status, output, messages })
+        };
+        let outcome = bounded(call, self.timeout, work).await;
+        if outcome.is_err() {
+            supervised.kill().await;
         }
+        outcome
+    }
+}
+
+/// Waits for something until it is over, takes too long or nobody waits any more.
+async fn bounded<T>(
+    call: &CallContext,
+    timeout: Duration,
+    work: impl Future<Output = Result<T, Stopped>>,
+) -> Result<T, Stopped> {
+    let (out_of_time, cancelled) = (call.clock.sleep(timeout), pin!(call.cancellation.cancelled()));
+    match select(pin!(work), select(out_of_time, cancelled)).await {
+        Either::Left((outcome, _)) => outcome,
+        Either::Right((Either::Left(_), _)) => Err(Stopped::TimedOut),
+        Either::Right((Either::Right(_), _)) => Err(Stopped::Cancelled),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use trueup_core::{Marked, Value};
-use trueup_provider::{Context, Error, Result};
+use trueup_provider::{Context, Converge, Error, Recovery, Result};
 
 use super::client::new_client;
 use super::send::Answer;
@@ -53,8 +53,9 @@ impl Http {
         let title = masking.apply(&outgoing.title());
         let judgement = Judgement {
             purpose,
+            outcomes: self.outcomes.as_ref(),
             retry_statuses: &self.retry_statuses,
-            can_look: self.lookup.is_some(),
+            recovery: self.recovery(),
             repeatable: request.is_idempotent(&method_for(purpose)),
             title: &title,
         };
@@ -144,8 +145,9 @@ pub(crate) async fn get(
     // What is only read may be asked again, whatever its method.
     let judgement = Judgement {
         purpose: Purpose::Read,
+        outcomes: None,
         retry_statuses: &[],
-        can_look: false,
+        recovery: Recovery::Blind,
         repeatable: true,
         title: &title,
     };

@@ -10,13 +10,16 @@ mod template;
 mod wait;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trueup_core::{Marked, Value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
+    Traits,
 };
 
-use crate::purpose::{Purpose, Recover};
+use crate::outcome::{Outcome, check_codes};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover};
 use crate::surroundings::Surroundings;
 pub(crate) use call::get;
 pub(crate) use client::new_client;
@@ -38,12 +41,28 @@ pub use wait::Wait;
 ///
 /// # Answers
 /// 2xx is success. A `read` answered with 404 or 410 means that the object is gone, and such a `delete` that it is done.
-/// 429 waits as long as the server asks. Redirects are followed on the same host only.
+/// Redirects are followed on the same host only. Any other answer says whether the request had an effect:
 ///
-/// # When a run is cut off
-/// If nobody knows whether a `create` went through, the next run looks for the object with `lookup`, if there is one.
-/// If `create` is a `PUT`, or with `recover = "token"`, it is sent again with the same `{token}`. Otherwise **the
-/// resource is blind**: the run stops, and a person has to say what became of the object.
+/// | answer | outcome |
+/// | --- | --- |
+/// | no connection: the request was never sent | `retry`: nothing happened, and it is sent again |
+/// | 400–407, 409–428 | `failed`: nothing happened |
+/// | 429 | `retry`, after as long as the server asks |
+/// | 408, 430–499, 5xx, a redirect to another host | `unknown`: it may have happened |
+/// | no answer in time, a broken connection | `unknown` |
+///
+/// `outcomes` overrides this for an API that means something else by a status.
+///
+/// # Unknown outcomes
+/// The resource's recovery settles a `create` that may have happened:
+///
+/// - *lookup*, if there is a `lookup` request: the object is looked for before `create` is sent again, also after 429.
+///   After 408 and 5xx this run does so; after any other answer, or none, it fails and the next run does.
+/// - *token*, if `create` is a `PUT`, or with `recover = "token"`: `create` is sent again with the same `{token}`.
+/// - Otherwise **the resource is blind**: the run stops, and a person has to say what became of the object.
+///
+/// The same holds for a run that was killed. An `update` or `delete` that may have happened is sent again, in this run if
+/// its method is `PUT` or `DELETE`, else in the next.
 ///
 /// # What a change does
 /// A changed method, URL or body of `create` or `update` sends `update`, or replaces the object if there is none.
@@ -71,8 +90,11 @@ pub struct Http {
     /// Headers of all requests.
     #[trueup(default)]
     headers: BTreeMap<String, Marked<String>>,
-    /// The statuses after which a request may be sent again, because the server did nothing.
-    #[trueup(default = vec![503])]
+    /// What statuses say about a request that was to change something, instead of the table above: `failed`, `retry` or
+    /// `unknown` for each, such as `{ "503" = "retry" }`.
+    outcomes: Option<BTreeMap<String, Outcome>>,
+    /// Statuses with the outcome `retry`, in short.
+    #[trueup(default)]
     retry_statuses: Vec<u16>,
     /// Parts of the object that change by themselves, as JSON pointers: they are never drift.
     ignore: Option<Vec<String>>,
@@ -84,6 +106,10 @@ pub struct Http {
     /// How long to wait for one answer, in seconds.
     #[trueup(default = 30.0, range(min = 0.001, max = 86400))]
     timeout: f64,
+    /// How long the object may stay invisible after it was created or updated, in seconds: so long its absence is not
+    /// believed, but looked at again. If it is not set, 10.
+    #[trueup(range(min = 0, max = 86400))]
+    consistency_window: Option<f64>,
     /// Certificates to trust beside those of the system, as PEM.
     ca_pem: Option<String>,
 }
@@ -188,6 +214,15 @@ impl Converge for Http {
         }
     }
 
+    fn traits() -> Traits {
+        Traits { consistency_window: CONSISTENCY_WINDOW, ..Traits::default() }
+    }
+
+    fn consistency_window(&self) -> Duration {
+        let own = self.consistency_window.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        own.unwrap_or(CONSISTENCY_WINDOW)
+    }
+
     async fn reconcile(
         &self,
         context: &Context<Surroundings>,
@@ -239,6 +274,7 @@ impl Converge for Http {
         if let (Planned::Known(Some(Recover::Lookup)), Planned::Known(None)) = (&news.recover, &news.lookup) {
             return Err(Error::invalid("there is no `lookup` to find the object with").at("recover"));
         }
+        check_codes(news.outcomes.known().and_then(Option::as_ref), 100..=999)?;
         let Some(prior) = &request.prior else { return Ok(()) };
         let drifted =
             prior.observed.as_ref().is_some_and(|seen| !seen.observed.same(&prior.outputs.observed));

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use reqwest::header::RETRY_AFTER;
-use trueup_provider::Error;
+use trueup_provider::{Error, Recovery};
 
 use super::send::{Answer, NoAnswer};
+use crate::outcome::{Outcome, Outcomes, declared};
 use crate::purpose::Purpose;
 
 /// How much of an answer an error shows.
@@ -14,10 +15,12 @@ const SHOWN_CHARS_MAX: usize = 1_000;
 /// What a refusal is judged by.
 pub(super) struct Judgement<'a> {
     pub(super) purpose: Purpose,
+    /// The statuses whose meaning the resource declares.
+    pub(super) outcomes: Option<&'a Outcomes>,
     /// The statuses after which a request may be sent again.
     pub(super) retry_statuses: &'a [u16],
-    /// Whether an object that is there already can be looked for.
-    pub(super) can_look: bool,
+    /// How a create with an unknown outcome is resolved.
+    pub(super) recovery: Recovery,
     /// Whether sending it twice does no more than sending it once.
     pub(super) repeatable: bool,
     /// The request, for messages.
@@ -31,20 +34,17 @@ impl Judgement<'_> {
         let shown: String = shown.trim().chars().take(SHOWN_CHARS_MAX).collect();
         let said = if shown.is_empty() { String::new() } else { format!(": {shown}") };
         let message = format!("{title} was answered with {status}{said}");
-        match status {
-            429 => Error::throttled(retry_after(answer), message),
-            status if self.retry_statuses.contains(&status) => match retry_after(answer) {
-                Some(delay) => Error::throttled(Some(delay), message),
-                None => Error::retryable(message),
-            },
-            401 | 403 => Error::denied(message),
-            404 | 410 if self.purpose != Purpose::Create => Error::not_found(message),
-            409 if self.purpose == Purpose::Create && self.can_look => Error::already_exists(message),
-            409 | 412 | 423 => Error::conflict(message),
-            300..=399 => Error::invalid(message).hint("redirects to another host are not followed"),
-            400..=499 => Error::invalid(message),
-            // A server that broke off may have done what it was asked.
-            _ => self.unclear(message),
+        match self.outcome(status) {
+            Outcome::Failed => self.failed(status, message),
+            Outcome::Retry => again(status, retry_after(answer), message),
+            Outcome::Unknown if self.is_repeated(status) => again(status, retry_after(answer), message),
+            Outcome::Unknown => {
+                let error = Error::indeterminate(message);
+                match status {
+                    300..=399 => error.hint(ELSEWHERE),
+                    _ => error,
+                }
+            }
         }
     }
 
@@ -53,12 +53,71 @@ impl Judgement<'_> {
         let title = self.title;
         match no_answer {
             NoAnswer::NotSent(why) => Error::retryable(format!("{title} cannot be sent: {why}")),
-            NoAnswer::Lost(why) => self.unclear(format!("{title} was not answered: {why}")),
+            NoAnswer::Lost(why) => {
+                let message = format!("{title} was not answered: {why}");
+                // Whoever can look does so in the next run: what is still on its way may arrive any time.
+                let harmless = match self.purpose {
+                    Purpose::Create => self.recovery == Recovery::Token,
+                    Purpose::Update | Purpose::Delete => self.repeatable,
+                    Purpose::Read | Purpose::Lookup => true,
+                };
+                if harmless { Error::retryable(message) } else { Error::indeterminate(message) }
+            }
         }
     }
 
-    fn unclear(&self, message: String) -> Error {
-        if self.repeatable { Error::retryable(message) } else { Error::indeterminate(message) }
+    /// The table of the reference.
+    fn outcome(&self, status: u16) -> Outcome {
+        if let Some(outcome) = declared(self.outcomes, i32::from(status)) {
+            return outcome;
+        }
+        match status {
+            429 => Outcome::Retry,
+            status if self.retry_statuses.contains(&status) => Outcome::Retry,
+            400..=407 | 409..=428 => Outcome::Failed,
+            // What only looks has no effect that could be unknown.
+            status if !self.purpose.changes() && !is_passing(status) => Outcome::Failed,
+            _ => Outcome::Unknown,
+        }
+    }
+
+    /// Whether a request with an unknown outcome is repeated in this run. The engine looks before it repeats a create of
+    /// a type that can look.
+    fn is_repeated(&self, status: u16) -> bool {
+        let harmless = match self.purpose {
+            Purpose::Create => self.recovery != Recovery::Blind,
+            Purpose::Update | Purpose::Delete => self.repeatable,
+            Purpose::Read | Purpose::Lookup => true,
+        };
+        harmless && is_passing(status)
+    }
+
+    /// The error of a refusal that had no effect.
+    fn failed(&self, status: u16, message: String) -> Error {
+        let creates = self.purpose == Purpose::Create;
+        match status {
+            401 | 403 => Error::denied(message),
+            404 | 410 if !creates => Error::not_found(message),
+            409 if creates && self.recovery == Recovery::Lookup => Error::already_exists(message),
+            409 | 412 | 423 => Error::conflict(message),
+            300..=399 => Error::invalid(message).hint(ELSEWHERE),
+            _ => Error::invalid(message),
+        }
+    }
+}
+
+const ELSEWHERE: &str = "redirects to another host are not followed";
+
+/// Whether a status may be another one the next time.
+fn is_passing(status: u16) -> bool {
+    status == 408 || status >= 500
+}
+
+/// The error of a request that is sent again, after the delay that the server asks for.
+fn again(status: u16, delay: Option<Duration>, message: String) -> Error {
+    match delay {
+        None if status != 429 => Error::retryable(message),
+        delay => Error::throttled(delay, message),
     }
 }
 

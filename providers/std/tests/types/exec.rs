@@ -29,6 +29,7 @@ fn thing(size: u64) -> Value {
         delete: (sh(DELETE)),
         recover: "lookup",
         input: { size: size },
+        consistency_window: 0,
     })
 }
 

@@ -6,7 +6,7 @@ use crate::bench::{Bench, program, resource, secret};
 use crate::http::{thing, without};
 use crate::server::{Fault, Server};
 
-/// RETRY-1: the server did nothing, so the request is sent again.
+/// RETRY-1, RETRY-7: the server did nothing, so the request is sent again.
 #[test]
 fn a_busy_server_is_asked_again() {
     let (bench, server) = (Bench::new(), Server::start());
@@ -17,19 +17,6 @@ fn a_busy_server_is_asked_again() {
     let posts = server.requests().iter().filter(|it| it.starts_with("POST")).count();
     assert_eq!(posts, 3);
     assert!(bench.told().contains("Throttled { delay: Some(0ns) }"));
-}
-
-/// RETRY-1: statuses beyond the default are the program's word.
-#[test]
-fn which_statuses_are_tried_again_is_configured() {
-    let (bench, server) = (Bench::new(), Server::start());
-    server.fault("POST", Fault::Status(502, ""));
-    let failed = bench.failed(&program([resource("std_http.a", thing(&server, 1))]));
-    assert!(failed.contains("indeterminate: POST") && failed.contains("502: fault"), "{failed}");
-    server.fault("POST", Fault::Status(502, ""));
-    let retried = thing(&server, 1).with_entry("retry_statuses", value!([502]));
-    bench.deployed(&program([resource("std_http.b", retried)]));
-    assert_eq!(server.sizes(), ["1"]);
 }
 
 /// DRIFT-5, INV-15: only 404 and 410 are gone.
@@ -58,7 +45,7 @@ fn only_not_found_is_gone() {
 fn a_refusal_is_shown_with_the_words_of_the_api() {
     let (bench, server) = (Bench::new(), Server::start());
     let program = program([resource("std_http.a", without(&thing(&server, 1), &["lookup"]))]);
-    for (status, class) in [(400, "invalid"), (403, "denied"), (409, "conflict"), (302, "invalid")] {
+    for (status, class) in [(400, "invalid"), (403, "denied"), (409, "conflict"), (422, "invalid")] {
         server.fault("POST", Fault::Status(status, ""));
         let failed = bench.failed(&program);
         assert!(failed.contains(&format!("{class}: POST ")), "{failed}");

@@ -15,6 +15,8 @@ use serde_json::{Value as Json, json};
 pub(crate) enum Fault {
     /// It is answered so, and nothing is done.
     Status(u16, &'static str),
+    /// It is done, and answered so.
+    Refused(u16, &'static str),
     /// It is done, and the connection is closed without an answer.
     LostAnswer,
     /// It is done, and never answered: the connection stays until the client gives up.
@@ -141,6 +143,11 @@ fn serve(stream: impl Read + Write, api: &Mutex<Api>) -> std::io::Result<()> {
         return stream.get_mut().write_all(answer.as_bytes());
     }
     let (status, answer) = api.lock().unwrap().answer(method, path, &body, header("idempotency-key"));
+    if let Some(Fault::Refused(status, header)) = fault {
+        let answer =
+            format!("HTTP/1.1 {status} X\r\n{header}Connection: close\r\nContent-Length: 5\r\n\r\nfault");
+        return stream.get_mut().write_all(answer.as_bytes());
+    }
     let answer = match fault {
         Some(Fault::LostAnswer) => return Ok(()),
         Some(Fault::Silence) => {

@@ -77,7 +77,7 @@ pub(crate) fn adopted(number: u64, bytes: usize) -> Write {
     let object = object(number, bytes);
     let meta = Metadata::default();
     let step = Step::Adopted { origin: address.clone(), address, meta, number: 0, slot: 0, object };
-    let entry = Entry { id: id(number), step };
+    let entry = Entry::new(id(number), step);
     Write { expected: None, record: transition(None, &entry).unwrap().map(Arc::new), entry }
 }
 

@@ -135,7 +135,7 @@ fn writes(records: &[Record]) -> CommandResult<Vec<Write>> {
         }
         let mut now = None;
         for step in steps {
-            let entry = Entry { id: record.id, step };
+            let entry = Entry::new(record.id, step);
             now = transition(now, &entry).map_err(|illegal| refused(&illegal.to_string()))?;
             writes.push(Write { expected: None, entry, record: now.clone().map(Arc::new) });
         }
