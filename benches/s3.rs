@@ -122,7 +122,7 @@ fn write(number: u64) -> Write {
     // Ids stand in no order in life.
     let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let id = RecordId::from_bytes((u128::from(mixed) << 64 | u128::from(number)).to_be_bytes());
-    let entry = Entry { id, step };
+    let entry = Entry::new(id, step);
     let record = transition(None, &entry).expect("a legal step").map(Arc::new);
     Write { expected: None, record, entry }
 }

@@ -53,7 +53,7 @@ pub(crate) fn write(at: usize, id: RecordId) -> Write {
         slot: 0,
         object: object(at),
     };
-    let entry = Entry { id, step };
+    let entry = Entry::new(id, step);
     let record = transition(None, &entry).expect("it begins a record").map(Arc::new);
     Write { expected: None, entry, record }
 }
