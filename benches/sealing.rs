@@ -86,7 +86,7 @@ fn adopted(number: usize, secret: bool) -> Write {
     let id = RecordId::from_bytes((number as u128 + 1).to_be_bytes());
     let meta = Metadata { provider: "std".into(), ..Metadata::default() };
     let step = Step::Adopted { address: address.clone(), origin: address, meta, number: 0, slot: 0, object };
-    let entry = Entry { id, step };
+    let entry = Entry::new(id, step);
     let record = transition(None, &entry).expect("the step is legal").map(Arc::new);
     Write { expected: None, entry, record }
 }
