@@ -66,6 +66,8 @@ struct Progress<'a> {
     held: Vec<Arc<Held>>,
     outcomes: Vec<Option<Outcome>>,
     clean_up_failures: Vec<(Address, Failure)>,
+    /// Resources whose older generations could not be cleaned up because something uses them.
+    in_use: Vec<Address>,
     store_failed: Option<StoreError>,
     failed: bool,
     /// Why nothing may be deleted first: what would replace it is not valid.
@@ -92,6 +94,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
         held: held.collect(),
         outcomes: vec![None; draft.nodes.len()],
         clean_up_failures: Vec::new(),
+        in_use: Vec::new(),
         store_failed: announced.err(),
         failed: false,
         refused: validate_delete_first(run, &draft).await,
@@ -327,9 +330,11 @@ impl Progress<'_> {
             // Whoever waited may start now, or is skipped, and whoever waits for that one.
             let mut settled = vec![(task, cause)];
             while let Some((task, cause)) = settled.pop() {
+                let lenient = cause.as_ref().is_some_and(|it| self.in_use.contains(it));
                 for dependent in tasks.graph.dependents(task) {
                     waiting[dependent] -= 1;
-                    if blocked[dependent].is_none() {
+                    let excused = lenient && matches!(tasks.tasks[dependent], Task::CleanUp(_));
+                    if blocked[dependent].is_none() && !excused {
                         blocked[dependent].clone_from(&cause);
                     }
                     if waiting[dependent] > 0 {
@@ -401,16 +406,18 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
-                // Which older generation uses which is recorded for the resource as a whole. Where one that an earlier run has
-                // left is in use, what waits for it may be what uses it.
+                // Older generations of a resource are cleaned up together. Where one that an earlier run has left is in use, the
+                // clean-up that waits for it may be of what uses it.
                 let was_left = draft.nodes[at].record.as_ref().is_some_and(|(it, _)| !it.deposed.is_empty());
                 let cleans_up = matches!(task, Task::CleanUp(_));
-                let in_use = cleans_up && was_left && failure.class == FailureClass::Conflict;
+                if cleans_up && was_left && failure.class == FailureClass::Conflict {
+                    self.in_use.push(address.clone());
+                }
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(failure.into()),
                 }
-                (!in_use).then_some(address)
+                Some(address)
             }
         }
     }

@@ -194,8 +194,10 @@ impl Builder {
         }
     }
 
-    /// The orders that must hold. They have no cycle: programs have none, records have none, and creates follow deletes.
+    /// The orders that must hold. They have no cycle: programs have none, what records were last told has none, and creates
+    /// follow deletes. What objects may still use was told at different times: of that, no more than fits together.
     fn must(&mut self, draft: &Draft) {
+        let mut older = Vec::new();
         for at in 0..draft.nodes.len() {
             if let Some(apply) = self.apply[at] {
                 // A node starts when all it depends on are done (APPLY-1), and after what it replaces is gone.
@@ -204,11 +206,35 @@ impl Builder {
             }
             if let Some(delete) = self.delete[at] {
                 // Dependents are deleted before what they use (DELETE-1).
-                let dependents = recorded_dependents(draft, at).filter_map(|other| self.delete[other]);
-                self.edges.extend(dependents.map(|other| match planted!(DeleteBeforeDependents) {
-                    false => (delete, other),
-                    true => (other, delete),
-                }));
+                for dependent in recorded_dependents(draft, at) {
+                    let Some(other) = self.delete[dependent] else { continue };
+                    let said = draft.nodes[dependent].record.as_ref().is_some_and(|(record, _)| {
+                        record.meta.dependencies.contains(&draft.nodes[at].address)
+                    });
+                    match planted!(DeleteBeforeDependents) {
+                        true => self.edges.push((other, delete)),
+                        false if said => self.edges.push((delete, other)),
+                        false => older.push((delete, other)),
+                    }
+                }
+            }
+        }
+        self.add_where_possible(older);
+    }
+
+    /// Adds orders one after another, but for those that contradict what is there.
+    fn add_where_possible(&mut self, orders: Vec<(u32, u32)>) {
+        if orders.is_empty() {
+            return;
+        }
+        let mut waits_for: Vec<Vec<u32>> = vec![Vec::new(); self.tasks.len()];
+        for (task, after) in &self.edges {
+            waits_for[*task as usize].push(*after);
+        }
+        for (task, after) in orders {
+            if !reaches(&waits_for, after, task) {
+                waits_for[task as usize].push(after);
+                self.edges.push((task, after));
             }
         }
     }
@@ -250,16 +276,7 @@ impl Builder {
             self.edges.extend(wishes);
             return;
         }
-        let mut waits_for: Vec<Vec<u32>> = vec![Vec::new(); self.tasks.len()];
-        for (task, after) in &self.edges {
-            waits_for[*task as usize].push(*after);
-        }
-        for (task, after) in wishes {
-            if !reaches(&waits_for, after, task) {
-                waits_for[task as usize].push(after);
-                self.edges.push((task, after));
-            }
-        }
+        self.add_where_possible(wishes);
     }
 
     /// Where a cycle was opened, who refers to what is made later waits for its stub.
