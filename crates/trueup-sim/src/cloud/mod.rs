@@ -121,7 +121,9 @@ impl Cloud {
         };
         for (caller, request) in due {
             self.log.count(Ingredient::LateArrival);
-            let _ = self.perform(&Who::Engine(caller), request, true);
+            // Whoever sent it does not see it through.
+            let complete = self.lock().dice.percent(70);
+            let _ = self.perform(&Who::Engine(caller), request, complete);
         }
     }
 
@@ -134,9 +136,12 @@ impl Cloud {
         match request {
             Request::Create { kind, name, spec, token, tags } => {
                 let known = token.as_ref().and_then(|token| contents.tokens.get(token));
-                if let Some((id, object)) = known.and_then(|id| contents.objects.get_key_value(id)) {
-                    // The same token, the same object, as long as that lives.
-                    return Ok(object.seen(id));
+                if let Some((id, object)) =
+                    known.and_then(|id| Some((id.clone(), contents.objects.get_mut(id)?)))
+                {
+                    // The same token, the same object, as long as that lives; what is missing of it is made.
+                    object.complete |= complete;
+                    return Ok(object.seen(&id));
                 }
                 contents.refuse_taken(kind, name.as_deref())?;
                 contents.refuse_missing(&spec)?;

@@ -56,12 +56,18 @@ pub(super) enum Ending {
 impl World {
     /// Performs one step.
     pub(super) async fn perform(&mut self, step: &Step) {
-        step.edits.iter().for_each(|edit| self.sketch.edit(edit));
+        for edit in &step.edits {
+            let moves = self.sketch.moves.len();
+            self.sketch.edit(edit);
+            (self.sketch.moves.len() < moves).then(|| self.log.count(Ingredient::Reused));
+        }
         self.upgraded |= step.upgrade;
         if step.loses_state {
             // Whoever was killed before has nothing under way any more when it is noticed.
             self.clock.sleep(LEASE_TERM * 2).await;
             self.cloud.truth();
+            // And what arrived last can be seen.
+            self.clock.sleep(LEASE_TERM).await;
             self.disk.lose();
         }
         self.cloud.set_weather(Weather::of(&step.faults), step.lateness);
