@@ -126,7 +126,7 @@ impl Applying<'_> {
             return Ok(None);
         };
         if self.run.bound && self.resource.decision.start == Start::Record {
-            let message = "its object exists, and the plan was made when it did not";
+            let message = "its object exists now, and did not when the plan was made";
             return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
         }
         self.held.keep_unplanned(found.older.iter().map(|(_, number, _)| *number));

@@ -202,7 +202,7 @@ fn what_came_to_exist_since_a_plan_was_saved_is_not_made_a_second_time() {
     let report = bench.try_deploy_saved(&wanted, &saved).unwrap();
     assert!(!report.succeeded());
     let told = format!("{:?}", report.outcomes);
-    assert!(told.contains("the plan was made when it did not"), "{told}");
+    assert!(told.contains("did not when the plan was made"), "{told}");
     assert_eq!(bench.world.cloud().things.len(), 1);
     assert!(bench.records().is_empty());
 }
