@@ -25,6 +25,9 @@ const STOPPED_MAX: Duration = TERM.saturating_mul(6);
 /// How long nobody may make progress.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
+/// After how many takeovers a store has had every chance to refuse a commit that came too late.
+const TAKEOVERS_MAX: usize = 50;
+
 /// A contest for the store at a place.
 pub struct Contest {
     test: String,
@@ -134,10 +137,15 @@ impl Referee {
     }
 
     fn is_over(&self) -> bool {
-        let Account { kills, takeovers, outlasted, .. } = self.account;
+        let Account { kills, takeovers, outlasted, superseded, .. } = self.account;
         let commits = self.account.acknowledged();
-        let stops = if self.contest.living_keep_leases { outlasted } else { takeovers };
-        commits >= self.contest.commits && kills >= self.contest.kills && stops >= self.contest.stops
+        let stopped = if self.contest.living_keep_leases {
+            outlasted >= self.contest.stops
+        } else {
+            // One that was stopped after its last commit has nothing to be refused: wait for one that has.
+            takeovers >= self.contest.stops && (superseded > 0 || takeovers >= TAKEOVERS_MAX)
+        };
+        commits >= self.contest.commits && kills >= self.contest.kills && stopped
     }
 
     /// Kills anyone, or stops the one that has just committed: it holds the lease, most probably.
