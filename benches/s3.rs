@@ -59,7 +59,8 @@ async fn measure(emulator: &RunningEmulator, recorded: u64) {
     let before = store.traffic();
     let mut took = Vec::new();
     for number in recorded..recorded + COMMITS {
-        let batch = Batch { writes: vec![write(number)], history: vec![line(number)], outputs: None };
+        let (writes, history) = (vec![write(number)], vec![line(number)]);
+        let batch = Batch { writes, history, ..Batch::default() };
         let started = now();
         store.commit(&scope(), lease.token, &batch).await.expect("the store can be written");
         took.push(started.elapsed().as_secs_f64() * 1e3);

@@ -11,6 +11,7 @@
 //! The engine owns order, retries, recovery and what is recorded. It knows no terminal, no environment and no file:
 //! programs, stores, providers, clock and randomness are handed to it.
 
+mod configurations;
 mod ephemeral;
 mod events;
 mod executor;

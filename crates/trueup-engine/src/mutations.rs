@@ -62,12 +62,18 @@ pub enum Mutation {
     IgnoreFoundIdentity,
     /// A resource at an address that another moved away from takes the other's names.
     ShareNames,
+    /// It is not recorded which configuration of its provider an object was made with.
+    ForgetConfiguration,
+    /// What is not found by the configuration in use is taken for gone.
+    TrustOtherPlace,
+    /// A create that failed is repeated without looking whether it made something.
+    RepeatUnseen,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 26] = [
+    pub const ALL: [Mutation; 29] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -94,6 +100,9 @@ impl Mutation {
         Mutation::ForgetOldDependencies,
         Mutation::IgnoreFoundIdentity,
         Mutation::ShareNames,
+        Mutation::ForgetConfiguration,
+        Mutation::TrustOtherPlace,
+        Mutation::RepeatUnseen,
     ];
 }
 

@@ -368,7 +368,7 @@ impl Reconciler {
         planned: Planned<'_>,
     ) -> RunReport {
         let Manner { reason, bound, waited } = manner;
-        let scope = planned.plan.scope.clone();
+        let (scope, recorded) = (planned.plan.scope.clone(), planned.draft.recorded.clone());
         let run = Run {
             program,
             options,
@@ -378,7 +378,8 @@ impl Reconciler {
             clock: self.clock.clone(),
             random: self.random.clone(),
             events: self.events.clone(),
-            journal: Journal::new(self.store.clone(), scope, lease.lease.token),
+            journal: Journal::new(self.store.clone(), scope, lease.lease.token, recorded.clone()),
+            recorded,
             cancellation: cancellation.clone(),
             sequence: AtomicU64::new(0),
             limits: Limits::new(options.plan.parallelism),

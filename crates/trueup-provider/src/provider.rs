@@ -110,12 +110,30 @@ pub struct Configured(Arc<Configuration>);
 struct Configuration {
     provider: SmolStr,
     content: Arc<dyn Any + Send + Sync>,
+    value: Value,
 }
 
 impl Configured {
     /// Wraps what the provider's types expect.
     pub fn new(provider: impl Into<SmolStr>, content: Arc<dyn Any + Send + Sync>) -> Self {
-        Configured(Arc::new(Configuration { provider: provider.into(), content }))
+        Configured(Arc::new(Configuration { provider: provider.into(), content, value: Value::NULL }))
+    }
+
+    /// The same, with what the provider was given; the engine notes it.
+    #[must_use]
+    pub fn with_value(self, value: Value) -> Self {
+        let Configuration { provider, content, .. } = &*self.0;
+        Configured(Arc::new(Configuration { provider: provider.clone(), content: content.clone(), value }))
+    }
+
+    /// The name of the provider.
+    pub fn provider(&self) -> &str {
+        &self.0.provider
+    }
+
+    /// What the provider was given.
+    pub fn value(&self) -> &Value {
+        &self.0.value
     }
 
     /// The content, if it is of this type.

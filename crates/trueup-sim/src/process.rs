@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A process. Clones are the same one.
 #[derive(Clone)]
@@ -16,6 +17,9 @@ struct Inner {
     cut: bool,
     /// What happens at which points.
     agenda: BTreeMap<u64, Vec<Incident>>,
+    /// How long it sleeps, as soon as no request of it is under way: those would arrive while it sleeps.
+    asleep: Duration,
+    requests: usize,
     react: Arc<dyn Fn(&Incident) + Send + Sync>,
 }
 
@@ -28,6 +32,8 @@ pub enum Incident {
     Cancel,
     /// Someone takes its lease away.
     Unlock,
+    /// Its machine sleeps for so many seconds: nobody polls it, and its clock goes on.
+    Suspend(u64),
     /// Someone changes the cloud by hand.
     Deed(crate::actor::Deed),
 }
@@ -42,7 +48,8 @@ impl Process {
         agenda: BTreeMap<u64, Vec<Incident>>,
         react: impl Fn(&Incident) + Send + Sync + 'static,
     ) -> Self {
-        let inner = Inner { points: 0, cut: false, agenda, react: Arc::new(react) };
+        let asleep = Duration::ZERO;
+        let inner = Inner { points: 0, cut: false, agenda, asleep, requests: 0, react: Arc::new(react) };
         Process(Arc::new(Mutex::new(inner)), number)
     }
 
@@ -71,8 +78,10 @@ impl Process {
             (inner.agenda.remove(&at).unwrap_or_default(), inner.react.clone())
         };
         for incident in due {
-            if incident == Incident::Kill {
-                self.lock().cut = true;
+            match incident {
+                Incident::Kill => self.lock().cut = true,
+                Incident::Suspend(seconds) => self.lock().asleep = Duration::from_secs(seconds),
+                Incident::Cancel | Incident::Unlock | Incident::Deed(_) => {}
             }
             // Whoever reacts may look at the process again.
             react(&incident);
@@ -85,6 +94,23 @@ impl Process {
         if !self.pass() {
             std::future::pending::<()>().await;
         }
+    }
+
+    /// How long its machine is to sleep now, if it is.
+    pub(crate) fn falls_asleep(&self) -> Option<Duration> {
+        let mut inner = self.lock();
+        let asleep = (inner.requests == 0).then(|| std::mem::take(&mut inner.asleep));
+        asleep.filter(|asleep| !asleep.is_zero())
+    }
+
+    /// A request of it is under way.
+    pub(crate) fn sends(&self) {
+        self.lock().requests += 1;
+    }
+
+    /// A request of it has come to its end.
+    pub(crate) fn hears(&self) {
+        self.lock().requests -= 1;
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

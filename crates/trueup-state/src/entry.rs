@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use trueup_core::{Address, Value};
 use trueup_provider::State;
 
+use crate::configurations::ConfigurationNumber;
 use crate::record::{Attempt, Metadata, Record, RecordId};
 
 /// Something that happened to one record, as the journal keeps it.
@@ -18,18 +19,27 @@ pub struct Entry {
     /// When, by the clock of whoever wrote it. Entries of earlier releases and of changes by hand don't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<UnixMillis>,
+    /// The configuration of the provider by which it happened to an object, where the record should say so from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<ConfigurationNumber>,
 }
 
 impl Entry {
     /// An entry that does not say when.
     pub fn new(id: RecordId, step: Step) -> Self {
-        Entry { id, step, at: None }
+        Entry { id, step, at: None, configuration: None }
     }
 
     /// The same, written at this time.
     #[must_use]
     pub fn at(self, time: SystemTime) -> Self {
         Entry { at: Some(time.into()), ..self }
+    }
+
+    /// The same, by a provider of this configuration.
+    #[must_use]
+    pub fn by(self, configuration: Option<ConfigurationNumber>) -> Self {
+        Entry { configuration, ..self }
     }
 }
 

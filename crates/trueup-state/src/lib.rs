@@ -1,6 +1,7 @@
 //! What is kept of a stack, and what keeps it.
 //!
 //! - [`Record`], [`Generation`], [`Status`]: what is kept of each resource
+//! - [`Configurations`]: what providers were given when their objects were made
 //! - [`Entry`], [`transition`]: the only way records change
 //! - [`Store`], [`Batch`], [`Snapshot`]: what keeps them, durably
 //! - [`Lease`], [`FencingToken`]: one writer at a time
@@ -12,6 +13,7 @@
 //!
 //! This crate decides nothing about what to do with resources: that is the engine's.
 
+mod configurations;
 pub mod conformance;
 mod entry;
 mod lease;
@@ -23,6 +25,7 @@ pub mod sealing;
 mod store;
 mod transition;
 
+pub use configurations::{Configuration, ConfigurationNumber, Configurations};
 pub use entry::{Entry, Step, UnixMillis};
 pub use lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 pub use memory::MemoryStore;

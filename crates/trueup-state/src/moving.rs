@@ -132,7 +132,9 @@ impl Moving<'_> {
         if !arrived {
             // As a whole: a stage of which half is recorded would have the other half created once more.
             let writes = snapshot.records.iter().map(|(record, _)| copied(record)).collect();
-            let batch = Batch { writes, outputs: snapshot.outputs.clone(), history: Vec::new() };
+            let configurations = Some(snapshot.configurations.clone()).filter(|it| !it.is_empty());
+            let outputs = snapshot.outputs.clone();
+            let batch = Batch { writes, outputs, configurations, ..Batch::default() };
             to.commit(scope, self.new.token, &batch).await?;
         }
         self.renew().await?;
@@ -218,4 +220,8 @@ fn difference(left: &Snapshot, right: &Snapshot) -> Option<String> {
         .find_map(differs)
         .or_else(|| beyond().map(|(_, record)| format!("a record of {}", record.address)))
         .or_else(|| (left.outputs != right.outputs).then(|| "the outputs".to_owned()))
+        .or_else(|| {
+            let differ = left.configurations != right.configurations;
+            differ.then(|| "the configurations of providers".to_owned())
+        })
 }

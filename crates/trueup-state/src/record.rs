@@ -11,6 +11,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Value};
 use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
 
+use crate::configurations::ConfigurationNumber;
 use crate::entry::UnixMillis;
 
 /// What names a record for good: moves change the address, not this.
@@ -104,6 +105,9 @@ pub struct Generation {
     /// over, reads may miss it. Records of earlier releases don't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_at: Option<UnixMillis>,
+    /// The configuration of the provider that it was made or last seen with. Records of earlier releases don't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<ConfigurationNumber>,
 }
 
 /// What is under way with a generation. Attempts are boxed because most records have none.

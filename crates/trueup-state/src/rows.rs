@@ -18,6 +18,8 @@ pub struct BatchRows {
     pub journal: Vec<(String, String)>,
     /// The stack's outputs, if they are settled.
     pub outputs: Option<String>,
+    /// The configurations that objects were made with, if they are others than before.
+    pub configurations: Option<String>,
 }
 
 /// What becomes of a record.
@@ -60,7 +62,8 @@ impl BatchRows {
         let records = ends.into_iter().map(|(id, ends)| Ok((id, change(ends)?)));
         let records = records.collect::<Result<_, serde_json::Error>>()?;
         let outputs = batch.outputs.as_ref().map(|outputs| outputs.to_json(JsonForm::RECORD));
-        Ok(BatchRows { records, journal, outputs })
+        let configurations = batch.configurations.as_ref().map(serde_json::to_string).transpose()?;
+        Ok(BatchRows { records, journal, outputs, configurations })
     }
 }
 

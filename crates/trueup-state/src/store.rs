@@ -13,6 +13,7 @@ use smol_str::SmolStr;
 use trueup_core::Value;
 use trueup_provider::BoxFuture;
 
+use crate::configurations::Configurations;
 use crate::entry::Entry;
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 use crate::record::{Record, RecordId};
@@ -47,6 +48,8 @@ pub struct Snapshot {
     pub records: Vec<(Arc<Record>, Version)>,
     /// The stack's outputs, as the last successful run left them.
     pub outputs: Option<Value>,
+    /// The configurations of providers that objects were made with.
+    pub configurations: Configurations,
 }
 
 /// What is committed as a whole.
@@ -58,6 +61,8 @@ pub struct Batch {
     pub history: Vec<HistoryLine>,
     /// The stack's outputs, if they are settled.
     pub outputs: Option<Value>,
+    /// The configurations that objects were made with, if they are others than before.
+    pub configurations: Option<Configurations>,
 }
 
 /// A step of one record.

@@ -37,6 +37,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 dependencies: None,
                 status: Status::Creating(Box::new(attempt.clone())),
                 written_at: entry.at,
+                configuration: entry.configuration,
             };
             begin_generation(entry.id, record, address, origin, meta, generation).map_err(illegal)?
         }
@@ -49,6 +50,7 @@ pub fn transition(record: Option<Record>, entry: &Entry) -> Result<Option<Record
                 dependencies: None,
                 status: Status::Ready,
                 written_at: None,
+                configuration: entry.configuration,
             };
             match record {
                 Some(record) if !is_older(&record, *number) => {
@@ -212,6 +214,7 @@ fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static 
             generation.object = Some(object.clone());
             generation.dependencies = None;
             generation.status = Status::Ready;
+            generation.configuration = entry.configuration.or(generation.configuration);
             written(generation, entry);
         }
         Step::Abandoned { number } => {
@@ -236,6 +239,7 @@ fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static 
                 return Err("an operation is under way");
             }
             generation.object = Some(object.clone());
+            generation.configuration = entry.configuration.or(generation.configuration);
         }
         Step::Migrated { number, object } => {
             let generation = any(&mut record, *number)?;

@@ -4,6 +4,10 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a test waits for what it wants to hold: whoever should ask for it has failed before that.
+const WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// What is held of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,10 +70,15 @@ impl Gate {
     }
 
     /// Waits until one is held.
+    ///
+    /// # Panics
+    /// If nobody asks for it.
     pub fn wait(&self) {
         let (state, changed) = &*self.shared;
         let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(changed.wait_while(state, |state| !state.is_held));
+        let waited = changed.wait_timeout_while(state, WAIT_MAX, |state| !state.is_held);
+        let timeout = waited.unwrap_or_else(PoisonError::into_inner).1;
+        assert!(!timeout.timed_out(), "nobody asked for what was to be held");
     }
 
     /// Lets what is held go on.

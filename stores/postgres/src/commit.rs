@@ -55,6 +55,11 @@ const OUTPUTS: &str = "
     SELECT id, $4 FROM scopes WHERE stack = $1 AND stage = $2 AND last_commit = $3
     ON CONFLICT (scope) DO UPDATE SET body = excluded.body";
 
+const CONFIGURATIONS: &str = "
+    INSERT INTO configurations (scope, body)
+    SELECT id, $4 FROM scopes WHERE stack = $1 AND stage = $2 AND last_commit = $3
+    ON CONFLICT (scope) DO UPDATE SET body = excluded.body";
+
 const HISTORY: &str = "
     WITH of AS (SELECT id FROM scopes WHERE stack = $1 AND stage = $2 AND last_commit = $3),
     known AS (SELECT position FROM of JOIN runs ON runs.scope = of.id AND runs.run = $4),
@@ -124,6 +129,9 @@ impl<'a> Commit<'a> {
         }
         if let Some(outputs) = &rows.outputs {
             statements.push(Write { text: OUTPUTS, columns: vec![Box::new(outputs)], expected: None });
+        }
+        if let Some(bodies) = &rows.configurations {
+            statements.push(Write { text: CONFIGURATIONS, columns: vec![Box::new(bodies)], expected: None });
         }
         statements.extend(history.chunk_by(|left, right| left.run == right.run).map(history_write));
         let unanswered = AtomicU64::default();

@@ -21,6 +21,9 @@ const RECORDS: &str = "
 const OUTPUTS: &str = "
     SELECT body FROM outputs WHERE scope = (SELECT id FROM scopes WHERE stack = $1 AND stage = $2)";
 
+const CONFIGURATIONS: &str = "
+    SELECT body FROM configurations WHERE scope = (SELECT id FROM scopes WHERE stack = $1 AND stage = $2)";
+
 const VERSIONS: &str = "
     SELECT id, version FROM records
     WHERE scope = (SELECT id FROM scopes WHERE stack = $1 AND stage = $2) ORDER BY id";
@@ -81,6 +84,12 @@ pub(crate) async fn load(session: &Session, scope: &Scope) -> Result<Snapshot, F
     let outputs = outputs.map(Value::from_json).transpose();
     let outputs = outputs.map_err(|error| Fault::unreadable("the stack's outputs", &error))?;
 
+    let configurations = session.query(CONFIGURATIONS, &parameters).await?;
+    let configurations = configurations.first().map(|row| row.try_get::<_, &str>(0)).transpose()?;
+    let configurations = configurations.map(read_json).transpose();
+    let configurations =
+        configurations.map_err(|error| Fault::unreadable("the configurations of providers", &error))?;
+
     let statement = session.statement(RECORDS).await?;
     let mut rows = pin!(session.client.query_raw(&statement, parameters).await?);
     let mut records = Vec::new();
@@ -94,7 +103,7 @@ pub(crate) async fn load(session: &Session, scope: &Scope) -> Result<Snapshot, F
         records.push((Arc::new(record), version(&row)?));
     }
     session.client.batch_execute("COMMIT").await?;
-    Ok(Snapshot { records, outputs })
+    Ok(Snapshot { records, outputs, configurations: configurations.unwrap_or_default() })
 }
 
 pub(crate) async fn versions(session: &Session, scope: &Scope) -> Result<Vec<(RecordId, Version)>, Fault> {

@@ -77,6 +77,13 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     "#,
     // Bodies leave out inputs with defaults where there are none: older programs cannot read that, we read both.
     "",
+    // Generations name the configuration that they were made with: older programs would forget it.
+    "
+    CREATE TABLE configurations (
+        scope bigint PRIMARY KEY,
+        body text NOT NULL
+    );
+    ",
 ];
 
 /// The newest format that these migrations lead to.

@@ -53,7 +53,7 @@ async fn a_newer_format_is_refused() {
     let Some(server) = Postgres::shared() else { return };
     let (database, url) = filled(server).await;
     server.sql(&database, "UPDATE trueup.meta SET format = 99").unwrap();
-    let newer = "has format 99, this program knows up to 2: use a newer trueup";
+    let newer = "has format 99, this program knows up to 3: use a newer trueup";
     assert_eq!(what(&refusal(&url).await), newer);
     for statement in ["UPDATE trueup.meta SET format = -1", "DELETE FROM trueup.meta"] {
         server.sql(&database, statement).unwrap();

@@ -63,6 +63,9 @@ async fn try_commit(
     let (mut head, mut commits) = (known.head.clone(), known.commits.clone());
     head.version += 1;
     let version = head.version;
+    if let Some(configurations) = &batch.configurations {
+        head.configurations = configurations.clone();
+    }
     let commit = Commit::of(batch, version, token.0).map_err(|error| objects.unavailable("write", &error))?;
     let commit = Arc::new(commit);
     commits.push(commit.clone());

@@ -8,7 +8,7 @@ use trueup_core::{JsonError, read_json};
 use trueup_state::rows::AddressPool;
 use trueup_state::{Record, RecordId, Snapshot, StoreError, Version, Write};
 
-use crate::head::{Change, CommitLine, Outputs, Run};
+use crate::head::{Change, CommitLine, Head, Outputs, Run};
 
 /// The records and outputs of a scope, at a version.
 #[derive(Default)]
@@ -45,9 +45,11 @@ impl Contents {
         Contents { version, ..Contents::default() }
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    /// What is recorded, by the head that these are the contents of.
+    pub(crate) fn snapshot(&self, head: &Head) -> Snapshot {
         let outputs = self.outputs.as_ref().map(|outputs| outputs.value.clone());
-        Snapshot { records: self.records.values().cloned().collect(), outputs }
+        let configurations = head.configurations.clone();
+        Snapshot { records: self.records.values().cloned().collect(), outputs, configurations }
     }
 
     pub(crate) fn versions(&self) -> Vec<(RecordId, Version)> {

@@ -9,10 +9,12 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use trueup_core::{Value, read_json};
 use trueup_state::rows::{from_nanoseconds, to_nanoseconds};
-use trueup_state::{Batch, Entry, FencingToken, HistoryLine, Holder, Record, RecordId, StoreError};
+use trueup_state::{
+    Batch, Configurations, Entry, FencingToken, HistoryLine, Holder, Record, RecordId, StoreError,
+};
 
 /// The newest format this program knows, which is the one it writes.
-pub(crate) const FORMAT: u64 = 2;
+pub(crate) const FORMAT: u64 = 3;
 
 /// How many writers a head remembers.
 const WRITERS_MAX: usize = 32;
@@ -32,6 +34,9 @@ pub(crate) struct Head {
     /// Who holds the lease with that token.
     pub(crate) lease: Option<HeadLease>,
     pub(crate) keyring: Option<String>,
+    /// The configurations of providers that objects were made with.
+    #[serde(default, skip_serializing_if = "Configurations::is_empty")]
+    pub(crate) configurations: Configurations,
     /// What is in the pieces.
     pub(crate) flushed: Flushed,
     /// Changes of records, oldest first: each run says what became of the records that it names.
@@ -147,6 +152,7 @@ impl Head {
             token: 0,
             lease: None,
             keyring: None,
+            configurations: Configurations::default(),
             flushed: Flushed::default(),
             records: Vec::new(),
             journal: Vec::new(),

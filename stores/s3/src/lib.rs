@@ -147,7 +147,10 @@ impl Store for S3Store {
     fn load<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         Box::pin(async move {
             let state = self.loaded(scope).await?;
-            Ok(state.contents.as_ref().map(Contents::snapshot).unwrap_or_default())
+            let Some((known, contents)) = state.known.as_ref().zip(state.contents.as_ref()) else {
+                return Ok(Snapshot::default());
+            };
+            Ok(contents.snapshot(&known.head))
         })
     }
 

@@ -28,7 +28,7 @@ fn batch(number: u64, versions: &[(trueup_state::RecordId, trueup_state::Version
         writes.push(Write { expected, record: after.map(Arc::new), entry });
     }
     let outputs = number.is_multiple_of(5).then(|| value!({ number: number }));
-    Batch { writes, history: vec![line("run-1", number)], outputs }
+    Batch { writes, history: vec![line("run-1", number)], outputs, ..Batch::default() }
 }
 
 /// Goes on until all commits are made, or something fails. How many were acknowledged, and whether it came to its end.

@@ -110,13 +110,13 @@ async fn a_piece_that_is_missing_or_changed_is_damage() {
 /// STATE-7.
 #[tokio::test]
 async fn a_newer_format_is_refused() {
-    let newer = "the state at s3://states/team has format 3, this program knows up to 2: use a newer trueup";
+    let newer = "the state at s3://states/team has format 4, this program knows up to 3: use a newer trueup";
     let bucket = filled().await;
     let whole = head(&*bucket).await;
-    put(&bucket, HEAD, "{\"format\":3,\"all\":\"else\"}\nis different").await;
+    put(&bucket, HEAD, "{\"format\":4,\"all\":\"else\"}\nis different").await;
     assert_eq!(refusal(&bucket).await, newer);
     put(&bucket, HEAD, whole).await;
-    put(&bucket, "team/trueup", "{\"format\":3}").await;
+    put(&bucket, "team/trueup", "{\"format\":4}").await;
     let damaged = shop::open_on(bucket.clone(), SMALL, &HandClock::new()).await.err().unwrap();
     assert_eq!(damaged.to_string(), newer);
 }

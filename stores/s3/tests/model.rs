@@ -116,6 +116,7 @@ async fn check(deeds: Vec<Deed>, limits: Limits) {
                     writes: writes(&known, &touched, bytes),
                     history: (0..lines).map(|sequence| line(&format!("run-{run}"), sequence)).collect(),
                     outputs: outputs.then(|| value!({ bytes: (bytes as u64) })),
+                    ..Batch::default()
                 };
                 let committed = store.commit(&scope(), token, &batch).await;
                 assert_eq!(committed, model.commit(&scope(), token, &batch).await);

@@ -47,6 +47,13 @@ pub(crate) fn commit(
         )?;
         upsert.execute(params![scope, outputs])?;
     }
+    if let Some(configurations) = &rows.configurations {
+        let mut upsert = transaction.prepare_cached(
+            "INSERT INTO configurations (scope, body) VALUES (?1, ?2)
+             ON CONFLICT (scope) DO UPDATE SET body = excluded.body",
+        )?;
+        upsert.execute(params![scope, configurations])?;
+    }
     Ok(Version(version))
 }
 

@@ -34,7 +34,12 @@ pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snaps
     let outputs: Option<String> = query.query_row([scope], |row| row.get(0)).optional()?;
     let outputs = outputs.map(|body| Value::from_json(&body)).transpose();
     let outputs = outputs.map_err(|error| Fault::unreadable("the stack's outputs", &error))?;
-    Ok(Snapshot { records, outputs })
+    let mut query = transaction.prepare_cached("SELECT body FROM configurations WHERE scope = ?1")?;
+    let configurations: Option<String> = query.query_row([scope], |row| row.get(0)).optional()?;
+    let configurations = configurations.map(|body| read_json(&body)).transpose();
+    let configurations =
+        configurations.map_err(|error| Fault::unreadable("the configurations of providers", &error))?;
+    Ok(Snapshot { records, outputs, configurations: configurations.unwrap_or_default() })
 }
 
 pub(crate) fn versions(

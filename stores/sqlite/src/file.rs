@@ -24,7 +24,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The size of a database without records.
-const EMPTY_BYTES: u64 = 15 * PAGE_BYTES;
+const EMPTY_BYTES: u64 = 16 * PAGE_BYTES;
 
 const PAGE_BYTES: u64 = 4096;
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use crate::fault::Fault;
 
 /// The newest format this program knows, which is the one it writes.
-pub(crate) const FORMAT: u64 = 3;
+pub(crate) const FORMAT: u64 = 4;
 
 const TABLES: &str = "
     CREATE TABLE meta (format INTEGER NOT NULL) STRICT;
@@ -64,7 +64,7 @@ const TABLES: &str = "
 ";
 
 /// What leads from each format to the next, from format 1 on.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
     CREATE TABLE keyrings (
         scope INTEGER PRIMARY KEY REFERENCES scopes,
@@ -73,6 +73,13 @@ const MIGRATIONS: [&str; 2] = [
     ",
     // Bodies leave out inputs with defaults where there are none: older programs cannot read that, we read both.
     "",
+    // Generations name the configuration that they were made with: older programs would forget it.
+    "
+    CREATE TABLE configurations (
+        scope INTEGER PRIMARY KEY REFERENCES scopes,
+        body TEXT NOT NULL
+    ) STRICT;
+    ",
 ];
 
 /// Lays out an empty database.

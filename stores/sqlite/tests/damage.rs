@@ -92,7 +92,7 @@ async fn a_database_of_something_else_is_damage() {
 #[tokio::test]
 async fn an_older_format_is_brought_up_to_date() {
     let (_folder, path) = filled().await;
-    edit(&path, "DROP TABLE keyrings; UPDATE meta SET format = 1");
+    edit(&path, "DROP TABLE keyrings; DROP TABLE configurations; UPDATE meta SET format = 1");
     let store = open(&path).await.unwrap();
     assert_eq!(
         store.load(&scope()).await.unwrap().records.len(),
@@ -106,10 +106,10 @@ async fn an_older_format_is_brought_up_to_date() {
 #[tokio::test]
 async fn a_newer_format_is_refused() {
     let (_folder, path) = filled().await;
-    edit(&path, "UPDATE meta SET format = 4");
+    edit(&path, "UPDATE meta SET format = 5");
     assert_eq!(
         refusal(&path).await,
-        "the state at state.db has format 4, this program knows up to 3: use a newer trueup"
+        "the state at state.db has format 5, this program knows up to 4: use a newer trueup"
     );
     edit(&path, "DELETE FROM meta");
     assert_eq!(

@@ -18,6 +18,7 @@ mod plan_files;
 mod plans;
 mod policies;
 mod profiles;
+mod provider_blocks;
 mod sealing;
 mod secrets;
 mod settings;

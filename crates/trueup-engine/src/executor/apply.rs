@@ -5,6 +5,7 @@
 //! of an interrupted create, the end of an interrupted delete.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use trueup_core::{Address, Failure, FailureClass, Value};
@@ -37,6 +38,9 @@ pub(super) struct Applying<'a> {
     pub(super) desired: InputValues,
     pub(super) resource: Resource,
     pub(super) policy: CallPolicy,
+    /// Whether an attempt of the create made something, or may have and was repeated by its token, whatever the last one
+    /// says.
+    pub(super) unsure: AtomicBool,
 }
 
 impl Applying<'_> {
@@ -84,8 +88,13 @@ impl Applying<'_> {
             Start::RepeatCreate | Start::LookFirst if recorded().is_some() => Ok(recorded()),
             Start::RepeatCreate => self.repeat_create().await.map(Some),
             Start::FinishDelete => {
-                if let Some(current) = self.current() {
-                    self.remove(&current).await?;
+                match self.current() {
+                    // What would be left in the cloud is left where it may be.
+                    Some(current) if current.is_interrupted() && self.resource.options.retain => {
+                        self.held.step(self.run, Step::Dropped { number: current.number }).await?;
+                    }
+                    Some(current) => self.remove(&current).await?,
+                    None => {}
                 }
                 Ok(None)
             }
@@ -380,6 +389,8 @@ impl Applying<'_> {
                 Box::pin(self.update(Some(adopted), planned, private)).await
             }
             Ok(None) => Err(self.failed_create(number, failure).await),
+            // Whose it is, nobody could tell: it may be what this create made.
+            Err(refused) if refused.class != FailureClass::AlreadyExists => Err(refused.into()),
             Err(refused) => Err(self.failed_create(number, refused).await),
         }
     }
@@ -417,7 +428,7 @@ impl Applying<'_> {
             FailureClass::Retryable | FailureClass::Throttled { .. } | FailureClass::Pending { .. } => {
                 self.resource.handler.recovery(&self.desired.effective) != Recovery::Blind
             }
-            _ => false,
+            _ => self.unsure.load(Ordering::Relaxed),
         };
         if known || undecided {
             return failure.into();
@@ -495,6 +506,8 @@ impl Applying<'_> {
                 self.held.step(self.run, Step::Pending { number, context: pending.clone() }).await?;
                 context.pending = Some(pending);
             } else if operation == Operation::Create && known.is_none() {
+                let by_token = self.resource.handler.recovery(&self.desired.effective) == Recovery::Token;
+                self.unsure.fetch_or(by_token, Ordering::Relaxed);
                 self.look_before_repeating(failed, failed_at).await?;
             }
         }
@@ -503,13 +516,17 @@ impl Applying<'_> {
     /// Looks for the object of a create that is about to be repeated, if the type can (RETRY-7): whatever its class says,
     /// the failed attempt may have made it. Fails as *already-exists* if it did.
     async fn look_before_repeating(&self, failed: Failure, failed_at: SystemTime) -> Result<(), Failure> {
-        if self.resource.handler.recovery(&self.desired.effective) != Recovery::Lookup {
+        let looks = self.resource.handler.recovery(&self.desired.effective) == Recovery::Lookup;
+        if !looks || planted!(RepeatUnseen) {
             return Ok(());
         }
         let window = || window_left(self.consistency_window(), Some(failed_at.into()), &*self.run.clock);
         match within(&*self.run.clock, window, || self.sighted(true), Option::is_some).await {
             Ok(None) => Ok(()),
-            Ok(Some(_)) => Err(Failure::new(FailureClass::AlreadyExists, "a failed attempt created it")),
+            Ok(Some(_)) => {
+                self.unsure.store(true, Ordering::Relaxed);
+                Err(Failure::new(FailureClass::AlreadyExists, "a failed attempt created it"))
+            }
             // The class of the failed attempt keeps the intent: its object may be there.
             Err(refused) => {
                 let message = format!("{}; looking for its object failed: {refused}", failed.message);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use trueup_core::{Address, Failure, FailureClass};
 use trueup_provider::{
-    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Ownership, PrivateBytes,
-    Recovery, ResourceHandler, State,
+    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Observed, Ownership,
+    PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
 };
-use trueup_state::{Generation, Metadata, Status, Step};
+use trueup_state::{Generation, Metadata, Record, Status, Step};
 
 use super::Run;
 use super::call::{CallPolicy, Configuration};
@@ -59,6 +59,7 @@ impl Prepared {
         if let Some((found, meta)) = &self.adopting {
             let interrupted =
                 held.record().is_some_and(|it| it.current.as_ref().is_some_and(|it| it.attempt().is_some()));
+            held.work_by(&self.config.clone().ready(run).await?);
             let steps = found.adopted(&self.address, meta, run.fresh_token(), interrupted);
             held.steps(run, steps).await?;
             run.emit(Some(&self.address), EventKind::Adopted);
@@ -80,12 +81,9 @@ impl Prepared {
                 .as_ref()
                 .is_some_and(|it| self.holders.is_held_by_another(&self.address, it));
             // Nor is what a later generation turned out to be.
-            let lives_on = |object: &State| {
-                let later = record.generations().filter(|other| other.number > generation.number);
-                let mut later = later.filter_map(|other| other.object.as_ref()?.identity.as_ref());
-                object.identity.as_ref().is_some_and(|identity| later.any(|other| other.same(identity)))
-            };
-            let elsewhere = elsewhere || generation.object.as_ref().is_some_and(lives_on);
+            let same_place = |other: &Generation| run.recorded.lead_to_one_place(other, &generation);
+            let same_object = |object: &State| lives_on(&record, &generation, object, same_place);
+            let elsewhere = elsewhere || generation.object.as_ref().is_some_and(same_object);
             let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
             if self.retain || elsewhere || forgotten {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
@@ -100,6 +98,18 @@ impl Prepared {
     }
 }
 
+/// Whether one of the later generations that count has the identity of this object.
+fn lives_on(
+    record: &Record,
+    generation: &Generation,
+    object: &State,
+    counts: impl Fn(&Generation) -> bool,
+) -> bool {
+    let later = record.generations().filter(|other| other.number > generation.number && counts(other));
+    let mut later = later.filter_map(|other| other.object.as_ref()?.identity.as_ref());
+    object.identity.as_ref().is_some_and(|identity| later.any(|other| other.same(identity)))
+}
+
 /// Deletes one generation, finding out first what there is to delete.
 pub(crate) async fn remove_generation(
     run: &Run<'_>,
@@ -111,6 +121,8 @@ pub(crate) async fn remove_generation(
     policy: CallPolicy,
 ) -> Result<(), Trouble> {
     let removal = Removal { run, held, address, handler, config, generation, policy };
+    let config = &removal.leading_to_it().await?;
+    let removal = Removal { config, ..removal };
     let object = match &generation.object {
         Some(object) => object.clone(),
         None => match removal.find().await? {
@@ -135,6 +147,44 @@ struct Removal<'a> {
 }
 
 impl Removal<'_> {
+    /// The configuration of the provider that leads to the object: the one in use, unless the object was made with another
+    /// and is seen by that one alone (DELETE-11).
+    async fn leading_to_it(&self) -> Result<Configured, Trouble> {
+        let Removal { run, config, generation, .. } = *self;
+        let Some(other) = run.recorded.other_than(config, generation) else { return Ok(config.clone()) };
+        let provider = self.held.provider();
+        let ready = run.recorded.ready(run.registry, &provider, other.number);
+        let (Some(state), Some(inputs)) = (&generation.object, generation.inputs()) else {
+            // What came of a create is where the create was sent.
+            return if other.like { Ok(config.clone()) } else { Ok(ready.await?) };
+        };
+        let context = &self.context(IdempotencyToken::from_bytes([0; 16]));
+        let read = async |config: &Configured| {
+            let request = ReadRequest { config, inputs: &inputs.effective, state, context };
+            let call = || self.handler.read(request);
+            run.retrying(self.address, Operation::Read, self.policy, call).await
+        };
+        // A later generation of the same identity is what the configuration in use leads to.
+        if !self.lives_on() && read(config).await? != Observed::Absent {
+            return Ok(config.clone());
+        }
+        let ready = ready.await;
+        let looked = match &ready {
+            Ok(ready) => read(ready).await,
+            Err(failure) => Err(failure.clone()),
+        };
+        let seen = other.is_seen(looked, &provider)?;
+        Ok(ready.ok().filter(|_| seen).unwrap_or_else(|| config.clone()))
+    }
+
+    /// Whether a later generation has the same identity.
+    fn lives_on(&self) -> bool {
+        let object = self.generation.object.as_ref();
+        object.is_some_and(|object| {
+            self.held.record().is_some_and(|record| lives_on(&record, self.generation, object, |_| true))
+        })
+    }
+
     /// The object of a create whose outcome is unknown (CRASH-1); `None` if it never came to be.
     async fn find(&self) -> Result<Option<State>, Trouble> {
         let Some(attempt) = self.generation.attempt() else { return Ok(None) };

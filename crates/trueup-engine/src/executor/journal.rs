@@ -6,9 +6,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use crate::configurations::Recorded;
 use crate::mutations::planted;
 use tokio::sync::oneshot;
-use trueup_state::{Batch, FencingToken, HistoryLine, Scope, Store, StoreError, Version, Write};
+use trueup_state::{
+    Batch, Configurations, FencingToken, HistoryLine, Scope, Store, StoreError, Version, Write,
+};
 
 /// For how many one commits at most, beside itself: whoever comes later is the next one's, so that the store is not waited
 /// for by all. Together they are half of what may be under way at a time of what is nothing but its record.
@@ -18,6 +21,7 @@ pub(crate) struct Journal {
     store: Arc<dyn Store>,
     scope: Scope,
     token: FencingToken,
+    configurations: Recorded,
     queue: Mutex<Queue>,
 }
 
@@ -41,8 +45,13 @@ enum Turn {
 }
 
 impl Journal {
-    pub(crate) fn new(store: Arc<dyn Store>, scope: Scope, token: FencingToken) -> Self {
-        Journal { store, scope, token, queue: Mutex::default() }
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        scope: Scope,
+        token: FencingToken,
+        configurations: Recorded,
+    ) -> Self {
+        Journal { store, scope, token, configurations, queue: Mutex::default() }
     }
 
     /// Adds a line to the history; it goes with the next commit.
@@ -80,14 +89,18 @@ impl Journal {
         }
     }
 
-    /// Writes what is left of the history.
-    pub(crate) async fn flush(&self, outputs: Option<trueup_core::Value>) -> Result<(), StoreError> {
+    /// Writes what is left of the history, and what the run leaves beside records.
+    pub(crate) async fn flush(
+        &self,
+        outputs: Option<trueup_core::Value>,
+        configurations: Option<Configurations>,
+    ) -> Result<(), StoreError> {
         let history =
             self.queue.lock().map(|mut queue| std::mem::take(&mut queue.history)).unwrap_or_default();
-        if history.is_empty() && outputs.is_none() {
+        if history.is_empty() && outputs.is_none() && configurations.is_none() {
             return Ok(());
         }
-        let batch = Batch { writes: Vec::new(), history, outputs };
+        let batch = Batch { writes: Vec::new(), history, outputs, configurations };
         self.store.commit(&self.scope, self.token, &batch).await.map(|_| ())
     }
 
@@ -104,7 +117,9 @@ impl Journal {
             }
             Err(_) => return Err(self.poisoned()),
         };
-        let mut batch = Batch { writes: own, history, outputs: None };
+        // Whoever names a new configuration made it known before.
+        let configurations = self.configurations.take_unsaved();
+        let mut batch = Batch { writes: own, history, outputs: None, configurations };
         let mut turns = Vec::with_capacity(followers.len());
         for Waiting { writes, turn } in followers {
             batch.writes.extend(writes);

@@ -29,6 +29,7 @@ use trueup_program::Program;
 use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::{RecordId, Scope};
 
+use crate::configurations::Recorded;
 use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::lease::RunLease;
@@ -93,6 +94,8 @@ pub(crate) struct Run<'a> {
     pub(crate) bound: bool,
     /// Whether others had time to make something between the plan and the lease.
     pub(crate) waited: bool,
+    /// The configurations that recorded objects were made with.
+    pub(crate) recorded: Recorded,
     /// Providers whose configuration became known during the run.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
     /// What providers warn of.

@@ -1,6 +1,7 @@
 //! Getting a node ready to be applied: its inputs are evaluated when all they refer to is known.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Change, Diagnostics, Entries, Failure, FailureClass, Path, Step, Value, diff};
@@ -245,8 +246,10 @@ impl Prepared {
                 Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Resource(resource) => {
+                held.work_by(&config);
                 let policy = run.policy(Some(&resource.options));
-                Applying { run, held, address, config, desired, resource: *resource, policy }.apply().await
+                let (resource, unsure) = (*resource, AtomicBool::default());
+                Applying { run, held, address, config, desired, resource, policy, unsure }.apply().await
             }
         }
     }

@@ -123,7 +123,7 @@ async fn announce(run: &Run<'_>, plan: &Plan) -> Result<(), StoreError> {
             run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
         }
         if run.journal.noted() >= LINES_AT_ONCE {
-            run.journal.flush(None).await?;
+            run.journal.flush(None, None).await?;
         }
     }
     Ok(())
@@ -142,7 +142,9 @@ fn forget_opened(run: &Run<'_>, draft: &mut Draft<'_>) {
         references.into_iter().any(|reference| reference.address.mode() == Mode::Ephemeral)
     };
     for (name, planned) in names.iter().zip(planned) {
-        if is_opened(name) || config(draft, name) != planned {
+        // What was never known is not forgotten: it may be made up for by what is recorded.
+        let known = draft.configs.get(name).is_some_and(Option::is_some);
+        if known && (is_opened(name) || config(draft, name) != planned) {
             draft.configs.insert(name.clone(), None);
             draft.nodes.iter_mut().filter(|it| it.provider == *name).for_each(|it| it.config = None);
         }
@@ -487,7 +489,8 @@ impl Progress<'_> {
         }
         let settled = |other: usize| match &self.outcomes[other] {
             _ if planted!(CleanUpEarly) => true,
-            None => true,
+            // What is no longer declared, and kept for the sake of something that is left out, uses what it used.
+            None => draft.nodes[other].is_declared() || draft.nodes[other].decision.action != Action::NoOp,
             Some(outcome) => matches!(outcome, Outcome::Done(_)),
         };
         let selected = |other: usize| draft.selection.contains(other);
@@ -535,7 +538,9 @@ impl Progress<'_> {
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {
-            report.store_failure = run.journal.flush(report.outputs.clone()).await.err();
+            let records: Vec<Arc<Record>> = self.held.iter().filter_map(|held| held.record()).collect();
+            let used = run.recorded.without_unused(records.iter().map(|record| &**record));
+            report.store_failure = run.journal.flush(report.outputs.clone(), used).await.err();
         }
         report
     }

@@ -2,8 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use smol_str::SmolStr;
 use trueup_core::Address;
-use trueup_state::{Entry, Generation, Record, RecordId, Step, StoreError, Version, Write, transition};
+use trueup_provider::Configured;
+use trueup_state::{
+    ConfigurationNumber, Entry, Generation, Record, RecordId, Step, StoreError, Version, Write, transition,
+};
 
 use super::Run;
 
@@ -14,6 +18,8 @@ pub(crate) struct Held {
     /// The next generation's number, kept likewise.
     next_number: u64,
     state: Mutex<Known>,
+    /// The provider by whose configuration steps happen from now on.
+    by: Mutex<Option<Configured>>,
 }
 
 /// What is known of a record.
@@ -41,7 +47,27 @@ impl Held {
         let next_number = record.as_ref().map_or(0, |(record, _)| record.next_number());
         let (record, version) = record.unzip();
         let unplanned = Vec::new();
-        Held { id, next_number, state: Mutex::new(Known { origin, record, version, unplanned, behind }) }
+        let state = Mutex::new(Known { origin, record, version, unplanned, behind });
+        Held { id, next_number, state, by: Mutex::default() }
+    }
+
+    /// Notes by which provider objects are made and seen from now on.
+    pub(crate) fn work_by(&self, config: &Configured) {
+        *self.by.lock().unwrap_or_else(PoisonError::into_inner) = Some(config.clone());
+    }
+
+    /// The number of the provider's configuration, for steps that tell what it was used for.
+    fn configuration(&self, run: &Run<'_>, step: &Step) -> Option<ConfigurationNumber> {
+        match step {
+            Step::CreateBegun { .. }
+            | Step::Adopted { .. }
+            | Step::Settled { .. }
+            | Step::Refreshed { .. } => {
+                let by = self.by.lock().unwrap_or_else(PoisonError::into_inner);
+                by.as_ref().and_then(|config| run.recorded.number(config))
+            }
+            _ => None,
+        }
     }
 
     /// The record as it is now.
@@ -51,6 +77,11 @@ impl Held {
 
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The name of the provider that manages it.
+    pub(crate) fn provider(&self) -> SmolStr {
+        self.lock().record.as_ref().map(|record| record.meta.provider.clone()).unwrap_or_default()
     }
 
     /// The address of first creation.
@@ -92,7 +123,8 @@ impl Held {
         all.extend(steps);
         let mut writes = Vec::with_capacity(all.len());
         for step in all {
-            let entry = Entry::new(id, step).at(run.clock.now());
+            let configuration = self.configuration(run, &step);
+            let entry = Entry::new(id, step).at(run.clock.now()).by(configuration);
             let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
                 StoreError::Damaged { location: origin.to_string(), what: illegal.to_string() }
             })?;

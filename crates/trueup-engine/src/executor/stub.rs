@@ -54,6 +54,7 @@ impl PreparedStub {
     /// Makes the stub, journalled as the beginning of the create that will finish it.
     pub(crate) async fn precreate(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
         let PreparedStub { address, handler, config, desired, meta } = self;
+        held.work_by(&config);
         let unfinished = held.record().and_then(|record| record.current.clone());
         let unfinished = unfinished.filter(Generation::is_interrupted);
         let (number, slot) = match &unfinished {

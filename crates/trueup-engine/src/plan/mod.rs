@@ -135,6 +135,8 @@ pub enum Reason {
     Undeclared,
     /// The whole stack is destroyed.
     Destroyed,
+    /// Its provider is configured otherwise, and does not find the object any more, which is still there.
+    ProviderChanged,
     /// Its identity does not change, so the old object must go first.
     SameIdentity,
     /// Older generations of it wait to be deleted.
@@ -185,6 +187,7 @@ impl fmt::Display for Reason {
             Reason::Moved => "moved",
             Reason::Undeclared => "undeclared",
             Reason::Destroyed => "destroyed",
+            Reason::ProviderChanged => "provider-changed",
             Reason::SameIdentity => "same-identity",
             Reason::CleanUp => "clean-up",
         })

@@ -14,6 +14,7 @@ use super::node::{Decision, Node, NodeKind, Sight};
 use super::relocate::Relocation;
 use super::trace::lines;
 use super::{Draft, Sources};
+use crate::configurations::Recorded;
 use crate::graph::Graph;
 
 pub(super) async fn collect<'p>(
@@ -38,6 +39,7 @@ pub(super) async fn collect<'p>(
         attributes: Vec::new(),
         recorded_graph: Graph::new(0, Vec::new()),
         configs: IndexMap::new(),
+        recorded: Recorded::new(snapshot.configurations),
         relocation,
         selection: super::select::Selection::default(),
         holders: super::Holders::default(),

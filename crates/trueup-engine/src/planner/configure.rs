@@ -7,12 +7,15 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::{Evaluated, Program};
 use trueup_provider::{Configured, Registry, provider_named};
+use trueup_state::ConfigurationNumber;
 
-use super::{Draft, Sources};
+use super::node::Node;
+use super::{Draft, Sources, failed};
 
 /// Makes the providers ready whose configuration is known by now.
 pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    let mut names: Vec<_> = draft.nodes.iter().map(|node| node.provider.clone()).collect();
+    let following = draft.nodes.iter().filter(|node| follows_program(sources.program, node));
+    let mut names: Vec<_> = following.map(|node| node.provider.clone()).collect();
     names.sort();
     names.dedup();
     let mut diagnostics = Diagnostics::new();
@@ -24,10 +27,69 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
             Err(wrong) => diagnostics.extend(wrong),
         }
     }
-    for node in &mut draft.nodes {
-        node.config = draft.configs.get(&node.provider).cloned().flatten();
+    for at in 0..draft.nodes.len() {
+        let node = &draft.nodes[at];
+        let known = draft.configs.get(&node.provider).filter(|_| follows_program(sources.program, node));
+        let mut config = known.cloned().flatten();
+        // Before everything goes nothing more becomes known: what is missing then is missing for good.
+        let unknown = sources.destroy && known.is_some() && registered(sources.registry, node);
+        if config.is_none() && (known.is_none() || unknown) {
+            match as_made(sources, draft, node).await {
+                Ok(made_with) => config = made_with,
+                Err(wrong) => diagnostics.push(wrong),
+            }
+        }
+        draft.nodes[at].config = config;
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Whether what the program says of its provider counts for a node: it is declared, or its provider is; or nothing else is
+/// known.
+fn follows_program(program: &Program, node: &Node<'_>) -> bool {
+    node.is_declared()
+        || program.providers.iter().any(|provider| provider.name == node.provider)
+        || made_with(node).is_none()
+}
+
+fn registered(registry: &Registry, node: &Node<'_>) -> bool {
+    registry.configured(&node.provider).is_some()
+}
+
+/// The number of the configuration that the object of a node was made with.
+fn made_with(node: &Node<'_>) -> Option<ConfigurationNumber> {
+    let (record, _) = node.record.as_ref()?;
+    record.current.iter().chain(record.deposed.iter().rev()).find_map(|generation| generation.configuration)
+}
+
+/// The provider of a node as it was when its object was made, where the program no longer says enough of it (DELETE-8,
+/// DELETE-11).
+async fn as_made(
+    sources: &Sources<'_>,
+    draft: &Draft<'_>,
+    node: &Node<'_>,
+) -> Result<Option<Configured>, Diagnostic> {
+    let Node { address, provider, record, .. } = node;
+    if record.is_none() {
+        return Ok(None);
+    }
+    let ready = match made_with(node) {
+        Some(number) => draft.recorded.ready(sources.registry, provider, number).await,
+        None => {
+            let message =
+                format!("the configuration of provider `{provider}` is not known, and not recorded");
+            Err(Failure::new(FailureClass::Invalid, message))
+        }
+    };
+    ready.map(Some).map_err(|failure| {
+        let told = failed(address, "delete", &failure);
+        match sources.program.providers.iter().any(|declared| declared.name == *provider) {
+            true => told.hint("give the variables that its `provider` block uses"),
+            false => told.hint(format!(
+                "put its `provider` block back until it is deleted, or forget it: `trueup state rm '{address}'`"
+            )),
+        }
+    })
 }
 
 /// Makes the providers of some nodes ready whose configuration was not known before and may be by now. The nodes that
@@ -94,6 +156,7 @@ pub(crate) async fn configured(
         return Ok(None);
     }
     let configured = provider.configure(&config).await;
+    let configured = configured.map(|configured| configured.with_value(config.clone()));
     configured.map(Some).map_err(|failure| failed("configure", &failure.without_secrets_of([&config])))
 }
 

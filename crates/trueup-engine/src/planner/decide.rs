@@ -340,6 +340,11 @@ impl Case<'_> {
             let found = self.found_by_id(state, current.number, current.slot);
             return self.decide_found(found, Reason::Recovered).await;
         }
+        if self.was_begun_elsewhere(current) {
+            // What came of it, if anything, goes before another one is made.
+            let decision = self.create(Start::FinishDelete, vec![Reason::Recovered]).await?;
+            return self.as_replacement(decision, Reason::ProviderChanged).await;
+        }
         let attempted = attempted_inputs(current, self.desired);
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
@@ -367,6 +372,14 @@ impl Case<'_> {
             }
             Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
         }
+    }
+
+    /// Whether a create was sent where the provider's configuration of now does not lead: what came of it can be found
+    /// there alone, and goes before another one is made.
+    fn was_begun_elsewhere(&self, current: &Generation) -> bool {
+        let config = self.draft.nodes[self.at].config.as_ref();
+        let other = config.and_then(|config| self.draft.recorded.other_than(config, current));
+        other.is_some_and(|other| !other.like)
     }
 
     /// How long the object of an interrupted create may stay out of sight, by what the program says now or said then.
@@ -450,6 +463,10 @@ impl Case<'_> {
         let node = &self.draft.nodes[self.at];
         if node.sight == Sight::Gone {
             return self.create(Start::Recreate, vec![Reason::Gone]).await;
+        }
+        if node.sight == Sight::Elsewhere {
+            let decision = self.create(Start::Record, unfinished.to_vec()).await?;
+            return self.as_replacement(decision, Reason::ProviderChanged).await;
         }
         let drift_counts = node.declared().is_none_or(|declared| declared.options.drift == DriftPolicy::Fix);
         let seen = node.seen().filter(|_| drift_counts);

@@ -48,6 +48,7 @@ use trueup_provider::{
 };
 use trueup_state::{Record, RecordId, Scope, Snapshot};
 
+use crate::configurations::Recorded;
 use crate::ephemeral::Ephemerals;
 use crate::graph::Graph;
 use crate::looking::Looking;
@@ -100,6 +101,8 @@ pub(crate) struct Draft<'p> {
     /// What each node depends on as its record says, declared or not, as far as that is there.
     pub(crate) recorded_graph: Graph,
     pub(crate) configs: IndexMap<SmolStr, Option<Configured>>,
+    /// The configurations that recorded objects were made with.
+    pub(crate) recorded: Recorded,
     pub(crate) relocation: Relocation,
     pub(crate) selection: Selection,
     pub(crate) holders: Holders,

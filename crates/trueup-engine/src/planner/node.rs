@@ -59,6 +59,8 @@ pub(crate) enum Sight {
     Present(Box<State>),
     /// It is gone.
     Gone,
+    /// It is where the configuration of its provider led when it was made, and the one of now does not (DRIFT-11).
+    Elsewhere,
     /// The type cannot look.
     Unreadable,
 }
@@ -75,7 +77,8 @@ pub(crate) enum Start {
     RepeatCreate,
     /// By looking first: at plan the inputs were not known (ADOPT-6).
     LookFirst,
-    /// By finishing the delete that was interrupted (CRASH-6).
+    /// By finishing the delete that was interrupted (CRASH-6), or by deleting what came of a create that was interrupted in
+    /// another place (DELETE-11).
     FinishDelete,
     /// By forgetting the object that is gone and making it again, as the same generation (CRUD-2).
     Recreate,
@@ -242,7 +245,7 @@ impl<'p> Node<'p> {
         match &self.sight {
             Sight::AsRecorded => self.object(),
             Sight::Present(seen) => Some(seen),
-            Sight::Unseen | Sight::Gone | Sight::Unreadable => None,
+            Sight::Unseen | Sight::Gone | Sight::Elsewhere | Sight::Unreadable => None,
         }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use trueup_core::Diagnostics;
+use trueup_core::{Diagnostics, Failure};
 use trueup_program::DriftPolicy;
-use trueup_provider::{MigrateRequest, Observed, ReadRequest};
-use trueup_state::Status;
+use trueup_provider::{CallContext, MigrateRequest, Observed, ReadRequest};
+use trueup_state::{Generation, Status};
 
 use super::node::Sight;
 use super::trace::lines;
@@ -107,7 +107,7 @@ fn wants_reading(draft: &Draft, at: usize) -> bool {
     wanted && there && node.config.is_some() && draft.selection.contains(at)
 }
 
-async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sight, trueup_core::Failure> {
+async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sight, Failure> {
     let node = &draft.nodes[at];
     let record = node.record.as_ref().map(|(record, _)| &**record);
     let current = record.and_then(|record| record.current.as_ref());
@@ -128,6 +128,9 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
         Ok(match looked? {
             Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
             Observed::Present(observed) => Sight::Present(observed),
+            Observed::Absent if is_elsewhere(sources, draft, at, current, &context).await? => {
+                Sight::Elsewhere
+            }
             Observed::Absent => Sight::Gone,
             Observed::Unreadable => Sight::Unreadable,
         })
@@ -135,8 +138,28 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     sources.observed(Asked::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
 }
 
+/// Whether an object that is not found is where the provider's configuration led when it was made.
+async fn is_elsewhere(
+    sources: &Sources<'_>,
+    draft: &Draft<'_>,
+    at: usize,
+    current: &Generation,
+    context: &CallContext,
+) -> Result<bool, Failure> {
+    let node = &draft.nodes[at];
+    let (Some(handler), Some(config)) = (node.handler(), &node.config) else { return Ok(false) };
+    let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(false) };
+    let Some(elsewhere) = draft.recorded.other_than(config, current) else { return Ok(false) };
+    let look = async {
+        let config = &draft.recorded.ready(sources.registry, &node.provider, elsewhere.number).await?;
+        let request = ReadRequest { config, inputs: &inputs.effective, state, context };
+        sources.retrying(context, || handler.read(request)).await
+    };
+    elsewhere.is_seen(look.await, &node.provider)
+}
+
 #[cfg(feature = "mutations")]
-fn is_denied(failure: &trueup_core::Failure) -> bool {
+fn is_denied(failure: &Failure) -> bool {
     failure.class == trueup_core::FailureClass::Denied
 }
 
@@ -145,6 +168,7 @@ pub(super) fn dump(draft: &Draft) -> String {
     lines(draft, |_, node| match (&node.sight, node.object()) {
         (Sight::Unseen, _) => None,
         (Sight::Gone, _) => Some("gone".to_owned()),
+        (Sight::Elsewhere, _) => Some("where another configuration leads".to_owned()),
         (Sight::Unreadable, _) => Some("cannot be read".to_owned()),
         (Sight::AsRecorded, _) => Some("as recorded".to_owned()),
         (Sight::Present(seen), Some(recorded)) if seen.outputs == recorded.outputs => {

@@ -247,3 +247,22 @@ fn what_stays_is_not_left_out_of_date_in_silence() {
     bench.deployed(&with(2));
     assert!(bench.plan(&with(2)).ends_with("No changes"));
 }
+
+/// REPLACE-5, TARGET-2: what is no longer declared, and kept because something left out depends on it, uses what it used.
+#[test]
+fn an_older_generation_stays_while_something_that_is_kept_uses_it() {
+    let mut bench = Bench::new();
+    bench.deployed(&program([coloured("a", "red"), thing_from("b", "a"), thing_from("c", "b")]));
+    bench.options.plan.targets = vec!["w_thing.a".parse().unwrap()];
+    bench.deployed(&program([coloured("a", "blue"), thing_from("b", "a"), thing_from("c", "b")]));
+    bench.options.plan.targets.clear();
+    bench.options.plan.excludes = vec!["w_thing.c".parse().unwrap()];
+    bench.world.calls();
+    let without = program([coloured("a", "blue"), thing("c", 1)]);
+    bench.deploy(&without);
+    let calls = bench.world.calls();
+    assert!(!calls.iter().any(|call| call.starts_with("delete")), "{calls:?}");
+    bench.options.plan.excludes.clear();
+    bench.deployed(&without);
+    assert_eq!(bench.world.things(), ["a=1", "c=1"]);
+}

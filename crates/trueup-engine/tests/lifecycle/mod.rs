@@ -18,6 +18,7 @@ mod kept;
 mod migrate;
 mod mixed_orders;
 mod moves;
+mod places;
 mod plan;
 mod planfile;
 mod replace;

@@ -183,3 +183,36 @@ fn a_create_whose_object_cannot_be_looked_for_is_not_repeated() {
     bench.deployed(&declared);
     assert_eq!(MADE.with_borrow(Vec::len), 1);
 }
+
+/// RETRY-8: what the last attempt says of itself, it does not say of those before it.
+#[test]
+fn a_create_that_was_repeated_by_its_token_stays_open_until_it_succeeds() {
+    for class in [FailureClass::Retryable, FailureClass::Throttled { delay: None }] {
+        let bench = Bench::new();
+        let declared = program([resource("w_token.a", [])]);
+        bench.world.fail("hang up a", Failure::new(class, "busy"));
+        bench.world.fail("create a", Failure::new(FailureClass::Denied, "not allowed"));
+        // The second is for the second attempt.
+        bench.world.cloud().let_pass("create a", 1);
+        assert!(!bench.deploy(&declared).succeeded());
+        assert_eq!(bench.world.things(), ["a=1"]);
+        assert!(bench.records()["a"].current.as_ref().unwrap().is_interrupted());
+        bench.deployed(&declared);
+        assert_eq!(bench.world.things(), ["a=1"]);
+    }
+}
+
+/// RETRY-6: a create that is told that its object exists, and cannot see whose that is, stays open: it may be its own.
+#[test]
+fn a_create_whose_place_is_taken_stays_open_while_nobody_can_look() {
+    let bench = moody();
+    MADE.with_borrow_mut(Vec::clear);
+    let declared = program([resource("x_moody.a", [])]);
+    REFUSAL.set(Some(Failure::new(FailureClass::AlreadyExists, "it is there")));
+    DENYING.set(true);
+    assert!(!bench.deploy(&declared).succeeded());
+    assert!(bench.records()["a"].current.as_ref().unwrap().is_interrupted());
+    DENYING.set(false);
+    bench.deployed(&declared);
+    assert_eq!(MADE.with_borrow(Vec::len), 1);
+}

@@ -15,7 +15,7 @@ pub use objects::Kind;
 
 pub(crate) use consistency::LATE_MAX;
 pub(crate) use faults::Weather;
-pub(crate) use objects::{Caller, Effect, ObjectId, Spec, Who};
+pub(crate) use objects::{Caller, Effect, HOME, ObjectId, Spec, Who};
 pub(crate) use request::{Asking, Line, Refusal, Request, Seen};
 
 use std::collections::BTreeMap;
@@ -83,6 +83,11 @@ impl Cloud {
         contents.objects.iter().map(told).collect()
     }
 
+    /// Where all objects are.
+    pub(crate) fn regions(&self) -> BTreeMap<ObjectId, u64> {
+        self.lock().objects.iter().map(|(id, object)| (id.clone(), object.region)).collect()
+    }
+
     /// Puts an object there by hand.
     pub(crate) fn put_by_hand(&self, kind: Kind, name: String, spec: Spec) {
         let made = Request::Create { kind, name: Some(name), spec, token: None, tags: BTreeMap::new() };
@@ -133,6 +138,11 @@ impl Cloud {
         let mut contents = self.lock();
         let contents = &mut *contents;
         contents.ghosts.retain(|_, ghost| ghost.until > now);
+        let region = who.region();
+        if let Some(id) = request.object() {
+            contents.refuse_elsewhere(id, region)?;
+        }
+        let region = region.unwrap_or(HOME);
         match request {
             Request::Create { kind, name, spec, token, tags } => {
                 let known = token.as_ref().and_then(|token| contents.tokens.get(token));
@@ -143,15 +153,23 @@ impl Cloud {
                     object.complete |= complete;
                     return Ok(object.seen(&id));
                 }
-                contents.refuse_taken(kind, name.as_deref())?;
+                contents.refuse_taken(kind, region, name.as_deref())?;
                 contents.refuse_missing(&spec)?;
                 contents.made += 1;
                 let id = format!("{}-{}", kind.word(), contents.made);
                 let visible_from = now + contents.lateness.draw(&mut contents.dice);
                 let uses = spec.uses().cloned().collect();
                 let shown = shown(&spec);
-                let object =
-                    Object { kind, name: name.clone(), tags, spec, complete, before: None, visible_from };
+                let object = Object {
+                    kind,
+                    name: name.clone(),
+                    region,
+                    tags,
+                    spec,
+                    complete,
+                    before: None,
+                    visible_from,
+                };
                 let seen = object.seen(&id);
                 contents.objects.insert(id.clone(), object);
                 if let Some(token) = token {
@@ -190,7 +208,7 @@ impl Cloud {
             Request::Inspect { id } => {
                 contents.objects.get(&id).map(|object| object.seen(&id)).ok_or(Refusal::Gone)
             }
-            Request::Find { kind, name } => contents.find(kind, &name, now, &self.log),
+            Request::Find { kind, name } => contents.find(kind, region, &name, now, &self.log),
         }
     }
 
@@ -204,9 +222,18 @@ impl Cloud {
 }
 
 impl Contents {
-    fn refuse_taken(&self, kind: Kind, name: Option<&str>) -> Result<(), Refusal> {
+    /// Nobody sees what is in another region.
+    fn refuse_elsewhere(&self, id: &str, region: Option<u64>) -> Result<(), Refusal> {
+        let there = self.objects.get(id).or_else(|| self.ghosts.get(id).map(|ghost| &ghost.object));
+        match there.zip(region) {
+            Some((object, region)) if object.region != region => Err(Refusal::Gone),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_taken(&self, kind: Kind, region: u64, name: Option<&str>) -> Result<(), Refusal> {
         let Some(name) = name.filter(|_| kind.is_unique()) else { return Ok(()) };
-        let bears = |object: &Object| object.kind == kind && object.name.as_deref() == Some(name);
+        let bears = |object: &Object| object.is_called(kind, region, name);
         if self.objects.values().any(bears) {
             return Err(Refusal::Taken);
         }
@@ -232,8 +259,8 @@ impl Contents {
         self.objects.get(id).ok_or(Refusal::Gone).and_then(|object| object.seen_at(id, now, log))
     }
 
-    fn find(&self, kind: Kind, name: &str, now: Duration, log: &Log) -> Result<Seen, Refusal> {
-        let bears = |object: &Object| object.kind == kind && object.name.as_deref() == Some(name);
+    fn find(&self, kind: Kind, region: u64, name: &str, now: Duration, log: &Log) -> Result<Seen, Refusal> {
+        let bears = |object: &Object| object.is_called(kind, region, name);
         let named = self.objects.iter().filter(|(_, object)| bears(object));
         // Of several, the ones that say whose they are come first.
         let named = named.max_by_key(|(_, object)| !object.tags.is_empty());
@@ -242,6 +269,10 @@ impl Contents {
 }
 
 impl Object {
+    fn is_called(&self, kind: Kind, region: u64, name: &str) -> bool {
+        self.kind == kind && self.region == region && self.name.as_deref() == Some(name)
+    }
+
     /// The object as it is.
     fn seen(&self, id: &str) -> Seen {
         Seen { id: id.to_owned(), spec: self.spec.clone(), tags: self.tags.clone(), complete: self.complete }

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use trueup_core::Address;
 
+/// The region of what nobody configured.
+pub(crate) const HOME: u64 = 0;
+
 /// What tells an object from all others.
 pub(crate) type ObjectId = String;
 
@@ -83,6 +86,8 @@ impl Spec {
 pub(crate) struct Object {
     pub(crate) kind: Kind,
     pub(crate) name: Option<String>,
+    /// Where it is: nobody sees it from elsewhere.
+    pub(crate) region: u64,
     pub(crate) tags: BTreeMap<String, String>,
     pub(crate) spec: Spec,
     /// Whether all of it was made.
@@ -111,6 +116,8 @@ pub(crate) struct Caller {
     pub(crate) origin: Address,
     /// The generation.
     pub(crate) generation: u64,
+    /// Where it is asked.
+    pub(crate) region: u64,
 }
 
 impl fmt::Display for Caller {
@@ -126,6 +133,16 @@ pub(crate) enum Who {
     Engine(Caller),
     /// Someone else.
     Hand,
+}
+
+impl Who {
+    /// Where they look; a person looks everywhere.
+    pub(crate) fn region(&self) -> Option<u64> {
+        match self {
+            Who::Engine(caller) => Some(caller.region),
+            Who::Hand => None,
+        }
+    }
 }
 
 /// What became of an object.

@@ -95,12 +95,18 @@ impl Line {
     }
 
     /// Asks something of the cloud on behalf of a call.
-    pub(crate) async fn ask(&self, context: &CallContext, request: Request) -> Result<Seen, Refusal> {
+    pub(crate) async fn ask(
+        &self,
+        context: &CallContext,
+        region: u64,
+        request: Request,
+    ) -> Result<Seen, Refusal> {
         let caller = Caller {
             process: self.process.number(),
             address: context.address.clone(),
             origin: context.owner.origin.clone(),
             generation: context.generation,
+            region,
         };
         let answer = self.travel(&caller, request.clone()).await;
         match (&answer, &request) {
@@ -150,6 +156,7 @@ impl Line {
                 uses: request.uses(),
             });
         }
+        self.process.sends();
         let mut sent = Sent { line: self, caller, request: Some(request.clone()) };
         self.wait(there).await;
         if let Some(Fault::Slow(time)) = fault {
@@ -180,7 +187,7 @@ impl Line {
             }
             Some(Fault::FailedAfter) => {
                 self.wait(back).await;
-                return Err(Refusal::Lost);
+                return Err(if request.is_blind() { Refusal::Lost } else { self.misleading() });
             }
             Some(Fault::Hang) => self.wait(Duration::from_secs(1_000_000)).await,
             Some(Fault::Duplicate) => drop(self.cloud.perform(&who, request, complete)),
@@ -200,6 +207,15 @@ impl Line {
     pub(crate) fn draw(&self, below: u64) -> u64 {
         self.cloud.lock().weather.dice().below(below)
     }
+
+    /// What is said of something that happened all the same.
+    fn misleading(&self) -> Refusal {
+        match self.draw(3) {
+            0 => Refusal::Lost,
+            1 => Refusal::Unavailable,
+            _ => Refusal::Throttled(Duration::from_secs(1)),
+        }
+    }
 }
 
 /// A request on its way. If whoever sent it is gone, it may arrive all the same.
@@ -211,6 +227,7 @@ struct Sent<'a> {
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
+        self.line.process.hears();
         let Some(request) = self.request.take().filter(Request::changes) else { return };
         let now = self.line.cloud.clock.elapsed();
         // It may be under way for as long as nobody else may begin, and no longer.
@@ -248,6 +265,11 @@ impl Request {
         }
     }
 
+    /// Whether nobody could find out what it made.
+    fn is_blind(&self) -> bool {
+        matches!(self, Request::Create { kind: Kind::Stone, .. })
+    }
+
     /// Whether nothing keeps it from making a second object if it arrives twice.
     fn is_unprotected(&self) -> bool {
         match self {
@@ -256,7 +278,7 @@ impl Request {
         }
     }
 
-    fn object(&self) -> Option<&ObjectId> {
+    pub(super) fn object(&self) -> Option<&ObjectId> {
         match self {
             Request::Update { id, .. }
             | Request::Delete { id }

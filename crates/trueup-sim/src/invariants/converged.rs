@@ -8,7 +8,7 @@ use trueup_state::{Record, Status};
 
 use super::model::{Known, Watch, object_of};
 use super::{Judged, Violation, require};
-use crate::cloud::{Kind, ObjectId, Spec};
+use crate::cloud::{HOME, Kind, ObjectId, Spec};
 use crate::run::Simulated;
 use crate::scenario::{COLOURS, Sketch};
 
@@ -69,6 +69,18 @@ pub(crate) fn cloud_is_as_the_program_says(
         known.made_for.is_some() && !known.forgotten && !expected.contains(id) && !unfindable(known)
     });
     require(left.is_none(), "INV-5", || format!("{:?} is left over", left.map(|(id, _)| id)))
+}
+
+/// INV-5: all that is declared is where its provider leads.
+pub(crate) fn objects_are_in_place(
+    watch: &Watch,
+    sketch: &Sketch,
+    regions: &BTreeMap<ObjectId, u64>,
+) -> Judged {
+    let here = sketch.region.unwrap_or(HOME);
+    let current = |record: &Arc<Record>| record.current.as_ref().and_then(object_of);
+    let elsewhere = watch.records.values().filter_map(current).find(|id| regions.get(id) != Some(&here));
+    require(elsewhere.is_none(), "INV-5", || format!("{elsewhere:?} is not in region {here}"))
 }
 
 /// INV-5: a scenario that was cut off ends as the same one that was not, and if only the cut was different, one rerun

@@ -39,7 +39,7 @@ use std::time::Duration;
 
 pub(crate) use held::every_object_is_held;
 pub(crate) use journalled::acknowledged_writes_survive;
-pub(crate) use model::{Watch, object_of};
+pub(crate) use model::{Known, Watch, object_of};
 pub(crate) use secrets::{CANARY, canaries_appear_nowhere};
 
 use crate::log::Happened;

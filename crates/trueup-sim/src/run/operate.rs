@@ -15,7 +15,7 @@ use trueup_state::{Acquired, Holder as LeaseHolder, Store};
 use super::kill::{Driven, drive};
 use super::{World, at_once, scope};
 use crate::actor;
-use crate::cloud::{Line, Weather};
+use crate::cloud::{HOME, Line, Weather};
 use crate::invariants::{Violation, canaries_appear_nowhere, stopping};
 use crate::log::{Happened, Orders};
 use crate::process::{Incident, Process};
@@ -57,12 +57,16 @@ impl World {
     /// Performs one step.
     pub(super) async fn perform(&mut self, step: &Step) {
         for edit in &step.edits {
-            let moves = self.sketch.moves.len();
+            let (moves, region) = (self.sketch.moves.len(), self.sketch.region);
             self.sketch.edit(edit);
+            (self.sketch.region != region).then(|| self.log.count(Ingredient::Configured));
             (self.sketch.moves.len() < moves).then(|| self.log.count(Ingredient::Reused));
         }
         self.upgraded |= step.upgrade;
-        if step.loses_state {
+        let here = self.sketch.region.unwrap_or(HOME);
+        // Nobody finds what is elsewhere without the state.
+        if step.loses_state && self.cloud.regions().values().all(|region| *region == here) {
+            self.sketch.pinned = true;
             // Whoever was killed before has nothing under way any more when it is noticed.
             self.clock.sleep(LEASE_TERM * 2).await;
             self.cloud.truth();
@@ -125,6 +129,7 @@ impl World {
                 cancelling.cancel();
             }
             Incident::Unlock => unlock(&disk),
+            Incident::Suspend(_) => log.count(Ingredient::Suspend),
             Incident::Deed(deed) => {
                 log.count(Ingredient::DeedDuring);
                 let done = actor::perform(&cloud, deed);

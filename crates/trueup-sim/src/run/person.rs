@@ -4,6 +4,7 @@ use trueup_engine::HandChange;
 use trueup_state::Status;
 
 use super::World;
+use crate::invariants::Known;
 use crate::log::Happened;
 use crate::scenario::Operation;
 use crate::tally::Ingredient;
@@ -21,7 +22,10 @@ impl World {
         // Nor does anything else find what was lost with the state and nobody declares.
         let declared: Vec<_> = self.sketch.items.keys().flat_map(|it| self.sketch.origins(*it)).collect();
         let lost: Vec<String> = self.log.ask(|watch| {
-            let mut lost: Vec<_> = watch.live().filter(|(_, known)| known.lost || known.orphaned).collect();
+            // What was found after that and never changed since: nobody knows what it uses.
+            let unknown = |known: &Known| known.found && at_their_end;
+            let is_lost = |known: &Known| known.lost || known.orphaned || unknown(known);
+            let mut lost: Vec<_> = watch.live().filter(|(_, known)| is_lost(known)).collect();
             lost.retain(|(_, known)| {
                 let origin = known.made_for.as_ref().map(|(origin, _)| origin);
                 // What is still not found stands in the way.

@@ -69,7 +69,8 @@ impl World {
                 self.log.judge(|_| Err(Violation { invariant: "INV-4", what }));
             }
         }
-        let truth = self.cloud.truth();
+        let (truth, regions) = (self.cloud.truth(), self.cloud.regions());
+        self.log.judge(|watch| converged::objects_are_in_place(watch, &self.sketch, &regions));
         self.log.judge(|watch| converged::cloud_is_as_the_program_says(watch, &self.sketch, &truth));
         self.end = self.log.ask(|watch| converged::shown(watch, &truth));
         self.work_left = self.effects() - before;

@@ -26,6 +26,8 @@ pub enum Edit {
     Protect(u64),
     /// It gets another address.
     Rename(u64),
+    /// The provider block says another region, or there is none any more.
+    Configure(Option<u64>),
 }
 
 impl Sketch {
@@ -52,6 +54,8 @@ impl Sketch {
                     self.rename(number);
                 }
             }
+            Edit::Configure(region) if !self.pinned => self.region = *region,
+            Edit::Configure(_) => {}
         }
         self.stiffen();
     }

@@ -2,7 +2,7 @@
 
 use super::{Edit, Item, Operation, Rival, Scenario, Step};
 use crate::actor::Deed;
-use crate::cloud::{Faults, Kind, Lateness};
+use crate::cloud::{Faults, HOME, Kind, Lateness};
 use crate::process::Incident;
 use crate::random::Dice;
 use crate::store::StoreFaults;
@@ -79,6 +79,7 @@ fn incident(dice: &mut Dice) -> Incident {
         0..=4 => Incident::Kill,
         5 | 6 => Incident::Cancel,
         7 => Incident::Unlock,
+        8 => Incident::Suspend(*dice.pick(&[20, 70, 300])),
         _ => Incident::Deed(deed(dice)),
     }
 }
@@ -107,6 +108,9 @@ fn deed(dice: &mut Dice) -> Deed {
 
 fn edit(dice: &mut Dice) -> Edit {
     let link = |dice: &mut Dice| dice.percent(75).then(|| dice.below(12));
+    if dice.percent(6) {
+        return Edit::Configure(*dice.pick(&[None, Some(HOME), Some(1), Some(2)]));
+    }
     match dice.below(20) {
         0..=2 => Edit::Add(Box::new(item(dice))),
         3..=5 => Edit::Remove(dice.below(12)),

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_core::{Address, Path, Value};
-use trueup_program::{Expression, MoveDeclaration, Node, Program, Reference, ResourceDeclaration};
+use trueup_program::{
+    Expression, MoveDeclaration, Node, Program, ProviderDeclaration, Reference, ResourceDeclaration,
+};
 
 use crate::cloud::Kind;
 use crate::invariants::CANARY;
@@ -32,8 +34,14 @@ pub struct Sketch {
     pub retired: BTreeSet<u64>,
     /// No number of what was added was as great.
     pub used: u64,
+    /// What its provider block says, if it has one: where objects are.
+    pub region: Option<u64>,
+    /// Whether objects are where they are for good: whoever has lost the state looks in one place alone.
+    pub pinned: bool,
     /// Numbers whose replacement deletes first, or once did: of itself, or because of what it depends on.
     pub stiff: BTreeSet<u64>,
+    /// What each number ever referred to: its object may still use it when that is replaced.
+    pub linked: BTreeMap<u64, BTreeSet<u64>>,
 }
 
 /// A resource.
@@ -101,10 +109,14 @@ impl Sketch {
 
     /// Notes whose replacement deletes first by now.
     pub(crate) fn stiffen(&mut self) {
+        for (number, item) in &self.items {
+            self.linked.entry(*number).or_default().extend(item.links());
+        }
         loop {
             let stiff = |number: &u64, item: &Item| {
                 let own = item.kind == Kind::Page || item.delete_first;
-                !self.stiff.contains(number) && (own || item.links().any(|link| self.stiff.contains(&link)))
+                let linked = self.linked.get(number).is_some_and(|links| !links.is_disjoint(&self.stiff));
+                !self.stiff.contains(number) && (own || linked)
             };
             let found: Vec<u64> =
                 self.items.iter().filter(|(number, item)| stiff(number, item)).map(|(it, _)| *it).collect();
@@ -149,6 +161,7 @@ impl Sketch {
             stack: STACK.into(),
             resources: self.items.keys().map(|number| self.declaration(*number)).collect(),
             moves: moves.collect(),
+            providers: self.region.map(provider).into_iter().collect(),
             ..Program::default()
         }
     }
@@ -180,6 +193,12 @@ impl Sketch {
         declared.options.delete_first = item.delete_first.then_some(true);
         declared
     }
+}
+
+/// A block of the provider that puts objects there.
+fn provider(region: u64) -> ProviderDeclaration {
+    let config = Node::Object(vec![("region".into(), Value::from(region).into())]);
+    ProviderDeclaration { name: "s".into(), config: Expression::new(config) }
 }
 
 /// The address of a resource of a kind and number.

@@ -44,6 +44,9 @@ impl fmt::Display for Sketch {
             }
             writeln!(f)?;
         }
+        if let Some(region) = self.region {
+            writeln!(f, "    its provider is configured for region {region}")?;
+        }
         for (kind, from, to) in &self.moves {
             writeln!(f, "    {} r{from} is now r{to}", kind.word())?;
         }

@@ -7,9 +7,9 @@ mod named;
 mod plain;
 
 use trueup_core::{FieldType, Value};
-use trueup_provider::{CallContext, Error, NativeProvider, Outputs, RawState, Registry, Result, Traits};
+use trueup_provider::{Context, Error, Inputs, NativeProvider, Outputs, RawState, Registry, Result, Traits};
 
-use crate::cloud::{Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
+use crate::cloud::{HOME, Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
 
 /// How long a new object may stay out of sight: requests travel for a moment, and then there is lateness.
 const WINDOW: std::time::Duration = LATE_MAX.saturating_add(std::time::Duration::from_secs(1));
@@ -62,11 +62,22 @@ fn migrated(state: RawState) -> RawState {
     RawState { outputs: state.outputs.with_entry("shape", Value::string("square")), ..state }
 }
 
+/// What the provider is told: where its objects are.
+#[derive(Inputs)]
+struct Settings {
+    region: Option<u64>,
+}
+
+/// Where the objects of a provider are. Of those that are elsewhere it knows nothing.
+pub(crate) struct Region(u64);
+
 /// All types, as one release knows them, on the line of one process.
 pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
     let line = line.clone();
     let of = move || line.clone();
-    let provider = NativeProvider::new("s");
+    let provider = NativeProvider::configured("s", async |settings: Settings| {
+        Ok(Region(settings.region.unwrap_or(HOME)))
+    });
     let provider = if upgraded {
         provider
             .crud_with::<plain::LaterBox>("box", of.clone())
@@ -86,14 +97,14 @@ pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
 /// Asks the cloud, and says what went wrong in the engine's words; of half-made objects in those of a release.
 async fn ask<Out: From<Seen> + FieldType>(
     line: &Line,
-    context: &CallContext,
+    context: &Context<Region>,
     request: Request,
 ) -> Result<Seen> {
     let secret = match &request {
         Request::Create { spec, .. } | Request::Update { spec, .. } => spec.secret.clone(),
         _ => None,
     };
-    let answer = line.ask(context, request).await;
+    let answer = line.ask(context, context.config().0, request).await;
     answer.map_err(|refusal| error::<Out>(line, refusal, secret.as_deref().unwrap_or("nothing")))
 }
 
@@ -122,7 +133,7 @@ fn error<Out: From<Seen> + FieldType>(line: &Line, refusal: Refusal, told: &str)
 }
 
 /// The object of this name, if there is one.
-async fn find(line: &Line, context: &CallContext, kind: Kind, name: String) -> Result<Option<Seen>> {
+async fn find(line: &Line, context: &Context<Region>, kind: Kind, name: String) -> Result<Option<Seen>> {
     match ask::<Shown>(line, context, Request::Find { kind, name }).await {
         Ok(seen) => Ok(Some(seen)),
         Err(error) if *error.class() == trueup_core::FailureClass::NotFound => Ok(None),

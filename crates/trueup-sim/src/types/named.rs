@@ -1,8 +1,8 @@
 //! Types of the convergent contract: one whose name the engine chooses, one whose name the program chooses.
 
-use trueup_provider::{Context, Converge, Current, Inputs, NoConfig, Ownership, Result, Sightings, Traits};
+use trueup_provider::{Context, Converge, Current, Inputs, Ownership, Result, Sightings, Traits};
 
-use super::{Shown, ask, find};
+use super::{Region, Shown, ask, find};
 use crate::cloud::{Kind, Line, Request, Seen, Spec};
 
 /// Under a name of the engine.
@@ -55,13 +55,13 @@ macro_rules! convergent {
                 }
             }
 
-            fn called(&self, context: &Context) -> String {
-                let called: fn(&Self, &Context) -> String = $called;
+            fn called(&self, context: &Context<Region>) -> String {
+                let called: fn(&Self, &Context<Region>) -> String = $called;
                 called(self, context)
             }
 
             /// The object of its name, if there is one and it is its own.
-            async fn own(&self, context: &Context) -> Result<Option<String>> {
+            async fn own(&self, context: &Context<Region>) -> Result<Option<String>> {
                 let found = find(&self.line, context, $kind, self.called(context)).await?;
                 Ok(found
                     .filter(|seen| context.recognise(&seen.tags) != Ownership::Unowned)
@@ -71,13 +71,13 @@ macro_rules! convergent {
 
         impl Converge for $name {
             type Output = Shown;
-            type Config = NoConfig;
+            type Config = Region;
 
             fn traits() -> Traits {
                 super::traits()
             }
 
-            async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<Shown> {
+            async fn reconcile(&self, context: &Context<Region>, current: &Current<Self>) -> Result<Shown> {
                 let spec = self.spec();
                 let known = match &current.output {
                     Some(output) => Some(output.id.clone()),
@@ -104,7 +104,11 @@ macro_rules! convergent {
                 Ok(ask::<Shown>(&self.line, context, request).await?.into())
             }
 
-            async fn read(&self, context: &Context, prior: Option<&Shown>) -> Result<Sightings<Shown>> {
+            async fn read(
+                &self,
+                context: &Context<Region>,
+                prior: Option<&Shown>,
+            ) -> Result<Sightings<Shown>> {
                 let found = match prior {
                     Some(prior) => {
                         Some(ask::<Shown>(&self.line, context, Request::Read { id: prior.id.clone() }).await?)
@@ -117,7 +121,7 @@ macro_rules! convergent {
                 }))
             }
 
-            async fn delete(&self, context: &Context, output: &Shown) -> Result<()> {
+            async fn delete(&self, context: &Context<Region>, output: &Shown) -> Result<()> {
                 ask::<Shown>(&self.line, context, Request::Delete { id: output.id.clone() }).await.map(|_| ())
             }
         }

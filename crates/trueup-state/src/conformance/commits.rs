@@ -84,7 +84,8 @@ pub(super) async fn a_stale_version_is_refused_and_nothing_of_its_batch_is_writt
             (id(3), create_begun("c")),
         ]);
         writes[1].expected = wrong;
-        let batch = Batch { writes, history: vec![line("run-1", 0, "mine")], outputs: Some(true.into()) };
+        let (history, outputs) = (vec![line("run-1", 0, "mine")], Some(true.into()));
+        let batch = Batch { writes, history, outputs, ..Batch::default() };
         let conflict = StoreError::Conflict { address: address("b").to_string() };
         let refused = writer.try_commit(&batch).await;
         assert_eq!(refused, Err(conflict), "a write that expects {wrong:?} should be refused");

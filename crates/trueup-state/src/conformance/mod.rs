@@ -53,6 +53,7 @@ pub async fn check(stores: &impl StoreUnderTest) {
     records::a_reopened_store_holds_all_that_was_committed(stores).await;
     records::names_that_are_prefixes_of_one_another_never_mix(stores).await;
     records::outputs_stay_until_others_are_committed(stores).await;
+    records::configurations_stay_until_others_are_committed(stores).await;
     records::scopes_are_listed_once_they_hold_anything(stores).await;
 
     commits::versions_grow_and_only_what_changed_gets_a_new_one(stores).await;

@@ -9,6 +9,7 @@ use super::StoreUnderTest;
 use super::samples::{create_begun, holder, id, line, scope};
 use super::shop::adopted;
 use super::writer::{Writer, load};
+use crate::configurations::{Configuration, Configurations};
 use crate::entry::Step;
 use crate::lease::Acquired;
 use crate::moving::{MoveError, Moved, move_scope};
@@ -24,7 +25,10 @@ async fn filled<S: StoreUnderTest>(stores: &S) -> (S::Place, Arc<dyn Store>) {
     writer.commit([(id(2), create_begun("b")), (id(3), create_begun("c"))]).await;
     writer.commit([(id(3), Step::Abandoned { number: 0 })]).await;
     let history = vec![line("run-1", 0, "one"), line("run-1", 1, "two"), line("run-0", 0, "other")];
-    let batch = Batch { history, outputs: Some(value!({ port: 8080 })), ..Batch::default() };
+    let mut configurations = Configurations::default();
+    configurations.add(Configuration::new("std", &value!({ folder: "sub" })));
+    let (outputs, configurations) = (Some(value!({ port: 8080 })), Some(configurations));
+    let batch = Batch { history, outputs, configurations, ..Batch::default() };
     store.commit(&scope(), writer.lease.token, &batch).await.expect("the lease is ours");
     writer.finish().await;
     (place, store)
@@ -43,6 +47,7 @@ pub(super) async fn a_move_takes_everything_along_and_closes_the_old_store(store
     let after = load(&to, &scope()).await;
     assert_eq!(records(&after), records(&before));
     assert_eq!(after.outputs, before.outputs);
+    assert_eq!(after.configurations, before.configurations);
     assert_eq!(to.runs(&scope()).await, from.runs(&scope()).await, "the runs should come in the same order");
     assert_eq!(to.history(&scope(), "run-1").await, from.history(&scope(), "run-1").await);
     for (record, _) in after.records {

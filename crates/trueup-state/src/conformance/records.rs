@@ -5,6 +5,7 @@ use trueup_core::value;
 use super::StoreUnderTest;
 use super::samples::{awkward, create_begun, hard_life, id, line, scope, settled};
 use super::writer::{Writer, load};
+use crate::configurations::{Configuration, Configurations};
 use crate::store::{Batch, Scope, Snapshot};
 
 /// STATE-5.
@@ -35,7 +36,7 @@ pub(super) async fn a_reopened_store_holds_all_that_was_committed(stores: &impl 
     let store = stores.open(&place).await;
     let mut writer = Writer::start(&store, &scope(), "run-1").await;
     let writes = writer.writes(hard_life().into_iter().map(|step| (id(1), step)));
-    let batch = Batch { writes, history: vec![], outputs: Some(awkward()) };
+    let batch = Batch { writes, outputs: Some(awkward()), ..Batch::default() };
     writer.commit_batch(batch).await;
     let (before, journal) = (load(&store, &scope()).await, store.journal(&scope(), id(1)).await);
     writer.finish().await;
@@ -64,7 +65,9 @@ pub(super) async fn names_that_are_prefixes_of_one_another_never_mix(stores: &im
         // The same id and address everywhere, so that nothing else tells them apart.
         let writes = writer.writes([(id(1), create_begun("a")), (id(1), settled(number as u64))]);
         let history = vec![line("run-1", 0, &number.to_string())];
-        writer.commit_batch(Batch { writes, history, outputs: Some(value!(number as u64)) }).await;
+        writer
+            .commit_batch(Batch { writes, history, outputs: Some(value!(number as u64)), ..Batch::default() })
+            .await;
         writers.push(writer);
     }
     for (number, writer) in writers.iter().enumerate() {
@@ -92,6 +95,25 @@ pub(super) async fn outputs_stay_until_others_are_committed(stores: &impl StoreU
     assert_eq!(load(&store, &scope()).await.outputs, Some(awkward()), "a batch without any should keep them");
     writer.commit_batch(Batch { outputs: Some(value!({})), ..Batch::default() }).await;
     assert_eq!(load(&store, &scope()).await.outputs, Some(value!({})), "later ones should replace them");
+}
+
+/// DELETE-11.
+pub(super) async fn configurations_stay_until_others_are_committed(stores: &impl StoreUnderTest) {
+    let store = stores.open(&stores.place().await).await;
+    let mut writer = Writer::start(&store, &scope(), "run-1").await;
+    let mut configurations = Configurations::default();
+    configurations.add(Configuration::new("std", &value!({ folder: "sub", odd: (awkward()) })));
+    let committed = Some(configurations.clone());
+    writer.commit_batch(Batch { configurations: committed, ..Batch::default() }).await;
+    let loaded = load(&store, &scope()).await;
+    assert_eq!(loaded.configurations, configurations, "configurations should come back exactly");
+    writer.commit([(id(1), create_begun("a"))]).await;
+    let loaded = load(&store, &scope()).await;
+    assert_eq!(loaded.configurations, configurations, "a batch without any should keep them");
+    let none = Some(Configurations::default());
+    writer.commit_batch(Batch { configurations: none, ..Batch::default() }).await;
+    let loaded = load(&store, &scope()).await;
+    assert!(loaded.configurations.is_empty(), "later ones should replace them");
 }
 
 /// STATE-1.

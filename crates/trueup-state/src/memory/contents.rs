@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use trueup_core::Value;
 
+use crate::configurations::Configurations;
 use crate::entry::{Entry, Step};
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 use crate::record::{Record, RecordId};
@@ -23,6 +24,7 @@ pub(super) struct Contents {
     records: BTreeMap<RecordId, (Arc<Record>, Version)>,
     journal: BTreeMap<RecordId, Vec<Entry>>,
     outputs: Option<Value>,
+    configurations: Configurations,
     /// In the order in which their first lines came.
     runs: Vec<Run>,
     /// The highest token so far; stays when the lease is given back, so that tokens only grow.
@@ -40,7 +42,11 @@ struct Run {
 
 impl Contents {
     pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot { records: self.records.values().cloned().collect(), outputs: self.outputs.clone() }
+        Snapshot {
+            records: self.records.values().cloned().collect(),
+            outputs: self.outputs.clone(),
+            configurations: self.configurations.clone(),
+        }
     }
 
     pub(super) fn journal(&self, id: RecordId) -> Vec<Entry> {
@@ -87,6 +93,9 @@ impl Contents {
         }
         if let Some(outputs) = &batch.outputs {
             self.outputs = Some(outputs.clone());
+        }
+        if let Some(configurations) = &batch.configurations {
+            self.configurations = configurations.clone();
         }
         Ok(self.version)
     }

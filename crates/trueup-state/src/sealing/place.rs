@@ -35,6 +35,7 @@ pub(super) enum Part {
     Bindings,
     Pending,
     Private,
+    Configuration,
 }
 
 impl Part {
@@ -46,6 +47,7 @@ impl Part {
             Part::Bindings => "bindings",
             Part::Pending => "pending",
             Part::Private => "private",
+            Part::Configuration => "configuration",
         }
     }
 }

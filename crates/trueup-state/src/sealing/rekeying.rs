@@ -36,6 +36,8 @@ pub struct Forgotten {
     pub fields: Vec<(Address, Vec<String>)>,
     /// The stack's outputs.
     pub outputs: Vec<String>,
+    /// Configurations of providers.
+    pub configurations: Vec<String>,
     /// Whether the keyring was given up as well: no key opens it.
     pub keyring: bool,
 }
@@ -96,7 +98,7 @@ pub async fn forget(
     };
     let snapshot = store.load(scope).await?;
     let mut forgotten = Forgotten { keyring: stored.is_some() && keys.is_none(), ..Forgotten::default() };
-    let mut left = Snapshot { records: Vec::new(), outputs: None };
+    let mut left = Snapshot::default();
     for (record, version) in snapshot.records {
         let mut fields = Vec::new();
         let after = Worker::new(scope, Work::Forget(keys.as_ref(), &mut fields)).record(&record);
@@ -112,6 +114,9 @@ pub async fn forget(
         let work = Work::Forget(keys.as_ref(), &mut forgotten.outputs);
         left.outputs = Worker::new(scope, work).outputs(outputs).expect("giving up cannot fail");
     }
+    let work = Work::Forget(keys.as_ref(), &mut forgotten.configurations);
+    let configurations = Worker::new(scope, work).configurations(&snapshot.configurations);
+    left.configurations = configurations.expect("giving up cannot fail").unwrap_or_default();
     let Some(lease) = lease else { return Ok(forgotten) };
     write(store, scope, lease, left).await?;
     if forgotten.keyring {
@@ -124,9 +129,10 @@ pub async fn forget(
 
 /// Writes records that differ from those that are stored in their secrets alone.
 async fn write(store: &dyn Store, scope: &Scope, lease: &Lease, after: Snapshot) -> Result<(), StoreError> {
-    let Snapshot { records, outputs } = after;
+    let Snapshot { records, outputs, configurations } = after;
+    let configurations = Some(configurations).filter(|it| !it.is_empty());
     // Without outputs or records too: that nobody else holds the lease now is checked with it.
-    store.commit(scope, lease.token, &Batch { outputs, ..Batch::default() }).await?;
+    store.commit(scope, lease.token, &Batch { outputs, configurations, ..Batch::default() }).await?;
     for records in records.chunks(BATCH) {
         store.renew(scope, lease).await?;
         let writes = records.iter().map(resealing).collect();

@@ -143,7 +143,11 @@ fn sealed(scope: &Scope, batch: &Batch, keys: &Keys) -> Batch {
         .outputs
         .as_ref()
         .map(|outputs| worker.outputs(outputs).expect(SEALABLE).unwrap_or_else(|| outputs.clone()));
-    Batch { writes, history: batch.history.clone(), outputs }
+    let configurations = batch
+        .configurations
+        .as_ref()
+        .map(|it| worker.configurations(it).expect(SEALABLE).unwrap_or_else(|| it.clone()));
+    Batch { writes, history: batch.history.clone(), outputs, configurations }
 }
 
 /// How the secrets of a batch stand.
@@ -156,6 +160,7 @@ fn found_in(scope: &Scope, batch: &Batch) -> Found {
         let _ = write.record.as_ref().map(|record| worker.record(record));
     }
     let _ = batch.outputs.as_ref().map(|outputs| worker.outputs(outputs));
+    let _ = batch.configurations.as_ref().map(|it| worker.configurations(it));
     found
 }
 

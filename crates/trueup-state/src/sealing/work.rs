@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use super::cipher::{KeyId, SealingKey};
 use super::keyring::Keys;
 use super::place::{Part, Place, Subject};
+use crate::configurations::{ConfigurationNumber, Configurations};
 use crate::entry::{Entry, Step};
 use crate::record::{Attempt, Generation, Record, Status};
 use crate::store::{Scope, Snapshot};
@@ -111,6 +112,9 @@ impl<'a> Worker<'a> {
         if let Some(done) = snapshot.outputs.as_ref().map(|it| self.outputs(it)).transpose()?.flatten() {
             snapshot.outputs = Some(done);
         }
+        if let Some(done) = self.configurations(&snapshot.configurations)? {
+            snapshot.configurations = done;
+        }
         Ok(snapshot)
     }
 
@@ -119,6 +123,7 @@ impl<'a> Worker<'a> {
         // Whoever only looks changes nothing and meets nothing that could fail.
         let _ = snapshot.records.iter().try_for_each(|(record, _)| self.record(record).map(drop));
         let _ = snapshot.outputs.as_ref().map(|outputs| self.outputs(outputs));
+        let _ = self.configurations(&snapshot.configurations);
     }
 
     /// A record after the work; `None` if it has nothing to do with secrets.
@@ -168,6 +173,22 @@ impl<'a> Worker<'a> {
         let mut outputs = outputs.clone();
         self.value(&mut outputs, Part::Outputs, Path::ROOT)?;
         Ok(Some(outputs))
+    }
+
+    /// Configurations of providers after the work; `None` if they have nothing to do with secrets.
+    pub(super) fn configurations(
+        &mut self,
+        configurations: &Configurations,
+    ) -> Result<Option<Configurations>, Unopened> {
+        if !configurations.iter().any(|(_, it)| it.value.contains_secret()) {
+            return Ok(None);
+        }
+        self.about(Subject::Stack, None);
+        let mut configurations = configurations.clone();
+        for (ConfigurationNumber(number), value) in configurations.values_mut() {
+            self.value(value, Part::Configuration, Path::ROOT.join(PathStep::Index(number)))?;
+        }
+        Ok(Some(configurations))
     }
 
     fn about(&mut self, subject: Subject, named: Option<String>) {

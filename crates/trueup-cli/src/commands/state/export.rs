@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use trueup_core::Value;
-use trueup_state::Record;
 use trueup_state::sealing::is_sealed_throughout;
+use trueup_state::{Configurations, Record};
 
 use crate::arguments::StageArgs;
 use crate::exit::Exit;
@@ -43,6 +43,9 @@ pub(super) struct Export {
     pub(super) records: Vec<Record>,
     #[serde(default, with = "trueup_core::recorded")]
     pub(super) outputs: Option<Value>,
+    /// The configurations of providers that the objects were made with.
+    #[serde(default, skip_serializing_if = "Configurations::is_empty")]
+    pub(super) configurations: Configurations,
     /// What seals the secrets, itself sealed; `None` if they are open, or there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) keyring: Option<String>,
@@ -71,6 +74,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResu
         stage: workplace.stage.value.to_string(),
         records,
         outputs: snapshot.outputs,
+        configurations: snapshot.configurations,
         keyring,
     };
     let text = serde_json::to_string_pretty(&export);

@@ -48,7 +48,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
         return Ok(Exit::Done);
     }
     let lease = take_lease(session, &*store, &scope, "state import").await?;
-    let batch = Batch { writes, outputs: export.outputs, ..Batch::default() };
+    let configurations = Some(export.configurations).filter(|it| !it.is_empty());
+    let batch = Batch { writes, outputs: export.outputs, configurations, ..Batch::default() };
     let committed = store.commit(&scope, lease.token, &batch).await;
     store.release(&scope, &lease).await?;
     committed?;
@@ -69,11 +70,13 @@ async fn open(workplace: &Workplace<'_>, export: &mut Export) -> CommandResult<(
     })?;
     let Some(keys) = keys else { return Ok(()) };
     let versioned = std::mem::take(&mut export.records).into_iter().map(|it| (it.into(), Version(0)));
-    let snapshot = Snapshot { records: versioned.collect(), outputs: export.outputs.take() };
+    let (outputs, configurations) = (export.outputs.take(), std::mem::take(&mut export.configurations));
+    let snapshot = Snapshot { records: versioned.collect(), outputs, configurations };
     let opened = opened(&origin, snapshot, &keys)
         .map_err(|unopened| CommandError::new(unopened.to_string(), "make another export"))?;
     export.records = opened.records.into_iter().map(|(record, _)| Arc::unwrap_or_clone(record)).collect();
     export.outputs = opened.outputs;
+    export.configurations = opened.configurations;
     Ok(())
 }
 
@@ -135,7 +138,7 @@ fn writes(records: &[Record]) -> CommandResult<Vec<Write>> {
         }
         let mut now = None;
         for step in steps {
-            let entry = Entry::new(record.id, step);
+            let entry = Entry::new(record.id, step).by(current.configuration);
             now = transition(now, &entry).map_err(|illegal| refused(&illegal.to_string()))?;
             writes.push(Write { expected: None, entry, record: now.clone().map(Arc::new) });
         }

@@ -123,6 +123,9 @@ fn tell(session: &Session<'_>, lost: &Forgotten) {
     if !lost.outputs.is_empty() {
         session.ui.data(&format!("  the stack: {}", lost.outputs.join(", ")));
     }
+    if !lost.configurations.is_empty() {
+        session.ui.data(&format!("  providers: {}", lost.configurations.join(", ")));
+    }
     if lost.keyring {
         session.ui.data("  the keyring: no key opens it");
     }
@@ -133,6 +136,6 @@ fn as_json(lost: &Forgotten, scope: &Scope) -> serde_json::Value {
         lost.fields.iter().map(|(address, fields)| json!({ "address": address, "fields": fields })).collect();
     json!({
         "version": 1, "kind": "forgotten", "stage": scope.stage, "resources": resources,
-        "outputs": lost.outputs, "keyring": lost.keyring,
+        "outputs": lost.outputs, "configurations": lost.configurations, "keyring": lost.keyring,
     })
 }

@@ -13,6 +13,9 @@ pub(super) fn why(plan: &Plan, action: &PlannedAction) -> String {
     if has(Reason::Gone) {
         told.push("drift: removed outside trueup".to_owned());
     }
+    if has(Reason::ProviderChanged) {
+        told.push("its provider is configured for another place".to_owned());
+    }
     if has(Reason::Adopted) {
         told.push("exists already, is adopted".to_owned());
     }

@@ -1,0 +1,303 @@
+//! DELETE-8, DELETE-11, DRIFT-11: providers whose configuration decides which objects are seen.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use trueup_core::{Marks, Secret, Type, Value};
+use trueup_engine::Outcome;
+use trueup_program::{Expression, Node, Program, ProviderDeclaration};
+use trueup_provider::{
+    Context, Crud, Error, Found, Inputs, NativeProvider, Outputs, Prior, Recovery, Registry, Result,
+    Sightings,
+};
+use trueup_state::{Scope, Store};
+
+use crate::lifecycle::world::{Bench, lit, program, resource};
+
+/// What stands where: by region and name, with its size. Clones share it.
+#[derive(Clone, Default)]
+struct Regions(Arc<Mutex<Books>>);
+
+#[derive(Default)]
+struct Books {
+    sites: BTreeMap<(String, String), u64>,
+    /// Passwords that no longer let anyone in.
+    revoked: Vec<String>,
+    /// Whether the connection breaks with the next create, after its effect.
+    breaks: bool,
+    broken: bool,
+}
+
+impl Regions {
+    fn books(&self) -> std::sync::MutexGuard<'_, Books> {
+        self.0.lock().unwrap()
+    }
+
+    fn shown(&self) -> Vec<String> {
+        self.books().sites.iter().map(|((region, name), size)| format!("{region}/{name}={size}")).collect()
+    }
+}
+
+#[derive(Inputs)]
+struct Settings {
+    region: Option<String>,
+    #[trueup(secret)]
+    password: Option<Secret<String>>,
+}
+
+struct Account {
+    regions: Regions,
+    region: String,
+    password: String,
+}
+
+#[derive(Inputs)]
+struct Site {
+    #[trueup(replace)]
+    name: String,
+    #[trueup(default = 1)]
+    size: u64,
+}
+
+#[derive(Outputs)]
+struct SiteOutput {
+    #[trueup(identity)]
+    name: String,
+    size: u64,
+}
+
+impl Site {
+    fn key(&self, context: &Context<Account>) -> Result<(String, String)> {
+        let account = context.config();
+        let books = account.regions.books();
+        if books.broken {
+            return Err(Error::denied("the connection is broken"));
+        }
+        match books.revoked.contains(&account.password) {
+            true => Err(Error::denied("the password is not valid")),
+            false => Ok((account.region.clone(), self.name.clone())),
+        }
+    }
+
+    fn put(&self, context: &Context<Account>) -> Result<SiteOutput> {
+        let key = self.key(context)?;
+        context.config().regions.books().sites.insert(key, self.size);
+        Ok(SiteOutput { name: self.name.clone(), size: self.size })
+    }
+
+    fn see(&self, context: &Context<Account>) -> Result<Option<SiteOutput>> {
+        let key = self.key(context)?;
+        let size = context.config().regions.books().sites.get(&key).copied();
+        Ok(size.map(|size| SiteOutput { name: self.name.clone(), size }))
+    }
+}
+
+impl Crud for Site {
+    type Output = SiteOutput;
+    type Config = Account;
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Lookup
+    }
+
+    async fn create(&self, context: &Context<Account>) -> Result<SiteOutput> {
+        let made = self.put(context)?;
+        let mut books = context.config().regions.books();
+        books.broken = std::mem::take(&mut books.breaks);
+        if books.broken { Err(Error::indeterminate("no answer")) } else { Ok(made) }
+    }
+
+    async fn read(&self, context: &Context<Account>, _: &SiteOutput) -> Result<SiteOutput> {
+        self.see(context)?.ok_or_else(|| Error::not_found("no such site"))
+    }
+
+    async fn update(&self, context: &Context<Account>, _: &Prior<Self>) -> Result<SiteOutput> {
+        self.put(context)
+    }
+
+    async fn delete(&self, context: &Context<Account>, _: &SiteOutput) -> Result<()> {
+        let key = self.key(context)?;
+        let gone = context.config().regions.books().sites.remove(&key);
+        gone.map(drop).ok_or_else(|| Error::not_found("no such site"))
+    }
+
+    async fn lookup(&self, context: &Context<Account>) -> Result<Sightings<Found<Self, SiteOutput>>> {
+        Ok(match self.see(context)? {
+            Some(outputs) => {
+                let inputs = Site { name: self.name.clone(), size: outputs.size };
+                Sightings::owned(Found { inputs, outputs })
+            }
+            None => Sightings::absent(),
+        })
+    }
+}
+
+/// A bench with the provider `p`.
+fn bench() -> (Bench, Regions) {
+    let mut bench = Bench::new();
+    let regions = Regions::default();
+    let of = regions.clone();
+    let provider = NativeProvider::configured("p", move |settings: Settings| {
+        let regions = of.clone();
+        async move {
+            let region = settings.region.unwrap_or_else(|| "home".to_owned());
+            let password = settings.password.map(|it| it.expose().clone()).unwrap_or_default();
+            Ok(Account { regions, region, password })
+        }
+    });
+    bench.others = Registry::new().with(provider.crud::<Site>("site"));
+    (bench, regions)
+}
+
+fn site(name: &str, size: u64) -> trueup_program::ResourceDeclaration {
+    resource(&format!("p_site.{name}"), [("name", lit(name)), ("size", lit(size))])
+}
+
+/// The same program with a block `provider "p"`.
+fn configured<const N: usize>(mut program: Program, config: [(&str, Expression); N]) -> Program {
+    let entries = config.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    let config = Expression::new(Node::Object(entries));
+    program.providers.push(ProviderDeclaration { name: "p".into(), config });
+    program
+}
+
+fn unknown() -> Expression {
+    Value::unknown(Type::String).into()
+}
+
+/// DELETE-11: the block went, and the object is deleted where it was made.
+#[test]
+fn what_was_made_by_a_block_that_went_is_deleted_where_it_is() {
+    for destroyed in [false, true] {
+        let (bench, regions) = bench();
+        bench.deployed(&configured(program([site("a", 1)]), [("region", lit("west"))]));
+        regions.books().sites.insert(("home".to_owned(), "a".to_owned()), 7);
+        match destroyed {
+            true => assert!(bench.destroy().succeeded()),
+            false => drop(bench.deployed(&program([]))),
+        }
+        assert_eq!(regions.shown(), ["home/a=7"], "what is elsewhere is somebody else's");
+        assert!(bench.records().is_empty());
+        let snapshot = bench.run(bench.store.load(&Scope::new("stack", "test"))).unwrap();
+        assert!(snapshot.configurations.is_empty(), "nothing uses it any more");
+    }
+}
+
+/// DELETE-11: the block leads elsewhere by now; *not found* there proves nothing.
+#[test]
+fn what_a_changed_block_does_not_find_is_deleted_where_it_was_made() {
+    for destroyed in [false, true] {
+        let (bench, regions) = bench();
+        bench.deployed(&configured(program([site("a", 1)]), [("region", lit("west"))]));
+        let east = configured(program([]), [("region", lit("east"))]);
+        match destroyed {
+            true => assert!(bench.destroy_of(&east).succeeded()),
+            false => drop(bench.deployed(&east)),
+        }
+        assert_eq!(regions.shown(), [""; 0]);
+        assert!(bench.records().is_empty());
+    }
+}
+
+/// DRIFT-11: what is declared moves with its provider, and nothing stays behind.
+#[test]
+fn what_is_declared_moves_to_where_its_provider_leads() {
+    let (bench, regions) = bench();
+    bench.deployed(&configured(program([site("a", 1)]), [("region", lit("west"))]));
+    let east = configured(program([site("a", 2)]), [("region", lit("east"))]);
+    let plan = bench.plan(&east);
+    assert!(plan.contains("provider-changed"), "{plan}");
+    bench.deployed(&east);
+    assert_eq!(regions.shown(), ["east/a=2"]);
+    assert!(bench.plan(&east).ends_with("No changes"));
+    bench.deployed(&program([site("a", 2)]));
+    assert_eq!(regions.shown(), ["home/a=2"]);
+}
+
+/// DRIFT-11: what was removed outside is made again, where the program says.
+#[test]
+fn what_is_in_neither_place_is_made_again() {
+    let (bench, regions) = bench();
+    bench.deployed(&configured(program([site("a", 1)]), [("region", lit("west"))]));
+    regions.books().sites.clear();
+    let report = bench.deployed(&configured(program([site("a", 1)]), [("region", lit("east"))]));
+    assert!(report.plan.to_string().contains("gone"), "{}", report.plan);
+    assert_eq!(regions.shown(), ["east/a=1"]);
+}
+
+/// DELETE-8: the variables of a provider block need not be given to destroy.
+#[test]
+fn a_destroy_needs_no_variables_of_provider_blocks() {
+    let (bench, regions) = bench();
+    let declared = |region| configured(program([site("a", 1), site("b", 1)]), [("region", region)]);
+    bench.deployed(&declared(lit("west")));
+    assert!(bench.destroy_of(&declared(unknown())).succeeded());
+    assert_eq!(regions.shown(), [""; 0]);
+    assert!(bench.records().is_empty());
+}
+
+/// DELETE-11: values of one run alone are not recorded; whoever needs them is told, and nothing is touched.
+#[test]
+fn what_is_missing_to_delete_is_told_before_anything_is_deleted() {
+    let (bench, regions) = bench();
+    let password = || lit(Value::from("of-one-run").with_marks(Marks::EPHEMERAL));
+    let declared = |region: Expression, password: Expression| {
+        configured(program([site("a", 1)]), [("region", region), ("password", password)])
+    };
+    bench.deployed(&declared(lit("west"), password()));
+    let recorded = bench.run(bench.store.load(&Scope::new("stack", "test"))).unwrap();
+    assert!(!format!("{:?}", recorded.configurations).contains("of-one-run"));
+
+    let told = bench.try_destroy(&program([])).unwrap_err().to_string();
+    assert!(told.contains("without `password`, which was ephemeral"), "{told}");
+    assert!(told.contains("put its `provider` block back"), "{told}");
+    let told = bench.try_destroy(&declared(unknown(), unknown())).unwrap_err().to_string();
+    assert!(told.contains("give the variables that its `provider` block uses"), "{told}");
+    assert_eq!((regions.shown(), bench.records().len()), (vec!["west/a=1".to_owned()], 1));
+
+    // Where the program says enough, that is enough.
+    assert!(bench.destroy_of(&declared(lit("west"), password())).succeeded());
+    assert_eq!(regions.shown(), [""; 0]);
+}
+
+/// DELETE-11: another password is no other place: one that is not valid any more is in nobody's way.
+#[test]
+fn a_new_password_is_no_other_place() {
+    let (bench, regions) = bench();
+    let declared = |password: &str, size| {
+        let secret = lit(Value::from(password).into_secret());
+        configured(program([site("a", size)]), [("region", lit("west")), ("password", secret)])
+    };
+    bench.deployed(&declared("first-password", 1));
+    regions.books().revoked.push("first-password".to_owned());
+    assert!(bench.plan(&declared("second-password", 1)).ends_with("No changes"));
+    regions.books().sites.clear();
+    bench.deployed(&declared("second-password", 1));
+    assert_eq!(regions.shown(), ["west/a=1"]);
+
+    // Of another place nobody knows, if it cannot be looked at.
+    regions.books().revoked.push("second-password".to_owned());
+    let east = configured(program([site("a", 1)]), [("region", lit("east"))]);
+    let told = bench.refused(&east);
+    assert!(told.contains("the configuration of provider `p` changed since it was made"), "{told}");
+    let report = bench.deploy(&configured(program([]), [("region", lit("east"))]));
+    assert!(matches!(report.outcome("p_site.a"), Some(Outcome::Failed(_))), "{:?}", report.outcomes);
+    assert_eq!(bench.records().len(), 1);
+}
+
+/// DELETE-11, CRASH-1: what came of a create is where the create was sent.
+#[test]
+fn what_an_interrupted_create_left_elsewhere_goes() {
+    for declared in [false, true] {
+        let (bench, regions) = bench();
+        regions.books().breaks = true;
+        let west = configured(program([site("a", 1)]), [("region", lit("west"))]);
+        assert!(!bench.deploy(&west).succeeded());
+        regions.books().broken = false;
+        assert_eq!(regions.shown(), ["west/a=1"]);
+        let next = if declared { program([site("a", 1)]) } else { program([]) };
+        bench.deployed(&configured(next, [("region", lit("east"))]));
+        let expected: &[&str] = if declared { &["east/a=1"] } else { &[] };
+        assert_eq!(regions.shown(), expected);
+    }
+}
