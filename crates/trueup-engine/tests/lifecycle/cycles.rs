@@ -304,7 +304,7 @@ fn a_cycle_that_is_no_longer_declared_goes_users_first() {
     }
 }
 
-/// APPLY-9: what leaves a cycle is detached before it goes.
+/// APPLY-9, DELETE-1: what leaves a cycle stays until the member that it was attached to has let go of it.
 #[test]
 fn a_member_that_leaves_a_cycle_is_detached_first() {
     for cycle in CYCLES {
@@ -313,12 +313,12 @@ fn a_member_that_leaves_a_cycle_is_detached_first() {
         bench.deployed(&cycle.program());
         let mut told = cycle.told();
         told.bindings.clear();
-        cloud.calls();
-        bench.deployed(&program([told]));
-        let calls = cloud.calls();
-        let called = |call: &str| calls.iter().position(|it| it.starts_with(call));
-        assert!(called("apply []").unwrap() < called("delete").unwrap(), "{cycle:?} {calls:?}");
-        assert_eq!(cloud.colours(), ["red"]);
+        let alone = program([told]);
+        cloud.fail(&format!("apply [] {}", address(cycle.told).name()), FailureClass::Fatal);
+        assert!(!bench.deploy(&alone).succeeded());
+        assert_eq!(cloud.colours().len(), 2, "{cycle:?}: its payload is still attached");
+        bench.deployed(&alone);
+        assert_eq!(cloud.colours().len(), 1);
     }
 }
 
