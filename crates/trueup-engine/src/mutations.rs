@@ -68,12 +68,16 @@ pub enum Mutation {
     TrustOtherPlace,
     /// A create that failed is repeated without looking whether it made something.
     RepeatUnseen,
+    /// A stub that may have been made is made again, without looking for it and with another token.
+    RemakeStub,
+    /// Where deletes go in circles, inputs give way instead of bindings.
+    CutInputs,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 29] = [
+    pub const ALL: [Mutation; 31] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -103,6 +107,8 @@ impl Mutation {
         Mutation::ForgetConfiguration,
         Mutation::TrustOtherPlace,
         Mutation::RepeatUnseen,
+        Mutation::RemakeStub,
+        Mutation::CutInputs,
     ];
 }
 

@@ -22,6 +22,7 @@ use super::delete::remove_generation;
 use super::prepare::Resource;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
+use super::stub::precreated;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
@@ -41,6 +42,21 @@ pub(super) struct Applying<'a> {
     /// Whether an attempt of the create made something, or may have and was repeated by its token, whatever the last one
     /// says.
     pub(super) unsure: AtomicBool,
+}
+
+impl<'a> Applying<'a> {
+    pub(super) fn new(
+        run: &'a Run<'a>,
+        held: &'a Held,
+        address: Address,
+        config: Configured,
+        desired: InputValues,
+        resource: Resource,
+    ) -> Self {
+        held.work_by(&config);
+        let (policy, unsure) = (run.policy(Some(&resource.options)), AtomicBool::default());
+        Applying { run, held, address, config, desired, resource, policy, unsure }
+    }
 }
 
 impl Applying<'_> {
@@ -65,18 +81,21 @@ impl Applying<'_> {
         Ok(Finished { action, attributes: Some(attributes), bindings: self.resource.bindings.clone() })
     }
 
-    fn record(&self) -> Option<Arc<Record>> {
+    pub(super) fn record(&self) -> Option<Arc<Record>> {
         self.held.record()
     }
 
     /// The newest generation as it is recorded now.
-    fn current(&self) -> Option<Generation> {
+    pub(super) fn current(&self) -> Option<Generation> {
         self.record().and_then(|record| record.current.clone())
     }
 
     /// Does what has to come first, and gives the object to start from.
     async fn start(&mut self) -> Result<Option<State>, Trouble> {
         let recorded = || self.record().and_then(|record| record.current.as_ref()?.object.clone());
+        if self.resource.is_stubbed {
+            return Ok(recorded());
+        }
         match self.resource.decision.start.clone() {
             Start::Record if self.absence_may_be_over() => self.look().await,
             Start::Record => Ok(recorded()),
@@ -84,32 +103,32 @@ impl Applying<'_> {
             // It was adopted to be deleted first, and that is done.
             Start::Adopt(_) if self.resource.is_deleted_first => Ok(recorded()),
             Start::Adopt(found) => self.adopt(*found).await.map(Some),
-            // What a stub was made of in this run is known.
-            Start::RepeatCreate | Start::LookFirst if recorded().is_some() => Ok(recorded()),
             Start::RepeatCreate => self.repeat_create().await.map(Some),
-            Start::FinishDelete => {
-                match self.current() {
-                    // What would be left in the cloud is left where it may be.
-                    Some(current) if current.is_interrupted() && self.resource.options.retain => {
-                        self.held.step(self.run, Step::Dropped { number: current.number }).await?;
-                    }
-                    Some(current) => self.remove(&current).await?,
-                    None => {}
-                }
-                Ok(None)
-            }
+            Start::FinishDelete => self.finish_delete().await.map(|()| None),
             Start::LookFirst => self.look().await,
         }
     }
 
+    /// Deletes what was to be deleted, or may have been made in another place.
+    pub(super) async fn finish_delete(&self) -> Result<(), Trouble> {
+        match self.current() {
+            // What would be left in the cloud is left where it may be.
+            Some(current) if current.is_interrupted() && self.resource.options.retain => {
+                Ok(self.held.step(self.run, Step::Dropped { number: current.number }).await?)
+            }
+            Some(current) => self.remove(&current).await,
+            None => Ok(()),
+        }
+    }
+
     /// Deletes a generation.
-    async fn remove(&self, generation: &Generation) -> Result<(), Trouble> {
+    pub(super) async fn remove(&self, generation: &Generation) -> Result<(), Trouble> {
         let Applying { run, held, address, config, resource, policy, .. } = self;
         remove_generation(run, held, address, &*resource.handler, config, generation, *policy).await
     }
 
     /// Takes an object that was found into state (ADOPT-2).
-    async fn adopt(&self, found: FoundObject) -> Result<State, Trouble> {
+    pub(super) async fn adopt(&self, found: FoundObject) -> Result<State, Trouble> {
         let meta = self.resource.meta.clone();
         let interrupted = self.current().is_some_and(|current| current.attempt().is_some());
         let steps = found.adopted(&self.address, &meta, self.run.fresh_token(), interrupted);
@@ -120,14 +139,14 @@ impl Applying<'_> {
 
     /// Whether what was absent when the plan looked may be there by now: others had time, for as long as this run waited
     /// for approval, for the lease, or in a file (ADOPT-9).
-    fn absence_may_be_over(&self) -> bool {
+    pub(super) fn absence_may_be_over(&self) -> bool {
         let planned_new = self.resource.decision.action == Action::Create;
         planned_new && self.run.waited && self.record().is_none() && !planted!(TrustOldAbsence)
     }
 
     /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6), or now that nobody else can
     /// make it (CRASH-1, ADOPT-9).
-    async fn look(&self) -> Result<Option<State>, Trouble> {
+    pub(super) async fn look(&self) -> Result<Option<State>, Trouble> {
         let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
         let window = || self.unseen_for();
         let look = || self.sighted(interrupted);
@@ -208,7 +227,7 @@ impl Applying<'_> {
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
-    async fn repeat_create(&self) -> Result<State, Trouble> {
+    pub(super) async fn repeat_create(&self) -> Result<State, Trouble> {
         let Some((current, attempt)) =
             self.current().and_then(|it| it.attempt().cloned().map(|attempt| (it, attempt)))
         else {
@@ -266,7 +285,7 @@ impl Applying<'_> {
         let unfinished = current.is_some_and(|current| current.attempt().is_some());
         let adopted =
             matches!(self.resource.decision.start, Start::Adopt(_) | Start::LookFirst) && prior.is_some();
-        if planned == Action::Replace && prior.is_some() {
+        if planned == Action::Replace && prior.is_some() && !self.resource.is_stubbed {
             // A replacement that was decided is not undone by values that turned out the same.
             action = Action::Replace;
         } else if action == Action::NoOp && (planned == Action::Update || unfinished || adopted) {
@@ -315,13 +334,16 @@ impl Applying<'_> {
 
     async fn create(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
         planted!(TellSecrets => self.tell_inputs());
-        // A create that begins again is of the same generation, under the same name.
-        let record = self.record();
-        let (number, slot) = match record.as_ref().and_then(|record| record.current.as_ref()) {
+        let (number, slot) = self.place();
+        self.begin_and_create(number, slot, planned, private).await
+    }
+
+    /// The number and slot of what is created. A create that begins again is of the same generation, under the same name.
+    pub(super) fn place(&self) -> (u64, u64) {
+        match self.current() {
             Some(current) if current.status != Status::Deleting => (current.number, current.slot),
             _ => (self.held.next_number(), self.free_slot()),
-        };
-        self.begin_and_create(number, slot, planned, private).await
+        }
     }
 
     async fn replace(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
@@ -335,7 +357,7 @@ impl Applying<'_> {
         self.begin_and_create(self.held.next_number(), self.free_slot(), planned, private).await
     }
 
-    fn free_slot(&self) -> u64 {
+    pub(super) fn free_slot(&self) -> u64 {
         self.record().map_or(0, |record| record.free_slot())
     }
 
@@ -383,11 +405,19 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
+        let adopted = self.adopt_in_place(number, slot, failure).await?;
+        Box::pin(self.update(Some(adopted), planned, private)).await
+    }
+
+    /// Adopts the object that is in the place of one that was to be created, if that may become ours.
+    pub(super) async fn adopt_in_place(
+        &self,
+        number: u64,
+        slot: u64,
+        failure: Failure,
+    ) -> Result<State, Trouble> {
         match self.sighted_in_time().await {
-            Ok(Some(found)) => {
-                let adopted = self.adopt(FoundObject { number, slot, older: Vec::new(), ..found }).await?;
-                Box::pin(self.update(Some(adopted), planned, private)).await
-            }
+            Ok(Some(found)) => self.adopt(FoundObject { number, slot, older: Vec::new(), ..found }).await,
             Ok(None) => Err(self.failed_create(number, failure).await),
             // Whose it is, nobody could tell: it may be what this create made.
             Err(refused) if refused.class != FailureClass::AlreadyExists => Err(refused.into()),
@@ -421,7 +451,7 @@ impl Applying<'_> {
     }
 
     /// What becomes of the intent of a create that failed: it is kept as long as something may have come of it.
-    async fn failed_create(&self, number: u64, failure: Failure) -> Trouble {
+    pub(super) async fn failed_create(&self, number: u64, failure: Failure) -> Trouble {
         let known = self.current().is_some_and(|current| current.object.is_some());
         let undecided = match failure.class {
             FailureClass::Indeterminate => !planted!(AbandonIndeterminate),
@@ -449,19 +479,20 @@ impl Applying<'_> {
             .await?)
     }
 
-    fn attempt(&self) -> Attempt {
+    pub(super) fn attempt(&self) -> Attempt {
         Attempt {
             // What is of this run alone is sent, and not kept.
             inputs: self.desired.without_ephemeral(),
             bindings: self.resource.bindings.clone(),
             token: self.run.fresh_token(),
             pending: None,
+            stub: false,
         }
     }
 
     /// Calls the type, again and again if need be; what it answers, partial or not, is durable before anything else.
     #[expect(clippy::too_many_arguments, reason = "one call has that many sides")]
-    async fn call(
+    pub(super) async fn call(
         &self,
         operation: Operation,
         number: u64,
@@ -491,8 +522,15 @@ impl Applying<'_> {
                 bindings: &attempt.bindings,
                 context: &context,
             };
-            let timeout = self.policy.timeout(operation);
-            let called = self.run.bounded(timeout, self.resource.handler.apply(request)).await;
+            let handler = &*self.resource.handler;
+            let called = async {
+                // Half a stub is finished as any half-made object is.
+                match attempt.stub && known.is_none() {
+                    true => precreated(handler, &self.config, desired, &context).await,
+                    false => handler.apply(request).await,
+                }
+            };
+            let called = self.run.bounded(self.policy.timeout(operation), called).await;
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => return Ok(object),
                 Err(failed) => failed,

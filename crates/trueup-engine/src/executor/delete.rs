@@ -14,12 +14,13 @@ use super::call::{CallPolicy, Configuration};
 use super::prepare::metadata;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
+use super::stub::precreated;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::Action;
 use crate::planner::node::{FoundObject, Start};
-use crate::planner::{Draft, Holders, outcome_unknown};
+use crate::planner::{Draft, Holders, can_look, outcome_unknown};
 use crate::retry::{interrupted_window, within};
 
 /// A resource of which something is to be deleted.
@@ -192,6 +193,9 @@ impl Removal<'_> {
         let context = self.context(attempt.token);
         let object = match self.handler.recovery(&attempt.inputs.effective) {
             Recovery::Blind => return Err(outcome_unknown(&self.address.to_string()).into()),
+            Recovery::Lookup if !can_look(self.handler, &attempt.inputs) => {
+                return Err(outcome_unknown(&self.address.to_string()).into());
+            }
             Recovery::Lookup => {
                 let (config, desired) = (self.config, &attempt.inputs);
                 let request = LookupRequest { config, desired, interrupted: true, context: &context };
@@ -222,8 +226,13 @@ impl Removal<'_> {
                     bindings: &attempt.bindings,
                     context: &context,
                 };
-                let call =
-                    self.run.bounded(self.policy.timeout(Operation::Create), self.handler.apply(request));
+                let call = async {
+                    match attempt.stub {
+                        true => precreated(self.handler, self.config, &attempt.inputs, &context).await,
+                        false => self.handler.apply(request).await,
+                    }
+                };
+                let call = self.run.bounded(self.policy.timeout(Operation::Create), call);
                 Some(call.await.map_err(|failed| failed.failure)?)
             }
         };

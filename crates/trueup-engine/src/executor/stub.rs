@@ -1,103 +1,108 @@
 //! Stubs: objects made before their inputs are known, so that others of a cycle can refer to them (BIND-5).
+//!
+//! A stub is the beginning of a create: journalled, retried and recovered as any create is, and finished by the apply
+//! that follows. One that may exist already is looked for by what is known of its inputs.
 
-use std::sync::Arc;
+use trueup_core::{Failure, FailureClass, Value};
+use trueup_provider::{
+    ApplyFailure, CallContext, Configured, InputValues, PrecreateRequest, PrivateBytes, ResourceHandler,
+    State,
+};
+use trueup_state::{Attempt, Generation, Step};
 
-use trueup_core::{Address, Failure, FailureClass};
-use trueup_provider::{ApplyFailure, Configured, InputValues, PrecreateRequest, ResourceHandler};
-use trueup_state::{Attempt, Generation, Metadata, Step};
-
-use super::Run;
-use super::prepare::metadata;
+use super::apply::Applying;
 use super::schedule::{Finished, Trouble};
-use super::step::Held;
 use crate::events::{EventKind, Operation};
+use crate::mutations::planted;
 use crate::plan::Action;
-use crate::planner::Draft;
-use crate::planner::node::Attributes;
-use crate::retry::Attempts;
+use crate::planner::node::{Attributes, Start};
+use crate::planner::{can_look, outcome_unknown};
 
-/// A resource of which a stub is to be made.
-pub(crate) struct PreparedStub {
-    address: Address,
-    handler: Arc<dyn ResourceHandler>,
-    config: Configured,
-    desired: InputValues,
-    meta: Metadata,
-}
-
-/// Gathers what a stub needs: inputs as far as they are known.
-pub(crate) fn prepare_stub(draft: &Draft, at: usize) -> Result<PreparedStub, Trouble> {
-    let node = &draft.nodes[at];
-    match (node.handler(), &node.config, &node.desired) {
-        (Some(handler), Some(config), Some(desired)) => Ok(PreparedStub {
-            address: node.address.clone(),
-            handler: handler.clone(),
-            config: config.clone(),
-            desired: desired.clone(),
-            meta: metadata(draft, at),
-        }),
-        _ => {
-            Err(Failure::new(FailureClass::Invalid, "no stub can be made before its provider is configured")
-                .into())
-        }
-    }
-}
-
-/// Whether a call that failed may have had its effect.
-fn may_have_happened(failure: &Failure) -> bool {
-    let class = &failure.class;
-    matches!(class, FailureClass::Indeterminate | FailureClass::Retryable)
-        || matches!(class, FailureClass::Throttled { .. } | FailureClass::Pending { .. })
-}
-
-impl PreparedStub {
-    /// Makes the stub, journalled as the beginning of the create that will finish it.
-    pub(crate) async fn precreate(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
-        let PreparedStub { address, handler, config, desired, meta } = self;
-        held.work_by(&config);
-        let unfinished = held.record().and_then(|record| record.current.clone());
-        let unfinished = unfinished.filter(Generation::is_interrupted);
-        let (number, slot) = match &unfinished {
-            // A stub that may have been made is begun again as the same generation, under the same name.
-            Some(current) => (current.number, current.slot),
-            None => (held.next_number(), held.record().map_or(0, |record| record.free_slot())),
-        };
-        let token = run.fresh_token();
-        let attempt = Attempt { inputs: desired.clone(), bindings: Vec::new(), token, pending: None };
-        let origin = held.origin();
-        let begun = Step::CreateBegun { address: address.clone(), origin, meta, number, slot, attempt };
-        held.step(run, begun).await?;
-        run.emit(Some(&address), EventKind::Started(Operation::Create));
-        let context = run.context(&address, &held.origin(), number, slot, token);
-        let request = PrecreateRequest { config: &config, desired: &desired, context: &context };
-        let policy = run.policy(None);
-        let timeout = policy.timeout(Operation::Create);
-        let mut attempts = Attempts::new(policy.retry, timeout, &*run.clock, crate::planner::seed(&address));
-        let stub = loop {
-            let failed = match run.bounded(timeout, handler.precreate(request)).await {
-                Ok(Some(stub)) => break stub,
-                Ok(None) => {
-                    let message = "the type made no stub though it says it can";
-                    ApplyFailure { failure: Failure::new(FailureClass::Fatal, message), partial: None }
-                }
-                Err(failed) => failed,
-            };
-            // Half a stub is an object all the same: it is finished or deleted later (CRASH-2).
-            if let Some(object) = failed.partial {
-                held.step(run, Step::Answered { number, object: *object }).await?;
-                return Err(failed.failure.into());
+impl Applying<'_> {
+    /// Makes the stub, unless its object is there already.
+    pub(super) async fn stub(self) -> Result<Finished, Trouble> {
+        let existing = self.existing().await?;
+        let is_known = self.current().is_some_and(|current| current.object.is_some());
+        let stub = match existing {
+            // What is there is to be replaced: the stub is of the next generation.
+            _ if self.resource.decision.action == Action::Replace && is_known => {
+                self.precreate(self.held.next_number(), self.free_slot()).await?
             }
-            if let Err(failure) = run.again(&address, Operation::Create, &mut attempts, failed.failure).await
-            {
-                // As with any create, the intent is kept as long as something may have come of it.
-                if !may_have_happened(&failure) {
-                    held.step(run, Step::Abandoned { number }).await?;
-                }
-                return Err(failure.into());
+            Some(existing) => existing,
+            None => {
+                let (number, slot) = self.place();
+                self.precreate(number, slot).await?
             }
         };
-        held.step(run, Step::Answered { number, object: stub.clone() }).await?;
-        let attributes = Attributes::new(desired.effective, stub.outputs);
+        let attributes = Attributes::new(self.desired.effective.clone(), stub.outputs);
         Ok(Finished { action: Action::Create, attributes: Some(attributes), bindings: Vec::new() })
     }
+
+    /// The object that may be there already: what an interrupted create has made, or what was there before the state was
+    /// lost.
+    async fn existing(&self) -> Result<Option<State>, Trouble> {
+        match &self.resource.decision.start {
+            Start::RepeatCreate | Start::LookFirst if planted!(RemakeStub) => Ok(None),
+            Start::RepeatCreate => self.repeat_create().await.map(Some),
+            Start::LookFirst => self.look_by_what_is_known().await,
+            Start::Record if self.absence_may_be_over() => self.look_by_what_is_known().await,
+            // What was to be deleted is gone: that has a task of its own, where anything was known of it.
+            Start::FinishDelete => self.finish_delete().await.map(|()| None),
+            Start::Adopt(found) if !self.resource.is_deleted_first => {
+                self.adopt((**found).clone()).await.map(Some)
+            }
+            Start::Record | Start::Recreate | Start::Adopt(_) => Ok(None),
+        }
+    }
+
+    async fn look_by_what_is_known(&self) -> Result<Option<State>, Trouble> {
+        if can_look(&*self.resource.handler, &self.desired) {
+            return self.look().await;
+        }
+        match self.current().as_ref().is_some_and(Generation::is_interrupted) {
+            true => Err(outcome_unknown(&self.address.to_string()).into()),
+            false => Ok(None),
+        }
+    }
+
+    async fn precreate(&self, number: u64, slot: u64) -> Result<State, Trouble> {
+        let attempt = Attempt { bindings: Vec::new(), stub: true, ..self.attempt() };
+        let begun = Step::CreateBegun {
+            address: self.address.clone(),
+            origin: self.held.origin(),
+            meta: self.resource.meta.clone(),
+            number,
+            slot,
+            attempt: attempt.clone(),
+        };
+        self.held.step(self.run, begun).await?;
+        self.run.emit(Some(&self.address), EventKind::Started(Operation::Create));
+        let (planned, private) = (Value::NULL, PrivateBytes::default());
+        let called =
+            self.call(Operation::Create, number, &attempt, None, &self.desired, &planned, &private).await;
+        let stub = match called {
+            Ok(stub) => stub,
+            Err(Trouble::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
+                return self.adopt_in_place(number, slot, failure).await;
+            }
+            Err(Trouble::Failed(failure)) => return Err(self.failed_create(number, failure).await),
+            Err(trouble) => return Err(trouble),
+        };
+        self.held.step(self.run, Step::Answered { number, object: stub.clone() }).await?;
+        Ok(stub)
+    }
+}
+
+/// Asks a type for a stub.
+pub(super) async fn precreated(
+    handler: &dyn ResourceHandler,
+    config: &Configured,
+    desired: &InputValues,
+    context: &CallContext,
+) -> Result<State, ApplyFailure> {
+    let stub = handler.precreate(PrecreateRequest { config, desired, context }).await?;
+    stub.ok_or_else(|| {
+        let message = "the type made no stub though it says it can";
+        ApplyFailure { failure: Failure::new(FailureClass::Fatal, message), partial: None }
+    })
 }

@@ -135,7 +135,7 @@ impl FoundObject {
                 object,
             });
             let inputs = self.sought.without_ephemeral();
-            let attempt = Attempt { inputs, bindings: Vec::new(), token, pending: None };
+            let attempt = Attempt { inputs, bindings: Vec::new(), token, pending: None, stub: false };
             steps.extend(unknown.then_some(trueup_state::Step::UpdateBegun { meta, attempt }));
         }
         steps
@@ -232,6 +232,18 @@ impl<'p> Node<'p> {
             && (matches!(self.decision.start, Start::Adopt(_))
                 || current.is_some_and(|it| it.object.is_some() || it.attempt().is_some())
                 || self.leaves_older())
+    }
+
+    /// The object that others of a cycle refer to until this node is applied: what is recorded or was found. Where a new
+    /// one takes its place, they refer to a stub of that, if the type can make one (BIND-5).
+    pub(crate) fn stand_in(&self) -> Option<&State> {
+        let is_made_anew = matches!(self.decision.action, Action::Create | Action::Replace);
+        let makes_stub = self.handler().is_some_and(|handler| handler.precreates());
+        match &self.decision.start {
+            _ if is_made_anew && makes_stub => None,
+            Start::Adopt(found) => Some(&found.state),
+            _ => self.object(),
+        }
     }
 
     /// Whether it is made anew beside older generations that are still there.

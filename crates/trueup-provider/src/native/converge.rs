@@ -62,7 +62,7 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
     }
 
     fn recovery(&self, inputs: &Value) -> Recovery {
-        self.shape.receiver(inputs).map_or(Recovery::Blind, |receiver| receiver.recovery())
+        self.shape.recorded(inputs).map_or(Recovery::Blind, |receiver| receiver.recovery())
     }
 
     fn consistency_window(&self, inputs: &Value) -> Duration {
@@ -115,7 +115,12 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         request: LookupRequest<'a>,
     ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>> {
         Box::pin(async move {
-            let receiver = self.shape.receiver(&request.desired.effective)?;
+            let inputs = &request.desired.effective;
+            let receiver = match inputs.is_wholly_known() {
+                true => self.shape.receiver(inputs)?,
+                // A stub is looked for before all inputs are known: those that tell its identity are enough.
+                false => self.shape.recorded(inputs)?,
+            };
             let context = self.shape.context(request.config, request.context)?;
             let sightings = match receiver.read(&context, None).await {
                 Err(error) if *error.class() == FailureClass::NotFound => return Ok(Some(Vec::new())),
@@ -186,10 +191,7 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             let view = view.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?;
             let context = self.shape.context(request.config, request.context)?;
             let stub = T::precreate(&context, &view).await;
-            let stub = stub.map_err(|error| {
-                let failure = failure(error).without_secrets_of([&request.desired.effective]);
-                ApplyFailure { failure, partial: None }
-            })?;
+            let stub = stub.map_err(|error| self.shape.stub_failure(&request, error))?;
             Ok(stub.map(|outputs| self.shape.state(None, None, &outputs)).transpose()?)
         })
     }

@@ -7,7 +7,7 @@ use trueup_provider::{CallContext, Clock};
 
 use super::Cloud;
 use super::faults::Fault;
-use super::objects::{Caller, Kind, ObjectId, Spec, Who};
+use super::objects::{Caller, HOME, Kind, ObjectId, Spec, Who};
 use crate::log::Happened;
 use crate::process::Process;
 use crate::tally::Ingredient;
@@ -87,11 +87,22 @@ const TRAVEL_MAX: Duration = Duration::from_secs(55);
 pub(crate) struct Line {
     cloud: Cloud,
     process: Process,
+    region: u64,
 }
 
 impl Line {
     pub(crate) fn new(cloud: Cloud, process: Process) -> Self {
-        Line { cloud, process }
+        Line { cloud, process, region: HOME }
+    }
+
+    /// The same to another region.
+    pub(crate) fn within(&self, region: u64) -> Self {
+        Line { region, ..self.clone() }
+    }
+
+    /// Where it leads.
+    pub(crate) fn region(&self) -> u64 {
+        self.region
     }
 
     /// Asks something of the cloud on behalf of a call.
@@ -201,6 +212,11 @@ impl Line {
 
     async fn wait(&self, time: Duration) {
         self.cloud.clock.sleep(time).await;
+    }
+
+    /// Counts something.
+    pub(crate) fn count(&self, ingredient: Ingredient) {
+        self.cloud.log.count(ingredient);
     }
 
     /// How the next half-made object is told of: which class of failure.

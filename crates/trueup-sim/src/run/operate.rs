@@ -62,6 +62,7 @@ impl World {
             (self.sketch.region != region).then(|| self.log.count(Ingredient::Configured));
             (self.sketch.moves.len() < moves).then(|| self.log.count(Ingredient::Reused));
         }
+        self.sketch.is_circular().then(|| self.log.count(Ingredient::Circular));
         self.upgraded |= step.upgrade;
         let here = self.sketch.region.unwrap_or(HOME);
         // Nobody finds what is elsewhere without the state.

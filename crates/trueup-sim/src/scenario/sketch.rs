@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_core::{Address, Path, Value};
 use trueup_program::{
-    Expression, MoveDeclaration, Node, Program, ProviderDeclaration, Reference, ResourceDeclaration,
+    BindingDeclaration, Expression, MoveDeclaration, Node, Program, ProviderDeclaration, Reference,
+    ResourceDeclaration,
 };
 
 use crate::cloud::Kind;
@@ -61,6 +62,8 @@ pub struct Item {
     pub note: Option<u64>,
     /// Another that it comes after.
     pub after: Option<u64>,
+    /// Another that attaches something to it.
+    pub bound: Option<u64>,
     /// Which secret it has, if it has one.
     pub secret: Option<u64>,
     /// What a page is called.
@@ -74,7 +77,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// All that it refers to.
+    /// All that it refers to. What others attach to it is another matter: that may go in circles.
     pub(crate) fn links(&self) -> impl Iterator<Item = u64> {
         [self.needs, self.host, self.note, self.after].into_iter().flatten()
     }
@@ -110,7 +113,7 @@ impl Sketch {
     /// Notes whose replacement deletes first by now.
     pub(crate) fn stiffen(&mut self) {
         for (number, item) in &self.items {
-            self.linked.entry(*number).or_default().extend(item.links());
+            self.linked.entry(*number).or_default().extend(item.links().chain(item.bound));
         }
         loop {
             let stiff = |number: &u64, item: &Item| {
@@ -138,6 +141,29 @@ impl Sketch {
     pub(crate) fn hosted(&self, number: u64) -> Option<u64> {
         let item = &self.items[&number];
         item.host.filter(|_| !item.retain)
+    }
+
+    /// What attaches something to it, as far as a program can say so: its type must make something of it, and where it
+    /// closes a circle, one of the two must have stubs.
+    pub(crate) fn bound(&self, number: u64) -> Option<u64> {
+        let item = &self.items[&number];
+        let possible = |other: &u64| {
+            let stubs = item.kind.has_stubs() || self.items[other].kind.has_stubs();
+            *other != number && item.kind.is_bindable() && stubs
+        };
+        item.bound.filter(possible)
+    }
+
+    /// Whether something is attached in a circle.
+    pub(crate) fn is_circular(&self) -> bool {
+        self.items.keys().any(|number| {
+            let mut reached: Vec<u64> = self.bound(*number).into_iter().collect();
+            let mut seen = BTreeSet::new();
+            while let Some(other) = reached.pop().filter(|other| seen.insert(*other)) {
+                reached.extend(self.items[&other].links().chain(self.bound(other)));
+            }
+            seen.contains(number)
+        })
     }
 
     /// The secret of a resource.
@@ -187,6 +213,9 @@ impl Sketch {
         }
         let mut declared =
             ResourceDeclaration::new(self.address(number), Expression::new(Node::Object(inputs)));
+        if let Some(of) = self.bound(number) {
+            declared.bindings.push(BindingDeclaration { key: "of".into(), payload: output(of, "url") });
+        }
         declared.depends_on = item.after.iter().map(|of| self.address(*of)).collect();
         declared.options.retain = item.retain;
         declared.options.protect = item.protect;

@@ -68,15 +68,14 @@ struct Settings {
     region: Option<u64>,
 }
 
-/// Where the objects of a provider are. Of those that are elsewhere it knows nothing.
-pub(crate) struct Region(u64);
-
 /// All types, as one release knows them, on the line of one process.
 pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
-    let line = line.clone();
+    let (configured, line) = (line.clone(), line.clone());
     let of = move || line.clone();
-    let provider = NativeProvider::configured("s", async |settings: Settings| {
-        Ok(Region(settings.region.unwrap_or(HOME)))
+    // Stubs are made before there is a receiver: what they need is in the configuration.
+    let provider = NativeProvider::configured("s", move |settings: Settings| {
+        let line = configured.within(settings.region.unwrap_or(HOME));
+        async { Ok(line) }
     });
     let provider = if upgraded {
         provider
@@ -90,21 +89,24 @@ pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
             .crud_with::<plain::Stone>("stone", of.clone())
     };
     Registry::new().with(
-        provider.converge_with::<named::Jar>("jar", of.clone()).converge_with::<named::Page>("page", of),
+        provider
+            .converge_with::<named::Jar>("jar", of.clone())
+            .converge_with::<named::Page>("page", of.clone())
+            .converge_with::<named::Hub>("hub", of),
     )
 }
 
 /// Asks the cloud, and says what went wrong in the engine's words; of half-made objects in those of a release.
 async fn ask<Out: From<Seen> + FieldType>(
     line: &Line,
-    context: &Context<Region>,
+    context: &Context<Line>,
     request: Request,
 ) -> Result<Seen> {
     let secret = match &request {
         Request::Create { spec, .. } | Request::Update { spec, .. } => spec.secret.clone(),
         _ => None,
     };
-    let answer = line.ask(context, context.config().0, request).await;
+    let answer = line.ask(context, context.config().region(), request).await;
     answer.map_err(|refusal| error::<Out>(line, refusal, secret.as_deref().unwrap_or("nothing")))
 }
 
@@ -133,7 +135,7 @@ fn error<Out: From<Seen> + FieldType>(line: &Line, refusal: Refusal, told: &str)
 }
 
 /// The object of this name, if there is one.
-async fn find(line: &Line, context: &Context<Region>, kind: Kind, name: String) -> Result<Option<Seen>> {
+async fn find(line: &Line, context: &Context<Line>, kind: Kind, name: String) -> Result<Option<Seen>> {
     match ask::<Shown>(line, context, Request::Find { kind, name }).await {
         Ok(seen) => Ok(Some(seen)),
         Err(error) if *error.class() == trueup_core::FailureClass::NotFound => Ok(None),

@@ -54,7 +54,7 @@ pub(super) fn line(run: &str, sequence: u64, event: &str) -> HistoryLine {
 
 fn attempt(content: &Value) -> Attempt {
     let token = IdempotencyToken::from_bytes([0xa5; 16]);
-    Attempt { inputs: inputs(content), bindings: Vec::new(), token, pending: None }
+    Attempt { inputs: inputs(content), bindings: Vec::new(), token, pending: None, stub: false }
 }
 
 fn object(content: &Value) -> State {
@@ -79,10 +79,11 @@ pub(super) fn hard_life() -> Vec<Step> {
     let meta = Metadata {
         provider: "std.west".into(),
         dependencies: vec![address("a"), address("b")],
+        circular: vec![address("b")],
         protect: true,
         retain: true,
     };
-    let attempt = Attempt { bindings, ..attempt(&awkward()) };
+    let attempt = Attempt { bindings, stub: true, ..attempt(&awkward()) };
     let state = State {
         private: (0..=u8::MAX).collect(),
         schema_version: u64::MAX,
