@@ -133,6 +133,9 @@ pub struct Attempt {
     /// What a pending operation needs to go on (RETRY-4).
     #[serde(default, skip_serializing_if = "Option::is_none", with = "trueup_core::recorded")]
     pub pending: Option<Value>,
+    /// Whether it makes a stub (BIND-4).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stub: bool,
 }
 
 impl Record {

@@ -35,6 +35,7 @@ fn attempt(content: &str) -> Attempt {
         bindings: vec![Binding::new("b", value!(content))],
         token,
         pending: None,
+        stub: false,
     }
 }
 

@@ -225,5 +225,5 @@ fn attempt(object: Option<&State>, random: &dyn Random) -> Attempt {
     let nothing = || Value::object::<&str>([]);
     let inputs = inputs.unwrap_or_else(|| InputValues { written: nothing(), effective: nothing() });
     let token = IdempotencyToken::from_bytes(random.bytes());
-    Attempt { inputs, bindings: Vec::new(), token, pending: None }
+    Attempt { inputs, bindings: Vec::new(), token, pending: None, stub: false }
 }

@@ -11,7 +11,7 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
-    LookupRequest, Observed, PlanRequest, PrivateBytes, ReadRequest, Recovery, State,
+    LookupRequest, Observed, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, State,
 };
 use trueup_state::{Attempt, Generation, Record, Status, Step};
 
@@ -61,12 +61,12 @@ impl Applying<'_> {
         Ok(Finished { action, attributes: Some(attributes), bindings: self.resource.bindings.clone() })
     }
 
-    fn record(&self) -> Option<Arc<Record>> {
+    pub(super) fn record(&self) -> Option<Arc<Record>> {
         self.held.record()
     }
 
     /// The newest generation as it is recorded now.
-    fn current(&self) -> Option<Generation> {
+    pub(super) fn current(&self) -> Option<Generation> {
         self.record().and_then(|record| record.current.clone())
     }
 
@@ -100,7 +100,7 @@ impl Applying<'_> {
     }
 
     /// Takes an object that was found into state (ADOPT-2).
-    async fn adopt(&self, found: FoundObject) -> Result<State, Trouble> {
+    pub(super) async fn adopt(&self, found: FoundObject) -> Result<State, Trouble> {
         let meta = self.resource.meta.clone();
         let interrupted = self.current().is_some_and(|current| current.attempt().is_some());
         let steps = found.adopted(&self.address, &meta, self.run.fresh_token(), interrupted);
@@ -111,14 +111,14 @@ impl Applying<'_> {
 
     /// Whether what was absent when the plan looked may be there by now: others had time, for as long as this run waited
     /// for approval, for the lease, or in a file (ADOPT-9).
-    fn absence_may_be_over(&self) -> bool {
+    pub(super) fn absence_may_be_over(&self) -> bool {
         let planned_new = self.resource.decision.action == Action::Create;
         planned_new && self.run.waited && self.record().is_none() && !planted!(TrustOldAbsence)
     }
 
     /// Looks for an object that may exist already, now that the inputs are known (ADOPT-6), or now that nobody else can
     /// make it (CRASH-1, ADOPT-9).
-    async fn look(&self) -> Result<Option<State>, Trouble> {
+    pub(super) async fn look(&self) -> Result<Option<State>, Trouble> {
         let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
         let window = || self.unseen_for();
         let look = || self.sighted(interrupted);
@@ -182,7 +182,7 @@ impl Applying<'_> {
     }
 
     /// The same of an object that must be there and may not be visible yet.
-    async fn sighted_in_time(&self) -> Result<Option<FoundObject>, Failure> {
+    pub(super) async fn sighted_in_time(&self) -> Result<Option<FoundObject>, Failure> {
         within(&*self.run.clock, || self.consistency_window(), || self.sighted(false), Option::is_some).await
     }
 
@@ -199,7 +199,7 @@ impl Applying<'_> {
     }
 
     /// Repeats the create whose outcome is unknown, as it was (CRASH-1).
-    async fn repeat_create(&self) -> Result<State, Trouble> {
+    pub(super) async fn repeat_create(&self) -> Result<State, Trouble> {
         let Some((current, attempt)) =
             self.current().and_then(|it| it.attempt().cloned().map(|attempt| (it, attempt)))
         else {
@@ -306,13 +306,16 @@ impl Applying<'_> {
 
     async fn create(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
         planted!(TellSecrets => self.tell_inputs());
-        // A create that begins again is of the same generation, under the same name.
-        let record = self.record();
-        let (number, slot) = match record.as_ref().and_then(|record| record.current.as_ref()) {
+        let (number, slot) = self.place_of_create();
+        self.begin_and_create(number, slot, planned, private).await
+    }
+
+    /// The number and slot of what is created. A create that begins again is of the same generation, under the same name.
+    pub(super) fn place_of_create(&self) -> (u64, u64) {
+        match self.current() {
             Some(current) if current.status != Status::Deleting => (current.number, current.slot),
             _ => (self.held.next_number(), self.free_slot()),
-        };
-        self.begin_and_create(number, slot, planned, private).await
+        }
     }
 
     async fn replace(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
@@ -410,7 +413,7 @@ impl Applying<'_> {
     }
 
     /// What becomes of the intent of a create that failed: it is kept as long as something may have come of it.
-    async fn failed_create(&self, number: u64, failure: Failure) -> Trouble {
+    pub(super) async fn failed_create(&self, number: u64, failure: Failure) -> Trouble {
         let known = self.current().is_some_and(|current| current.object.is_some());
         let undecided = match failure.class {
             FailureClass::Indeterminate => !planted!(AbandonIndeterminate),
@@ -445,12 +448,13 @@ impl Applying<'_> {
             bindings: self.resource.bindings.clone(),
             token: self.run.fresh_token(),
             pending: None,
+            stub: false,
         }
     }
 
     /// Calls the type, again and again if need be; what it answers, partial or not, is durable before anything else.
     #[expect(clippy::too_many_arguments, reason = "one call has that many sides")]
-    async fn call(
+    pub(super) async fn call(
         &self,
         operation: Operation,
         number: u64,
@@ -470,18 +474,22 @@ impl Applying<'_> {
         context.pending.clone_from(&attempt.pending);
         let mut known = prior.cloned();
         loop {
-            let request = ApplyRequest {
-                config: &self.config,
-                desired,
-                planned,
-                private,
-                prior: known.as_ref(),
-                observed: self.resource.observed.as_ref().filter(|_| prior.is_some()),
-                bindings: &attempt.bindings,
-                context: &context,
+            let (config, handler) = (&self.config, &self.resource.handler);
+            let call = if attempt.stub {
+                handler.precreate(PrecreateRequest { config, desired, context: &context })
+            } else {
+                handler.apply(ApplyRequest {
+                    config,
+                    desired,
+                    planned,
+                    private,
+                    prior: known.as_ref(),
+                    observed: self.resource.observed.as_ref().filter(|_| prior.is_some()),
+                    bindings: &attempt.bindings,
+                    context: &context,
+                })
             };
-            let timeout = self.policy.timeout(operation);
-            let called = self.run.bounded(timeout, self.resource.handler.apply(request)).await;
+            let called = self.run.bounded(self.policy.timeout(operation), call).await;
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => return Ok(object),
                 Err(failed) => failed,
@@ -489,6 +497,10 @@ impl Applying<'_> {
             if let Some(partial) = partial {
                 self.held.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
+            }
+            if attempt.stub && known.is_some() {
+                // Half a stub is an object all the same: it is finished or deleted later (CRASH-2).
+                return Err(failure.into());
             }
             let (failed, failed_at) = (failure.clone(), self.run.clock.now());
             if let Some(pending) = self.run.again(&self.address, operation, &mut attempts, failure).await? {

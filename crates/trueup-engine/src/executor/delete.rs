@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use trueup_core::{Address, Failure, FailureClass};
 use trueup_provider::{
-    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Ownership, PrivateBytes,
-    Recovery, ResourceHandler, State,
+    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Ownership, PrecreateRequest,
+    PrivateBytes, Recovery, ResourceHandler, State,
 };
 use trueup_state::{Generation, Metadata, Status, Step};
 
@@ -159,6 +159,13 @@ impl Removal<'_> {
                 // What is someone else's is not ours to delete.
                 let ours = found.into_iter().find(|sighting| sighting.ownership != Ownership::Unowned);
                 ours.map(|sighting| sighting.state)
+            }
+            Recovery::Token if attempt.stub => {
+                let (config, desired) = (self.config, &attempt.inputs);
+                let request = PrecreateRequest { config, desired, context: &context };
+                let call =
+                    self.run.bounded(self.policy.timeout(Operation::Create), self.handler.precreate(request));
+                Some(call.await.map_err(|failed| failed.failure)?)
             }
             Recovery::Token => {
                 let private = PrivateBytes::default();

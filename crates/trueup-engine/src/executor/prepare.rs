@@ -107,24 +107,39 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
             let declared_bindings = declared.iter().flat_map(|declared| &declared.bindings);
             let bindings =
                 declared_bindings.map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
-            let options = declared.as_ref().map(|declared| declared.options.clone()).unwrap_or_default();
-            let adopt = options.adopt.unwrap_or(run.options.plan.adopt);
-            Work::Resource(Box::new(Resource {
-                handler: handler.clone(),
-                bindings: Binding::resolved(bindings),
-                decision: node.decision.clone(),
-                is_deleted_first: node.is_deleted_first(),
-                origins: draft.origins(run.program, at).split_off(1),
-                observed: node.seen().cloned(),
-                meta: metadata(draft, at),
-                options,
-                adopt,
-                refresh: refreshes(node),
-                holders: draft.holders.under(&node.provider),
-            }))
+            let bindings = Binding::resolved(bindings);
+            Work::Resource(Box::new(Resource::of(run, draft, at, handler.clone(), bindings)))
         }
     };
     Ok(Prepared { address: node.address.clone(), config, desired, work })
+}
+
+impl Resource {
+    /// What is known of a node that is to be applied.
+    pub(super) fn of(
+        run: &Run<'_>,
+        draft: &Draft,
+        at: usize,
+        handler: Arc<dyn ResourceHandler>,
+        bindings: Vec<Binding>,
+    ) -> Self {
+        let node = &draft.nodes[at];
+        let options = node.declared().map(|declared| declared.options.clone()).unwrap_or_default();
+        let adopt = options.adopt.unwrap_or(run.options.plan.adopt);
+        Resource {
+            handler,
+            bindings,
+            decision: node.decision.clone(),
+            is_deleted_first: node.is_deleted_first(),
+            origins: draft.origins(run.program, at).split_off(1),
+            observed: node.seen().cloned(),
+            meta: metadata(draft, at),
+            options,
+            adopt,
+            refresh: refreshes(node),
+            holders: draft.holders.under(&node.provider),
+        }
+    }
 }
 
 /// The inputs and bindings a node would be applied with now; `None` if they cannot be resolved.

@@ -158,8 +158,12 @@ impl Progress<'_> {
         let tasks = main_tasks(draft);
         draft.provisional = provisional(draft);
         for (_, target) in draft.loose.clone() {
-            // Where a cycle was opened, what is recorded stands in until the object itself is settled (BIND-5).
-            if let Some(object) = draft.nodes[target].object() {
+            // Where a cycle was opened, what is recorded or found stands in until the object itself is settled (BIND-5).
+            let found = match &draft.nodes[target].decision.start {
+                Start::Adopt(found) => Some(&found.state),
+                _ => None,
+            };
+            if let Some(object) = draft.nodes[target].object().or(found) {
                 let inputs =
                     object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
                 draft.attributes[target] = Some(Attributes::new(inputs, object.outputs.clone()));
@@ -566,7 +570,7 @@ fn migrations(was: &Record, is: &Record) -> Vec<Step> {
 fn begin<'a>(run: &'a Run<'a>, held: Arc<Held>, draft: &Draft, task: Task) -> Doing<'a> {
     match task {
         Task::Precreate(at) => {
-            let prepared = stub::prepare_stub(draft, at);
+            let prepared = stub::prepare_stub(run, draft, at);
             Box::pin(async move { prepared?.precreate(run, &held).await })
         }
         Task::Apply(at) => {

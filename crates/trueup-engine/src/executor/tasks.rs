@@ -281,19 +281,55 @@ impl Builder {
 
     /// Where a cycle was opened, who refers to what is made later waits for its stub.
     fn connect_stubs(&mut self, draft: &Draft) {
+        let mut stubs = Vec::new();
         for &(from, target) in &draft.loose {
-            let node = &draft.nodes[target];
-            let (Some(apply), Some(user)) = (self.apply[target], self.apply[from]) else { continue };
-            let stubbed = node.decision.action == Action::Create && node.object().is_none();
-            if !(stubbed && node.handler().is_some_and(|handler| handler.precreates())) {
-                continue;
-            }
-            let known =
-                self.tasks.iter().position(|task| *task == Task::Precreate(target)).map(|at| at as u32);
-            if let Some(stub) = known.or_else(|| self.add(Task::Precreate(target))) {
-                self.edges.extend([(user, stub), (apply, stub)]);
+            let Some(user) = self.apply[from] else { continue };
+            if let Some(stub) = self.stub_of(draft, target, &mut stubs) {
+                self.edges.push((user, stub));
             }
         }
+        // A stub whose inputs do not suffice yet waits for what they refer to: for the object, or if that waits for this
+        // stub itself, for a stub of it.
+        while let Some((stub, at)) = stubs.pop() {
+            let node = &draft.nodes[at];
+            let suffices = node.config.is_some()
+                && node
+                    .handler()
+                    .zip(node.desired.as_ref())
+                    .is_some_and(|(handler, desired)| handler.stub_inputs(desired).is_ok());
+            if suffices {
+                continue;
+            }
+            let later = draft.loose.iter().filter(|(from, _)| *from == at).map(|(_, target)| *target);
+            for upstream in draft.graph.dependencies(at).chain(later) {
+                let Some(apply) = self.apply[upstream] else { continue };
+                let edges = self.edges.len();
+                self.add_where_possible(vec![(stub, apply)]);
+                if self.edges.len() == edges
+                    && let Some(other) = self.stub_of(draft, upstream, &mut stubs)
+                {
+                    self.add_where_possible(vec![(stub, other)]);
+                }
+            }
+        }
+    }
+
+    /// The task that makes a stub of a node, if one is needed and possible. A new one is told.
+    fn stub_of(&mut self, draft: &Draft, at: usize, told: &mut Vec<(u32, usize)>) -> Option<u32> {
+        let known = self.tasks.iter().position(|task| *task == Task::Precreate(at));
+        if let Some(known) = known {
+            return Some(known as u32);
+        }
+        let (node, apply) = (&draft.nodes[at], self.apply[at]?);
+        let is_new = node.decision.action == Action::Create && node.object().is_none();
+        let (handler, desired) = node.handler().zip(node.desired.as_ref()).filter(|_| is_new)?;
+        if matches!(handler.stub_inputs(desired), Ok(None)) {
+            return None;
+        }
+        let stub = self.add(Task::Precreate(at))?;
+        self.edges.push((apply, stub));
+        told.push((stub, at));
+        Some(stub)
     }
 
     fn finish(self) -> Tasks {

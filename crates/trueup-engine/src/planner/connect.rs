@@ -1,6 +1,7 @@
 //! Dependencies between nodes, and the order that follows from them.
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Mode};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Mode};
+use trueup_provider::InputValues;
 
 use super::node::{Node, NodeKind};
 use super::trace::lines;
@@ -79,10 +80,12 @@ fn order(
         if !bound {
             return Err(circular(draft, &cycle).into());
         }
-        let stands_in = |at: usize| match draft.nodes[at].handler() {
-            Some(handler) if handler.precreates() => 2,
-            _ if draft.nodes[at].object().is_some() => 1,
-            _ => 0,
+        // A stub that needs nothing of others is better than one that does.
+        let stands_in = |at: usize| match stub_inputs(draft, at) {
+            Ok(Some(_)) => 3,
+            Err(_) => 2,
+            Ok(None) if draft.nodes[at].object().is_some() => 1,
+            Ok(None) => 0,
         };
         let following = cycle.iter().skip(1).chain(cycle.first());
         let opening = cycle.iter().zip(following).max_by_key(|(_, target)| stands_in(**target));
@@ -94,6 +97,16 @@ fn order(
             _ => return Err(unopenable(draft, &cycle).into()),
         }
     }
+}
+
+/// The inputs of a stub of a node, if one can be made of what is known before anything else is.
+fn stub_inputs(draft: &Draft, at: usize) -> Result<Option<InputValues>, Failure> {
+    let node = &draft.nodes[at];
+    let Some((handler, declared)) = node.handler().zip(node.declared()) else { return Ok(None) };
+    let block = &handler.schema().inputs;
+    // Mistakes are told when inputs are prepared.
+    let written = block.check(&declared.inputs.evaluate(&draft.known()).value, &node.address).value;
+    handler.stub_inputs(&InputValues { effective: block.with_defaults(&written), written })
 }
 
 /// What a node depends on, as its program or record says, sorted.

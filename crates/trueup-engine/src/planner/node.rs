@@ -132,7 +132,7 @@ impl FoundObject {
                 object,
             });
             let inputs = self.sought.without_ephemeral();
-            let attempt = Attempt { inputs, bindings: Vec::new(), token, pending: None };
+            let attempt = Attempt { inputs, bindings: Vec::new(), token, pending: None, stub: false };
             steps.extend(unknown.then_some(trueup_state::Step::UpdateBegun { meta, attempt }));
         }
         steps

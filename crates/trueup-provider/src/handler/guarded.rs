@@ -171,20 +171,21 @@ impl ResourceHandler for Guarded {
         self.0.import(request)
     }
 
-    fn precreates(&self) -> bool {
-        self.0.precreates()
+    fn stub_inputs(&self, desired: &InputValues) -> Result<Option<InputValues>, Failure> {
+        let stub = self.0.stub_inputs(desired);
+        stub.map_err(|failure| failure.without_secrets_of([&desired.effective]))
     }
 
-    fn precreate<'a>(
-        &'a self,
-        request: PrecreateRequest<'a>,
-    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
+    fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
-            let made = self.0.precreate(request).await;
-            made.map_err(|ApplyFailure { failure, partial }| {
-                let failure = failure.without_secrets_of([&request.desired.effective]);
-                ApplyFailure { failure, partial }
-            })
+            let given = [&request.desired.effective];
+            let context = request.context.concealing(given);
+            match self.0.precreate(PrecreateRequest { context: &context, ..request }).await {
+                Ok(state) => self.accept(state),
+                Err(ApplyFailure { failure, partial }) => {
+                    Err(ApplyFailure { failure: failure.without_secrets_of(given), partial })
+                }
+            }
         })
     }
 }

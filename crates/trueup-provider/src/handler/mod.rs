@@ -111,17 +111,15 @@ pub trait ResourceHandler: Send + Sync {
     /// Finds objects by the id a person gives.
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>>;
 
-    /// Whether the type can make stubs (BIND-4).
-    fn precreates(&self) -> bool {
-        false
+    /// The inputs of a stub, wholly known: those desired, with values of the type's own where a stub can do without
+    /// (BIND-4). `None` if no stub can be made; a failure if one can, and an input that it needs is not known yet.
+    fn stub_inputs(&self, _desired: &InputValues) -> Result<Option<InputValues>, Failure> {
+        Ok(None)
     }
 
-    /// Makes a stub of the object, so that others of a cycle can refer to it (BIND-4). `None` if the type cannot.
-    fn precreate<'a>(
-        &'a self,
-        _request: PrecreateRequest<'a>,
-    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
-        Box::pin(async { Ok(None) })
+    /// Makes a stub of the object, so that others of a cycle can refer to it (BIND-4).
+    fn precreate<'a>(&'a self, _request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
+        Box::pin(async { Err(Failure::new(FailureClass::Fatal, "this type makes no stubs").into()) })
     }
 }
 

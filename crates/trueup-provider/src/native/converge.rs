@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
-use trueup_core::{Change, Failure, FailureClass, Value};
+use trueup_core::{Change, Entries, Failure, FailureClass, Path, Value};
 
 use super::shape::{Constructor, HookKind, TypeShape, failure};
 use crate::clock::BoxFuture;
@@ -173,24 +173,34 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         })
     }
 
-    fn precreates(&self) -> bool {
-        T::PRECREATES
+    fn stub_inputs(&self, desired: &InputValues) -> Result<Option<InputValues>, Failure> {
+        let view = T::view(&desired.effective);
+        let view = view.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?;
+        let Some(stand_ins) = T::stub(&view) else { return Ok(None) };
+        let entries = desired.effective.as_entries().into_iter().flat_map(Entries::iter);
+        let unknown = entries.filter(|(_, value)| !value.is_wholly_known());
+        let mut effective = desired.effective.clone();
+        let mut written = desired.written.clone();
+        for (name, _) in unknown {
+            let Some(value) = stand_ins.as_entries().and_then(|given| given.get(name)) else {
+                let message = format!("no stub can be made before its `{name}` is known");
+                return Err(Failure::new(FailureClass::Invalid, message).at(Path::attribute(name.clone())));
+            };
+            effective = effective.with_entry(name, value.clone());
+            written = written.with_entry(name, value.clone());
+        }
+        Ok(Some(InputValues { written, effective }))
     }
 
-    fn precreate<'a>(
-        &'a self,
-        request: PrecreateRequest<'a>,
-    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
+    fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
-            let view = T::view(&request.desired.effective);
-            let view = view.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?;
+            let receiver = self.shape.receiver(&request.desired.effective)?;
             let context = self.shape.context(request.config, request.context)?;
-            let stub = T::precreate(&context, &view).await;
-            let stub = stub.map_err(|error| {
-                let failure = failure(error).without_secrets_of([&request.desired.effective]);
-                ApplyFailure { failure, partial: None }
-            })?;
-            Ok(stub.map(|outputs| self.shape.state(None, None, &outputs)).transpose()?)
+            // A stub was never brought to any inputs of the program (RECONCILE-2).
+            match receiver.precreate(&context).await {
+                Ok(outputs) => Ok(self.shape.state(None, None, &outputs)?),
+                Err(error) => Err(self.shape.stub_failure(request.desired, error)),
+            }
         })
     }
 }

@@ -181,6 +181,14 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
         ApplyFailure { failure, partial: partial.map(Box::new) }
     }
 
+    /// A failed stub, with what the type knows of a half-made one.
+    pub(super) fn stub_failure(&self, desired: &InputValues, error: Error) -> ApplyFailure {
+        let (failure, partial) = error.into_parts();
+        let partial = partial.and_then(|answered| self.raw_state(None, answered).ok());
+        let failure = failure.without_secrets_of([&desired.effective]);
+        ApplyFailure { failure, partial: partial.map(Box::new) }
+    }
+
     /// A failed delete, with what the type knows of what is left.
     pub(super) fn delete_failure(&self, request: &DeleteRequest<'_>, error: Error) -> ApplyFailure {
         let (failure, partial) = error.into_parts();

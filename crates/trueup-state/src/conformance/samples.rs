@@ -54,7 +54,7 @@ pub(super) fn line(run: &str, sequence: u64, event: &str) -> HistoryLine {
 
 fn attempt(content: &Value) -> Attempt {
     let token = IdempotencyToken::from_bytes([0xa5; 16]);
-    Attempt { inputs: inputs(content), bindings: Vec::new(), token, pending: None }
+    Attempt { inputs: inputs(content), bindings: Vec::new(), token, pending: None, stub: false }
 }
 
 fn object(content: &Value) -> State {

@@ -59,6 +59,7 @@ pub(crate) fn life(name: &str, password: &str) -> Vec<Step> {
         bindings: vec![Binding::new("b", value!({ token: (secret(&format!("{password}-bound"))) }))],
         token: IdempotencyToken::from_bytes([9; 16]),
         pending: None,
+        stub: false,
     };
     let meta = Metadata { provider: "std".into(), ..Metadata::default() };
     let object = State {

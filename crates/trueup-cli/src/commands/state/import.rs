@@ -128,8 +128,13 @@ fn writes(records: &[Record]) -> CommandResult<Vec<Write>> {
         }];
         if let (false, Some(inputs)) = (current.bindings.is_empty(), &object.inputs) {
             let token = IdempotencyToken::from_bytes([0; 16]);
-            let attempt =
-                Attempt { inputs: inputs.clone(), bindings: current.bindings.clone(), token, pending: None };
+            let attempt = Attempt {
+                inputs: inputs.clone(),
+                bindings: current.bindings.clone(),
+                token,
+                pending: None,
+                stub: false,
+            };
             steps.push(Step::UpdateBegun { meta: record.meta.clone(), attempt });
             steps.push(Step::Settled { number: current.number, object: object.clone() });
         }
