@@ -8,6 +8,7 @@ use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, DeleteRequest, IdempotencyToken,
     ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
     PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
+    StubInputs,
 };
 
 /// How often an operation is called again before its answer stands.
@@ -198,7 +199,10 @@ impl Driver {
 
     /// Makes a stub of the object, if one can be made of these inputs.
     pub async fn precreate(&self, desired: &InputValues) -> Result<Option<State>, ApplyFailure> {
-        let Some(stub) = self.handler.stub_inputs(desired)? else { return Ok(None) };
+        let stub = match self.handler.stub_inputs(desired) {
+            StubInputs::Impossible => return Ok(None),
+            stub => stub.into_result()?,
+        };
         let mut driver = self.clone();
         for _ in 0..POLLS_MAX {
             match driver.precreate_once(&stub).await {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use trueup_core::{Diagnostics, Value};
-use trueup_provider::{BoxFuture, CallContext, Clock, InputValues, Provider, State};
+use trueup_provider::{BoxFuture, CallContext, Clock, InputValues, Provider, State, StubInputs};
 
 use crate::checks::{self, Check};
 use crate::driver::Driver;
@@ -227,9 +227,9 @@ impl Kit {
 
     /// Whether a stub can be made of the first inputs.
     fn makes_stubs(&self) -> bool {
-        let desired = self.driver.inputs(&self.base).ok();
-        let stub = desired.and_then(|desired| self.driver.handler().stub_inputs(&desired).ok());
-        stub.is_some_and(|stub| stub.is_some())
+        let stub = |desired: &InputValues| self.driver.handler().stub_inputs(desired);
+        let desired = self.driver.inputs(&self.base);
+        desired.is_ok_and(|desired| !matches!(stub(&desired), StubInputs::Impossible))
     }
 
     /// Waits until what was cut off has come to its end on the other side.

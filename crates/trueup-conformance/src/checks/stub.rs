@@ -8,14 +8,10 @@ use crate::driver::Driver;
 use crate::interrupt::interrupted;
 use crate::kit::Kit;
 
-/// Why a check of stubs cannot run.
-fn no_stub() -> Stop {
-    Stop::Failed("no stub can be made of these inputs".to_owned())
-}
-
 /// A stub of these inputs.
 async fn precreated(driver: &Driver, desired: &InputValues) -> Result<State, Stop> {
-    driver.precreate(desired).await?.ok_or_else(no_stub)
+    let made = driver.precreate(desired).await?;
+    made.ok_or_else(|| Stop::Failed("no stub can be made of these inputs".to_owned()))
 }
 
 /// Reconciling a stub leads to one object with the full inputs.
@@ -32,7 +28,7 @@ pub(crate) async fn a_stub_becomes_the_object(kit: &Kit) -> Checked {
 /// token.
 pub(crate) async fn a_stub_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked {
     let desired = kit.desired()?;
-    let stub = kit.driver.handler().stub_inputs(&desired)?.ok_or_else(no_stub)?;
+    let stub = kit.driver.handler().stub_inputs(&desired).into_result()?;
     if kit.driver.handler().recovery(&stub.effective) == Recovery::Blind {
         return Err(blind());
     }

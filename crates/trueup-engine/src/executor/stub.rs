@@ -35,7 +35,7 @@ pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Pr
     let impossible = || Failure::new(FailureClass::Invalid, "no stub can be made of it");
     let desired = resolved_inputs(draft, at).or_else(|| node.desired.clone()).ok_or_else(impossible)?;
     let handler = node.handler().ok_or_else(impossible)?;
-    let stub = handler.stub_inputs(&desired)?.ok_or_else(impossible)?;
+    let stub = handler.stub_inputs(&desired).into_result()?;
     Ok(PreparedStub {
         address: node.address.clone(),
         config: Configuration::of(run, draft, at),

@@ -4,6 +4,7 @@
 //! before what replaces it. Others are kept wherever they do not contradict those: a consumer is moved off before what
 //! it used goes, and nothing is torn down before its own upstream is there.
 
+use trueup_provider::StubInputs;
 use trueup_state::Status;
 
 use crate::graph::Graph;
@@ -293,10 +294,9 @@ impl Builder {
         while let Some((stub, at)) = stubs.pop() {
             let node = &draft.nodes[at];
             let suffices = node.config.is_some()
-                && node
-                    .handler()
-                    .zip(node.desired.as_ref())
-                    .is_some_and(|(handler, desired)| handler.stub_inputs(desired).is_ok());
+                && node.handler().zip(node.desired.as_ref()).is_some_and(|(handler, desired)| {
+                    !matches!(handler.stub_inputs(desired), StubInputs::Lacking(_))
+                });
             if suffices {
                 continue;
             }
@@ -323,7 +323,7 @@ impl Builder {
         let (node, apply) = (&draft.nodes[at], self.apply[at]?);
         let is_new = node.decision.action == Action::Create && node.object().is_none();
         let (handler, desired) = node.handler().zip(node.desired.as_ref()).filter(|_| is_new)?;
-        if matches!(handler.stub_inputs(desired), Ok(None)) {
+        if matches!(handler.stub_inputs(desired), StubInputs::Impossible) {
             return None;
         }
         let stub = self.add(Task::Precreate(at))?;

@@ -151,17 +151,21 @@ fn what_a_stub_needs_of_its_own_cycle_is_stubbed_first() {
     assert!(bench.plan(&program).ends_with("No changes"));
 }
 
-/// BIND-4: where nothing gives a stub what it needs, it is not made.
+/// BIND-4: where nothing can give a stub what it needs before it is made, the plan fails.
 #[test]
-fn a_stub_without_what_it_needs_is_refused_by_its_input() {
+fn a_stub_that_needs_what_waits_for_it_opens_no_cycle() {
     let bench = Bench::new();
-    let program = program([
-        resource("w_shed.a", [("on", output("w_thing.t", "url"))]),
-        bound(resource("w_thing.t", []), output("w_shed.a", "arn")),
-    ]);
-    let report = bench.deploy(&program);
-    let told = format!("{:?}", report.outcomes);
-    assert!(told.contains("no stub can be made before its `on` is known"), "{told}");
+    let cycle = |on: Expression| {
+        program([
+            resource("w_shed.a", [("on", on), ("partner", output("w_thing.t", "url"))]),
+            bound(resource("w_thing.t", []), output("w_shed.a", "arn")),
+            resource("w_thing.ground", [("from", output("w_thing.t", "url"))]),
+        ])
+    };
+    for needed in ["w_thing.t", "w_thing.ground"] {
+        let refused = bench.refused(&cycle(output(needed, "url")));
+        assert!(refused.contains("none of them can be made before the others"), "{needed}: {refused}");
+    }
+    assert!(bench.plan(&cycle(crate::lifecycle::world::lit("ground"))).contains("3 to create"));
     assert_eq!(things(&bench), 0);
-    assert!(bench.records().is_empty());
 }

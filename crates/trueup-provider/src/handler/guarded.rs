@@ -12,7 +12,7 @@ use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Path, Secret
 use super::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
     ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened, PlanAnswer, PlanRequest,
-    PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting, Traits, ValidateRequest,
+    PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting, StubInputs, Traits, ValidateRequest,
 };
 use crate::clock::BoxFuture;
 use crate::state::{InputValues, State};
@@ -171,9 +171,8 @@ impl ResourceHandler for Guarded {
         self.0.import(request)
     }
 
-    fn stub_inputs(&self, desired: &InputValues) -> Result<Option<InputValues>, Failure> {
-        let stub = self.0.stub_inputs(desired);
-        stub.map_err(|failure| failure.without_secrets_of([&desired.effective]))
+    fn stub_inputs(&self, desired: &InputValues) -> StubInputs {
+        self.0.stub_inputs(desired)
     }
 
     fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {

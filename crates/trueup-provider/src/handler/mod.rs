@@ -14,7 +14,9 @@ mod guarded;
 mod requests;
 mod traits;
 
-pub use answers::{ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, Verdict};
+pub use answers::{
+    ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, StubInputs, Verdict,
+};
 pub use ephemeral::{EphemeralHandler, HeldOpen, Opened};
 pub(crate) use guarded::{Guarded, GuardedData, GuardedEphemeral};
 pub use requests::{
@@ -111,10 +113,9 @@ pub trait ResourceHandler: Send + Sync {
     /// Finds objects by the id a person gives.
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>>;
 
-    /// The inputs of a stub, wholly known: those desired, with values of the type's own where a stub can do without
-    /// (BIND-4). `None` if no stub can be made; a failure if one can, and an input that it needs is not known yet.
-    fn stub_inputs(&self, _desired: &InputValues) -> Result<Option<InputValues>, Failure> {
-        Ok(None)
+    /// The inputs that a stub would have, of inputs that may not be known yet (BIND-4).
+    fn stub_inputs(&self, _desired: &InputValues) -> StubInputs {
+        StubInputs::Impossible
     }
 
     /// Makes a stub of the object, so that others of a cycle can refer to it (BIND-4).

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
-use trueup_core::{Change, Entries, Failure, FailureClass, Path, Value};
+use trueup_core::{Change, Entries, Failure, FailureClass, Value};
 
 use super::shape::{Constructor, HookKind, TypeShape, failure};
 use crate::clock::BoxFuture;
@@ -12,7 +12,7 @@ use crate::contract::{Converge, Current};
 use crate::handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
     MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest, Recovery,
-    ResourceHandler, Sighting, Traits,
+    ResourceHandler, Sighting, StubInputs, Traits,
 };
 use crate::planning;
 use crate::state::{InputValues, State};
@@ -173,23 +173,22 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         })
     }
 
-    fn stub_inputs(&self, desired: &InputValues) -> Result<Option<InputValues>, Failure> {
-        let view = T::view(&desired.effective);
-        let view = view.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?;
-        let Some(stand_ins) = T::stub(&view) else { return Ok(None) };
+    fn stub_inputs(&self, desired: &InputValues) -> StubInputs {
+        // Inputs of the wrong form are told when they are checked.
+        let Ok(view) = T::view(&desired.effective) else { return StubInputs::Impossible };
+        let Some(stand_ins) = T::stub(&view) else { return StubInputs::Impossible };
         let entries = desired.effective.as_entries().into_iter().flat_map(Entries::iter);
-        let unknown = entries.filter(|(_, value)| !value.is_wholly_known());
-        let mut effective = desired.effective.clone();
-        let mut written = desired.written.clone();
-        for (name, _) in unknown {
-            let Some(value) = stand_ins.as_entries().and_then(|given| given.get(name)) else {
-                let message = format!("no stub can be made before its `{name}` is known");
-                return Err(Failure::new(FailureClass::Invalid, message).at(Path::attribute(name.clone())));
-            };
-            effective = effective.with_entry(name, value.clone());
-            written = written.with_entry(name, value.clone());
+        let (mut stub, mut lacking) = (desired.clone(), Vec::new());
+        for (name, _) in entries.filter(|(_, value)| !value.is_wholly_known()) {
+            match stand_ins.as_entries().and_then(|given| given.get(name)) {
+                Some(value) => {
+                    stub.effective = stub.effective.with_entry(name, value.clone());
+                    stub.written = stub.written.with_entry(name, value.clone());
+                }
+                None => lacking.push(name.clone()),
+            }
         }
-        Ok(Some(InputValues { written, effective }))
+        if lacking.is_empty() { StubInputs::Sufficient(stub) } else { StubInputs::Lacking(lacking) }
     }
 
     fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
