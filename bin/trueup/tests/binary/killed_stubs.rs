@@ -99,6 +99,44 @@ fn a_cycle_of_commands_is_deployed_on_each_stage() {
     }
 }
 
+/// BIND-4: a stub that needs what waits for it opens no cycle; one that can do without it does.
+#[test]
+fn a_stub_that_needs_the_other_one_is_refused_before_anything_is_made() {
+    let needing = |input: &str| {
+        format!(
+            r#"
+            resource "std_exec" "left" {{
+              precreate   = ["sh", "reserve.sh"]
+              create      = ["sh", "make.sh"]
+              update      = ["sh", "finish.sh"]
+              lookup      = ["sh", "find.sh"]
+              {input}
+
+              bind "left" {{
+                to      = std_exec.right
+                payload = {{ id = self.result.id }}
+              }}
+            }}
+
+            resource "std_exec" "right" {{
+              create = ["sh", "make.sh"]
+              update = ["sh", "finish.sh"]
+              lookup = ["sh", "find.sh"]
+            }}
+            "#
+        )
+    };
+    let folder = commands(&[RECORD, ANSWER]);
+    folder.write("main.tu.hcl", &needing("environment = { PEER = std_exec.right.result.id }"));
+    let told = folder.run("deploy --stage t --yes");
+    assert!(told.code != 0 && told.err.contains("are bound in a cycle"), "{told:?}");
+    assert_eq!(objects(&folder), 0);
+    folder.write("main.tu.hcl", &needing("input = { peer = std_exec.right.result.id }"));
+    folder.done("deploy --stage t --yes");
+    assert_eq!(objects(&folder), 2);
+    assert!(folder.done("plan").out.contains("No changes"));
+}
+
 // Requests.
 
 /// An API with things that have a name and a peer.
