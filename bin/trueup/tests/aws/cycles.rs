@@ -30,7 +30,7 @@ fn a_cycle_is_deployed_on_a_new_stage_and_again_on_the_live_one() {
     assert_eq!(account.census(), Census::default());
 }
 
-/// BIND-9, CRASH-7: killed as soon as there is a role, a stub of the function, and a queue.
+/// BIND-10, CRASH-7: killed as soon as there is a role, a stub of the function, and a queue.
 #[test]
 fn a_cycle_that_is_killed_among_its_stubs_is_finished() {
     let Some(account) = Account::new(CYCLE) else { return };

@@ -66,7 +66,7 @@ fn objects(folder: &Folder) -> usize {
     std::fs::read_to_string(folder.path().join("objects")).unwrap_or_default().lines().count()
 }
 
-/// BIND-9, CRASH-7, CRASH-9: between the intent and the effect, and between the effect and its answer.
+/// BIND-10, CRASH-7, CRASH-9: between the intent and the effect, and between the effect and its answer.
 #[test]
 fn a_stub_command_that_is_killed_leaves_one_object() {
     for reserve in [[WAIT, RECORD, ANSWER], [RECORD, WAIT, ANSWER]] {
@@ -265,7 +265,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     stream.get_mut().write_all(text.as_bytes())
 }
 
-/// BIND-9, CRASH-1, CRASH-7: the run is killed between the effect and its answer.
+/// BIND-10, CRASH-1, CRASH-7: the run is killed between the effect and its answer.
 #[test]
 fn a_stub_request_of_a_killed_run_leaves_one_object() {
     let api = Api::start();

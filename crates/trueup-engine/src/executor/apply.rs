@@ -182,7 +182,7 @@ impl Applying<'_> {
     }
 
     /// The same of an object that must be there and may not be visible yet.
-    pub(super) async fn sighted_in_time(&self) -> Result<Option<FoundObject>, Failure> {
+    async fn sighted_in_time(&self) -> Result<Option<FoundObject>, Failure> {
         within(&*self.run.clock, || self.consistency_window(), || self.sighted(false), Option::is_some).await
     }
 
@@ -306,12 +306,12 @@ impl Applying<'_> {
 
     async fn create(&self, planned: &Value, private: &PrivateBytes) -> Result<Value, Trouble> {
         planted!(TellSecrets => self.tell_inputs());
-        let (number, slot) = self.place_of_create();
+        let (number, slot) = self.place();
         self.begin_and_create(number, slot, planned, private).await
     }
 
     /// The number and slot of what is created. A create that begins again is of the same generation, under the same name.
-    pub(super) fn place_of_create(&self) -> (u64, u64) {
+    pub(super) fn place(&self) -> (u64, u64) {
         match self.current() {
             Some(current) if current.status != Status::Deleting => (current.number, current.slot),
             _ => (self.held.next_number(), self.free_slot()),
@@ -377,11 +377,19 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
+        let adopted = self.adopt_in_place(number, slot, failure).await?;
+        Box::pin(self.update(Some(adopted), planned, private)).await
+    }
+
+    /// Adopts the object that is in the place of one that was to be created, if that may become ours.
+    pub(super) async fn adopt_in_place(
+        &self,
+        number: u64,
+        slot: u64,
+        failure: Failure,
+    ) -> Result<State, Trouble> {
         match self.sighted_in_time().await {
-            Ok(Some(found)) => {
-                let adopted = self.adopt(FoundObject { number, slot, older: Vec::new(), ..found }).await?;
-                Box::pin(self.update(Some(adopted), planned, private)).await
-            }
+            Ok(Some(found)) => self.adopt(FoundObject { number, slot, older: Vec::new(), ..found }).await,
             Ok(None) => Err(self.failed_create(number, failure).await),
             Err(refused) => Err(self.failed_create(number, refused).await),
         }

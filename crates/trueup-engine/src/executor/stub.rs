@@ -17,7 +17,7 @@ use super::step::Held;
 use crate::events::{EventKind, Operation};
 use crate::plan::Action;
 use crate::planner::Draft;
-use crate::planner::node::{Attributes, FoundObject, Start};
+use crate::planner::node::{Attributes, Start};
 
 /// A resource of which a stub is to be made.
 pub(crate) struct PreparedStub {
@@ -73,7 +73,7 @@ impl Applying<'_> {
     }
 
     async fn precreate(&self) -> Result<State, Trouble> {
-        let (number, slot) = self.place_of_create();
+        let (number, slot) = self.place();
         let (inputs, token) = (self.desired.without_ephemeral(), self.run.fresh_token());
         let attempt = Attempt { inputs, bindings: Vec::new(), token, pending: None, stub: true };
         let begun = Step::CreateBegun {
@@ -96,13 +96,7 @@ impl Applying<'_> {
             }
             // A failed attempt made it, or it is someone else's (RETRY-6, RETRY-7).
             Err(Trouble::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
-                match self.sighted_in_time().await {
-                    Ok(Some(found)) => {
-                        self.adopt(FoundObject { number, slot, older: Vec::new(), ..found }).await
-                    }
-                    Ok(None) => Err(self.failed_create(number, failure).await),
-                    Err(refused) => Err(self.failed_create(number, refused).await),
-                }
+                self.adopt_in_place(number, slot, failure).await
             }
             Err(Trouble::Failed(failure)) => Err(self.failed_create(number, failure).await),
             Err(trouble) => Err(trouble),

@@ -1,4 +1,4 @@
-//! BIND-4, BIND-9, CRASH-1, CRASH-2: stubs that fail, are cut off, are there already, or need others first. The number of things is
+//! BIND-4, BIND-10, CRASH-1, CRASH-2: stubs that fail, are cut off, are there already, or need others first. The number of things is
 //! the judge.
 
 use trueup_core::{Failure, FailureClass};
@@ -39,7 +39,7 @@ fn settled(bench: &Bench, program: &Program, when: &str) {
     assert!(plan.ends_with("No changes"), "{when}: {plan}");
 }
 
-/// BIND-9, RETRY-7: whatever its class says, a stub that failed may have been made.
+/// BIND-10, RETRY-7: whatever its class says, a stub that failed may have been made.
 #[test]
 fn a_stub_that_failed_after_its_effect_is_not_made_again() {
     for program in [jar_and_thing(), shed_and_thing()] {
@@ -57,7 +57,7 @@ fn a_stub_that_failed_after_its_effect_is_not_made_again() {
     }
 }
 
-/// BIND-9, CRASH-7
+/// BIND-10, CRASH-7
 #[test]
 fn a_stub_with_unknown_inputs_cut_off_anywhere_ends_as_one_object() {
     for program in [jar_and_thing(), shed_and_thing()] {
@@ -102,7 +102,7 @@ fn a_stub_that_may_have_been_made_is_finished_without_its_cycle() {
     }
 }
 
-/// BIND-9, ADOPT-1, ADOPT-6: what is there already needs no stub.
+/// BIND-10, ADOPT-1, ADOPT-6: what is there already needs no stub.
 #[test]
 fn an_object_that_is_there_already_is_adopted_instead_of_stubbed() {
     let bench = Bench::new();

@@ -198,7 +198,7 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             // A stub was never brought to any inputs of the program (RECONCILE-2).
             match receiver.precreate(&context).await {
                 Ok(outputs) => Ok(self.shape.state(None, None, &outputs)?),
-                Err(error) => Err(self.shape.stub_failure(request.desired, error)),
+                Err(error) => Err(self.shape.stub_failure(&request, error)),
             }
         })
     }

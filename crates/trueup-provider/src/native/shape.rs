@@ -10,7 +10,7 @@ use crate::context::{CallContext, Context};
 use crate::contract::{Inputs, Outputs, PlanHook, PlanHookRequest, PriorView, RawState};
 use crate::error::{Error, Result};
 use crate::handler::{
-    ApplyFailure, ApplyRequest, DeleteRequest, PlanAnswer, PlanRequest, Sighting, Traits,
+    ApplyFailure, ApplyRequest, DeleteRequest, PlanAnswer, PlanRequest, PrecreateRequest, Sighting, Traits,
     foreign_configuration,
 };
 use crate::identity::Ownership;
@@ -181,11 +181,11 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
         ApplyFailure { failure, partial: partial.map(Box::new) }
     }
 
-    /// A failed stub, with what the type knows of a half-made one.
-    pub(super) fn stub_failure(&self, desired: &InputValues, error: Error) -> ApplyFailure {
+    /// A failed attempt at a stub, with what the type knows of a half-made one.
+    pub(super) fn stub_failure(&self, request: &PrecreateRequest<'_>, error: Error) -> ApplyFailure {
         let (failure, partial) = error.into_parts();
         let partial = partial.and_then(|answered| self.raw_state(None, answered).ok());
-        let failure = failure.without_secrets_of([&desired.effective]);
+        let failure = failure.without_secrets_of([&request.desired.effective]);
         ApplyFailure { failure, partial: partial.map(Box::new) }
     }
 

@@ -128,7 +128,7 @@ async fn a_cycle_of_a_role_and_a_function_works_on_a_new_stage_as_on_a_live_one(
     assert_eq!(world.account().census().await, 0);
 }
 
-/// BIND-9, CRASH-1: the answer to the request for a stub is lost.
+/// BIND-10, CRASH-1: the answer to the request for a stub is lost.
 #[tokio::test]
 async fn a_stub_whose_answer_was_lost_is_found_again() {
     for (program, request) in [
@@ -150,7 +150,7 @@ async fn a_stub_whose_answer_was_lost_is_found_again() {
     }
 }
 
-/// BIND-9, CRASH-7: cut off after some requests, and run again.
+/// BIND-10, CRASH-7: cut off after some requests, and run again.
 #[tokio::test]
 async fn a_cycle_cut_off_after_any_request_is_finished_by_the_next_run() {
     let Some(world) = World::emulated().await else { return };
