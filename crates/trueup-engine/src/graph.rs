@@ -99,6 +99,21 @@ impl Graph {
         path
     }
 
+    /// Whether a node is another, or depends on it by any way.
+    pub(crate) fn reaches(&self, from: usize, to: usize) -> bool {
+        let mut seen = vec![false; self.len()];
+        let mut reached = vec![from];
+        while let Some(node) = reached.pop() {
+            if node == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[node], true) {
+                reached.extend(self.dependencies(node));
+            }
+        }
+        false
+    }
+
     /// The nodes by depth: each level needs only those before it.
     pub(crate) fn levels(&self, order: &[usize]) -> Vec<Vec<usize>> {
         let mut depth = vec![0usize; self.len()];

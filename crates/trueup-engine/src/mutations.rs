@@ -62,12 +62,16 @@ pub enum Mutation {
     IgnoreFoundIdentity,
     /// A resource at an address that another moved away from takes the other's names.
     ShareNames,
+    /// A stub that may have been made is made again, without looking for it and with another token.
+    RemakeStub,
+    /// Where deletes go in circles, inputs give way instead of bindings.
+    CutInputs,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 26] = [
+    pub const ALL: [Mutation; 28] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -94,6 +98,8 @@ impl Mutation {
         Mutation::ForgetOldDependencies,
         Mutation::IgnoreFoundIdentity,
         Mutation::ShareNames,
+        Mutation::RemakeStub,
+        Mutation::CutInputs,
     ];
 }
 

@@ -74,6 +74,9 @@ pub struct Metadata {
     /// The resources it depends on, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
+    /// The dependencies that are part of a cycle through bindings alone, sorted. Deletes may break the cycle here (DELETE-1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub circular: Vec<Address>,
     /// Neither replaced nor deleted (REPLACE-9).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
@@ -133,9 +136,16 @@ pub struct Attempt {
     /// What a pending operation needs to go on (RETRY-4).
     #[serde(default, skip_serializing_if = "Option::is_none", with = "trueup_core::recorded")]
     pub pending: Option<Value>,
-    /// Whether it makes a stub (BIND-4).
+    /// Whether it creates a stub, from inputs that may be unknown (BIND-4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stub: bool,
+}
+
+impl Metadata {
+    /// The dependencies that deletes always follow: all that are not part of a cycle through bindings alone.
+    pub fn firm_dependencies(&self) -> impl Iterator<Item = &Address> {
+        self.dependencies.iter().filter(|address| !self.circular.contains(address))
+    }
 }
 
 impl Record {
@@ -159,7 +169,7 @@ impl Record {
     pub fn dependencies_mut(&mut self) -> impl Iterator<Item = &mut Vec<Address>> {
         let generations = self.deposed.iter_mut().chain(&mut self.current);
         let of_objects = generations.filter_map(|generation| generation.dependencies.as_mut());
-        std::iter::once(&mut self.meta.dependencies).chain(of_objects)
+        [&mut self.meta.dependencies, &mut self.meta.circular].into_iter().chain(of_objects)
     }
 
     /// The number that the next generation gets.

@@ -73,6 +73,9 @@ impl Applying<'_> {
     /// Does what has to come first, and gives the object to start from.
     async fn start(&mut self) -> Result<Option<State>, Trouble> {
         let recorded = || self.record().and_then(|record| record.current.as_ref()?.object.clone());
+        if self.resource.is_stubbed {
+            return Ok(recorded());
+        }
         match self.resource.decision.start.clone() {
             Start::Record if self.absence_may_be_over() => self.look().await,
             Start::Record => Ok(recorded()),
@@ -80,8 +83,6 @@ impl Applying<'_> {
             // It was adopted to be deleted first, and that is done.
             Start::Adopt(_) if self.resource.is_deleted_first => Ok(recorded()),
             Start::Adopt(found) => self.adopt(*found).await.map(Some),
-            // What a stub was made of in this run is known.
-            Start::RepeatCreate | Start::LookFirst if recorded().is_some() => Ok(recorded()),
             Start::RepeatCreate => self.repeat_create().await.map(Some),
             Start::FinishDelete => {
                 if let Some(current) = self.current() {
@@ -94,7 +95,7 @@ impl Applying<'_> {
     }
 
     /// Deletes a generation.
-    async fn remove(&self, generation: &Generation) -> Result<(), Trouble> {
+    pub(super) async fn remove(&self, generation: &Generation) -> Result<(), Trouble> {
         let Applying { run, held, address, config, resource, policy, .. } = self;
         remove_generation(run, held, address, &*resource.handler, config, generation, *policy).await
     }
@@ -257,7 +258,7 @@ impl Applying<'_> {
         let unfinished = current.is_some_and(|current| current.attempt().is_some());
         let adopted =
             matches!(self.resource.decision.start, Start::Adopt(_) | Start::LookFirst) && prior.is_some();
-        if planned == Action::Replace && prior.is_some() {
+        if planned == Action::Replace && prior.is_some() && !self.resource.is_stubbed {
             // A replacement that was decided is not undone by values that turned out the same.
             action = Action::Replace;
         } else if action == Action::NoOp && (planned == Action::Update || unfinished || adopted) {
@@ -329,7 +330,7 @@ impl Applying<'_> {
         self.begin_and_create(self.held.next_number(), self.free_slot(), planned, private).await
     }
 
-    fn free_slot(&self) -> u64 {
+    pub(super) fn free_slot(&self) -> u64 {
         self.record().map_or(0, |record| record.free_slot())
     }
 
@@ -449,7 +450,7 @@ impl Applying<'_> {
             .await?)
     }
 
-    fn attempt(&self) -> Attempt {
+    pub(super) fn attempt(&self) -> Attempt {
         Attempt {
             // What is of this run alone is sent, and not kept.
             inputs: self.desired.without_ephemeral(),
@@ -482,22 +483,28 @@ impl Applying<'_> {
         context.pending.clone_from(&attempt.pending);
         let mut known = prior.cloned();
         loop {
-            let (config, handler) = (&self.config, &self.resource.handler);
-            let call = if attempt.stub {
-                handler.precreate(PrecreateRequest { config, desired, context: &context })
-            } else {
-                handler.apply(ApplyRequest {
-                    config,
-                    desired,
-                    planned,
-                    private,
-                    prior: known.as_ref(),
-                    observed: self.resource.observed.as_ref().filter(|_| prior.is_some()),
-                    bindings: &attempt.bindings,
-                    context: &context,
-                })
+            let request = ApplyRequest {
+                config: &self.config,
+                desired,
+                planned,
+                private,
+                prior: known.as_ref(),
+                observed: self.resource.observed.as_ref().filter(|_| prior.is_some()),
+                bindings: &attempt.bindings,
+                context: &context,
             };
-            let called = self.run.bounded(self.policy.timeout(operation), call).await;
+            let handler = &*self.resource.handler;
+            let called = async {
+                // Half a stub is finished as any half-made object is.
+                match attempt.stub && known.is_none() {
+                    true => {
+                        let config = &self.config;
+                        handler.precreate(PrecreateRequest { config, desired, context: &context }).await
+                    }
+                    false => handler.apply(request).await,
+                }
+            };
+            let called = self.run.bounded(self.policy.timeout(operation), called).await;
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => return Ok(object),
                 Err(failed) => failed,
@@ -505,10 +512,6 @@ impl Applying<'_> {
             if let Some(partial) = partial {
                 self.held.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
-            }
-            if attempt.stub && known.is_some() {
-                // Half a stub is an object all the same: it is finished or deleted later (CRASH-2).
-                return Err(failure.into());
             }
             let (failed, failed_at) = (failure.clone(), self.run.clock.now());
             if let Some(pending) = self.run.again(&self.address, operation, &mut attempts, failure).await? {

@@ -19,7 +19,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::Action;
 use crate::planner::node::{FoundObject, Start};
-use crate::planner::{Draft, Holders, outcome_unknown};
+use crate::planner::{Draft, Holders, can_look, outcome_unknown};
 use crate::retry::{interrupted_window, within};
 
 /// A resource of which something is to be deleted.
@@ -142,6 +142,9 @@ impl Removal<'_> {
         let context = self.context(attempt.token);
         let object = match self.handler.recovery(&attempt.inputs.effective) {
             Recovery::Blind => return Err(outcome_unknown(&self.address.to_string()).into()),
+            Recovery::Lookup if !can_look(self.handler, &attempt.inputs) => {
+                return Err(outcome_unknown(&self.address.to_string()).into());
+            }
             Recovery::Lookup => {
                 let (config, desired) = (self.config, &attempt.inputs);
                 let request = LookupRequest { config, desired, interrupted: true, context: &context };
@@ -160,13 +163,6 @@ impl Removal<'_> {
                 let ours = found.into_iter().find(|sighting| sighting.ownership != Ownership::Unowned);
                 ours.map(|sighting| sighting.state)
             }
-            Recovery::Token if attempt.stub => {
-                let (config, desired) = (self.config, &attempt.inputs);
-                let request = PrecreateRequest { config, desired, context: &context };
-                let call =
-                    self.run.bounded(self.policy.timeout(Operation::Create), self.handler.precreate(request));
-                Some(call.await.map_err(|failed| failed.failure)?)
-            }
             Recovery::Token => {
                 let private = PrivateBytes::default();
                 let request = ApplyRequest {
@@ -179,8 +175,18 @@ impl Removal<'_> {
                     bindings: &attempt.bindings,
                     context: &context,
                 };
-                let call =
-                    self.run.bounded(self.policy.timeout(Operation::Create), self.handler.apply(request));
+                let call = async {
+                    match attempt.stub {
+                        true => {
+                            let (config, desired) = (self.config, &attempt.inputs);
+                            self.handler
+                                .precreate(PrecreateRequest { config, desired, context: &context })
+                                .await
+                        }
+                        false => self.handler.apply(request).await,
+                    }
+                };
+                let call = self.run.bounded(self.policy.timeout(Operation::Create), call);
                 Some(call.await.map_err(|failed| failed.failure)?)
             }
         };

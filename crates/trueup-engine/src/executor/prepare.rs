@@ -22,7 +22,7 @@ use crate::plan::Action;
 use crate::planner::node::{Attributes, Decision, Node, NodeKind};
 use crate::planner::{Draft, Holders};
 
-/// A resource, data source or ephemeral resource with its inputs resolved.
+/// A resource, data source or ephemeral resource with its inputs resolved, or a stub with those that are known.
 pub(crate) struct Prepared {
     address: Address,
     config: Configuration,
@@ -31,6 +31,7 @@ pub(crate) struct Prepared {
 }
 
 enum Work {
+    Stub(Box<Resource>),
     Data(Arc<dyn DataHandler>),
     Ephemeral(Arc<dyn EphemeralHandler>),
     Resource(Box<Resource>),
@@ -42,6 +43,8 @@ pub(super) struct Resource {
     pub(super) bindings: Vec<Binding>,
     pub(super) decision: Decision,
     pub(super) is_deleted_first: bool,
+    /// Whether this run has made a stub of it.
+    pub(super) is_stubbed: bool,
     /// Addresses that it had before, under whose names its object may be found.
     pub(super) origins: Vec<Address>,
     pub(super) observed: Option<State>,
@@ -55,14 +58,20 @@ pub(super) struct Resource {
 /// What the program says of a node besides its inputs.
 pub(crate) fn metadata(draft: &Draft, at: usize) -> Metadata {
     let node = &draft.nodes[at];
-    let mut dependencies: Vec<Address> =
-        draft.graph.dependencies(at).map(|other| draft.nodes[other].address.clone()).collect();
-    dependencies.retain(|address| address.mode() == trueup_core::Mode::Resource);
-    dependencies.sort();
+    let addresses = |others: &mut dyn Iterator<Item = usize>| {
+        let all = others.map(|other| draft.nodes[other].address.clone());
+        let mut found: Vec<Address> = all.filter(|it| it.mode() == trueup_core::Mode::Resource).collect();
+        found.sort();
+        found
+    };
+    let dependencies = addresses(&mut draft.upstream(at));
+    let circular = draft.circular.range((at, 0)..(at + 1, 0)).map(|(_, target)| *target);
+    let circular = addresses(&mut circular.into_iter());
     let options = node.declared().map(|declared| &declared.options);
     Metadata {
         provider: node.provider.clone(),
         dependencies,
+        circular,
         protect: options.is_some_and(|options| options.protect),
         retain: options.is_some_and(|options| options.retain),
     }
@@ -108,37 +117,49 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
             let bindings =
                 declared_bindings.map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
             let bindings = Binding::resolved(bindings);
-            Work::Resource(Box::new(Resource::of(run, draft, at, handler.clone(), bindings)))
+            if let Some(binding) = bindings.iter().find(|it| !it.payload.is_wholly_known()) {
+                let message = format!("the payload of the binding `{}` is not known", binding.key);
+                return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
+            }
+            Work::Resource(Box::new(Resource { bindings, ..resource(run, draft, at, handler) }))
         }
     };
     Ok(Prepared { address: node.address.clone(), config, desired, work })
 }
 
-impl Resource {
-    /// What is known of a node that is to be applied.
-    pub(super) fn of(
-        run: &Run<'_>,
-        draft: &Draft,
-        at: usize,
-        handler: Arc<dyn ResourceHandler>,
-        bindings: Vec<Binding>,
-    ) -> Self {
-        let node = &draft.nodes[at];
-        let options = node.declared().map(|declared| declared.options.clone()).unwrap_or_default();
-        let adopt = options.adopt.unwrap_or(run.options.plan.adopt);
-        Resource {
-            handler,
-            bindings,
-            decision: node.decision.clone(),
-            is_deleted_first: node.is_deleted_first(),
-            origins: draft.origins(run.program, at).split_off(1),
-            observed: node.seen().cloned(),
-            meta: metadata(draft, at),
-            options,
-            adopt,
-            refresh: refreshes(node),
-            holders: draft.holders.under(&node.provider),
-        }
+/// A stub: its inputs are what is known of them by now, and nothing is attached to it yet.
+pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepared, Trouble> {
+    let node = &draft.nodes[at];
+    let desired = resolved_inputs(draft, at).or_else(|| node.desired.clone());
+    let (Some(handler), Some(desired)) = (node.handler(), desired) else {
+        unreachable!("only what is declared and can be a stub is made one")
+    };
+    // Before anything is recorded of it.
+    handler.stub_inputs(&desired).into_result()?;
+    let work = Work::Stub(Box::new(resource(run, draft, at, handler)));
+    let config = Configuration::of(run, draft, at);
+    Ok(Prepared { address: node.address.clone(), config, desired, work })
+}
+
+/// What is known of a resource, but for what is attached to it.
+fn resource(run: &Run<'_>, draft: &Draft, at: usize, handler: &Arc<dyn ResourceHandler>) -> Resource {
+    let node = &draft.nodes[at];
+    let options = node.declared().map(|declared| declared.options.clone()).unwrap_or_default();
+    let is_stubbed = draft.stubbed.contains(&at);
+    Resource {
+        handler: handler.clone(),
+        bindings: Vec::new(),
+        decision: node.decision.clone(),
+        is_deleted_first: node.is_deleted_first(),
+        is_stubbed,
+        origins: draft.origins(run.program, at).split_off(1),
+        // What was seen was another object than the stub.
+        observed: node.seen().filter(|_| !is_stubbed).cloned(),
+        meta: metadata(draft, at),
+        adopt: options.adopt.unwrap_or(run.options.plan.adopt),
+        options,
+        refresh: refreshes(node),
+        holders: draft.holders.under(&node.provider),
     }
 }
 
@@ -240,6 +261,10 @@ impl Prepared {
         let Prepared { address, config, desired, work } = self;
         let config = config.ready(run).await?;
         match work {
+            Work::Stub(resource) => {
+                let policy = run.policy(Some(&resource.options));
+                Applying { run, held, address, config, desired, resource: *resource, policy }.stub().await
+            }
             Work::Data(handler) => {
                 let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
                 let request = DataRequest { config: &config, inputs: &desired, context: &context };

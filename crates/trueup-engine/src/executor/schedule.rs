@@ -19,7 +19,7 @@ use super::queue::Queue;
 use super::report::{Outcome, RunReport};
 use super::step::Held;
 use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
-use super::{Run, delete, prepare, stub};
+use super::{Run, delete, prepare};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, Plan, ReplaceOrder};
@@ -158,12 +158,8 @@ impl Progress<'_> {
         let tasks = main_tasks(draft);
         draft.provisional = provisional(draft);
         for (_, target) in draft.loose.clone() {
-            // Where a cycle was opened, what is recorded or found stands in until the object itself is settled (BIND-5).
-            let found = match &draft.nodes[target].decision.start {
-                Start::Adopt(found) => Some(&found.state),
-                _ => None,
-            };
-            if let Some(object) = draft.nodes[target].object().or(found) {
+            // Where a cycle was opened, what is there stands in until the object itself is settled (BIND-5).
+            if let Some(object) = draft.nodes[target].stand_in() {
                 let inputs =
                     object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
                 draft.attributes[target] = Some(Attributes::new(inputs, object.outputs.clone()));
@@ -260,7 +256,7 @@ impl Progress<'_> {
             let node = &draft.nodes[*at];
             let stays = node.is_declared() && node.decision.action == Action::NoOp && node.record.is_some();
             let undisturbed = matches!(self.outcomes[*at], None | Some(Outcome::Done(Action::NoOp)));
-            stays && undisturbed && draft.graph.dependencies(*at).any(changed)
+            stays && undisturbed && draft.upstream(*at).any(changed)
         };
         let stale: Vec<(usize, Failure)> = (0..draft.nodes.len())
             // What a saved plan does not look at again stays all the same; what the run was told to leave out may not.
@@ -374,6 +370,9 @@ impl Progress<'_> {
         match outcome {
             Ok(finished) => {
                 self.tell_quiet_end(draft, task, &finished);
+                if matches!(task, Task::Precreate(_)) {
+                    draft.stubbed.insert(at);
+                }
                 if let Some(attributes) = finished.attributes {
                     if matches!(task, Task::Apply(_)) {
                         self.used[at] = Some((attributes.inputs().clone(), finished.bindings));
@@ -467,7 +466,7 @@ impl Progress<'_> {
         let waits = |at: usize| late[at] || !self.held[at].deposed().is_empty();
         let mut staying: Vec<usize> = nodes.filter(|at| waits(*at) && !going[*at]).collect();
         while let Some(user) = staying.pop() {
-            let used = draft.recorded_graph.dependencies(user).chain(draft.graph.dependencies(user));
+            let used = draft.recorded_graph.dependencies(user).chain(draft.upstream(user));
             for at in used.filter(|at| *at != user) {
                 if std::mem::replace(&mut going[at], false) {
                     causes[at] = Some(user);
@@ -496,7 +495,7 @@ impl Progress<'_> {
         };
         let selected = |other: usize| draft.selection.contains(other);
         // Who used it when it was last recorded uses it still, unless its own change is done.
-        let mut users = draft.graph.dependents(at).chain(draft.recorded_graph.dependents(at));
+        let mut users = draft.downstream(at).chain(draft.recorded_graph.dependents(at));
         selected(at)
             && settled(at)
             && users.all(|other| selected(other) && settled(other))
@@ -570,8 +569,8 @@ fn migrations(was: &Record, is: &Record) -> Vec<Step> {
 fn begin<'a>(run: &'a Run<'a>, held: Arc<Held>, draft: &Draft, task: Task) -> Doing<'a> {
     match task {
         Task::Precreate(at) => {
-            let prepared = stub::prepare_stub(run, draft, at);
-            Box::pin(async move { prepared?.precreate(run, &held).await })
+            let prepared = prepare::prepare_stub(run, draft, at);
+            Box::pin(async move { prepared?.run(run, &held).await })
         }
         Task::Apply(at) => {
             let prepared = prepare::prepare(run, draft, at);

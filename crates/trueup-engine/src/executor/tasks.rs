@@ -4,6 +4,7 @@
 //! before what replaces it. Others are kept wherever they do not contradict those: a consumer is moved off before what
 //! it used goes, and nothing is torn down before its own upstream is there.
 
+use trueup_core::Address;
 use trueup_provider::StubInputs;
 use trueup_state::Status;
 
@@ -195,10 +196,11 @@ impl Builder {
         }
     }
 
-    /// The orders that must hold. They have no cycle: programs have none, what records were last told has none, and creates
-    /// follow deletes. What objects may still use was told at different times: of that, no more than fits together.
+    /// The orders that must hold: creates follow deletes, and programs have no cycle. What records say was told at different
+    /// times: of that, no more than fits together, the latest first. Of bindings that go in circles, no more than fits
+    /// together with all of these.
     fn must(&mut self, draft: &Draft) {
-        let mut older = Vec::new();
+        let (mut latest, mut older, mut circular) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..draft.nodes.len() {
             if let Some(apply) = self.apply[at] {
                 // A node starts when all it depends on are done (APPLY-1), and after what it replaces is gone.
@@ -209,18 +211,32 @@ impl Builder {
                 // Dependents are deleted before what they use (DELETE-1).
                 for dependent in recorded_dependents(draft, at) {
                     let Some(other) = self.delete[dependent] else { continue };
-                    let said = draft.nodes[dependent].record.as_ref().is_some_and(|(record, _)| {
-                        record.meta.dependencies.contains(&draft.nodes[at].address)
-                    });
+                    let Some((record, _)) = &draft.nodes[dependent].record else { continue };
+                    let said = |said: &[Address]| said.contains(&draft.nodes[at].address);
                     match planted!(DeleteBeforeDependents) {
                         true => self.edges.push((other, delete)),
-                        false if said => self.edges.push((delete, other)),
+                        false if said(&record.meta.circular) => circular.push((delete, other)),
+                        false if said(&record.meta.dependencies) => latest.push((delete, other)),
                         false => older.push((delete, other)),
                     }
                 }
             }
         }
-        self.add_where_possible(older);
+        planted!(CutInputs => std::mem::swap(&mut latest, &mut circular));
+        self.add_or_fit(latest);
+        self.add_where_possible([older, circular].concat());
+    }
+
+    /// Adds orders that nearly never contradict each other; only if they do, one after another.
+    fn add_or_fit(&mut self, orders: Vec<(u32, u32)>) {
+        if orders.is_empty() {
+            return;
+        }
+        let all = [self.edges.as_slice(), &orders].concat();
+        match Graph::new(self.tasks.len(), all.clone()).order() {
+            Ok(_) => self.edges = all,
+            Err(_) => self.add_where_possible(orders),
+        }
     }
 
     /// Adds orders one after another, but for those that contradict what is there.
@@ -257,7 +273,7 @@ impl Builder {
             opened_first.extend(opened.filter_map(|it| self.apply[it]).map(|other| (delete, other)));
             let replaced = matches!(self.tasks[delete as usize], Task::DeleteOld(_));
             for consumer in recorded_dependents(draft, at) {
-                let still_uses = draft.graph.dependencies(consumer).any(|other| other == at);
+                let still_uses = draft.upstream(consumer).any(|other| other == at);
                 if self.delete[consumer].is_none() && !(replaced && still_uses) {
                     // A consumer is moved off before what it used goes (APPLY-9).
                     moved_off_first.extend(self.apply[consumer].map(|other| (delete, other)));
@@ -300,8 +316,7 @@ impl Builder {
             if suffices {
                 continue;
             }
-            let later = draft.loose.iter().filter(|(from, _)| *from == at).map(|(_, target)| *target);
-            for upstream in draft.graph.dependencies(at).chain(later) {
+            for upstream in draft.upstream(at) {
                 let Some(apply) = self.apply[upstream] else { continue };
                 let edges = self.edges.len();
                 self.add_where_possible(vec![(stub, apply)]);
@@ -321,13 +336,12 @@ impl Builder {
             return Some(known as u32);
         }
         let (node, apply) = (&draft.nodes[at], self.apply[at]?);
-        let is_new = node.decision.action == Action::Create && node.object().is_none();
-        let (handler, desired) = node.handler().zip(node.desired.as_ref()).filter(|_| is_new)?;
-        if matches!(handler.stub_inputs(desired), StubInputs::Impossible) {
+        if node.stand_in().is_some() || !node.makes_stub() {
             return None;
         }
         let stub = self.add(Task::Precreate(at))?;
         self.edges.push((apply, stub));
+        self.edges.extend(self.delete[at].map(|delete| (stub, delete)));
         told.push((stub, at));
         Some(stub)
     }

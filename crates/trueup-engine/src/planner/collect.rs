@@ -42,11 +42,13 @@ pub(super) async fn collect<'p>(
         selection: super::select::Selection::default(),
         holders: super::Holders::default(),
         loose: Vec::new(),
+        circular: BTreeSet::new(),
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
         unmigrated: IndexMap::new(),
         applying: false,
         provisional: BTreeSet::new(),
+        stubbed: BTreeSet::new(),
         moved_away,
     };
     let expected = sources.program.resources.len().max(records.len())

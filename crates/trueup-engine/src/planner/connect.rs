@@ -40,10 +40,11 @@ pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Di
         return Err(diagnostics);
     }
     draft.recorded_graph = recorded_graph(draft);
-    if !by_binding.is_empty()
-        && let Err(cycle) = Graph::new(draft.nodes.len(), by_input.clone()).order()
-    {
-        return Err(circular(draft, &cycle).into());
+    if !by_binding.is_empty() {
+        let declared = by_input.iter().filter(|(from, _)| draft.nodes[*from as usize].is_declared());
+        if let Err(cycle) = Graph::new(draft.nodes.len(), declared.copied().collect()).order() {
+            return Err(circular(draft, &cycle).into());
+        }
     }
     order(draft, by_input, by_binding)
 }
@@ -65,36 +66,62 @@ fn recorded_graph(draft: &Draft) -> Graph {
 }
 
 /// Orders the nodes; cycles through bindings are opened where a stub or a recorded object can stand in (BIND-3, BIND-4).
+/// A binding gives way before an input does: its payload can be changed in place later, an input may be for good.
 fn order(
     draft: &mut Draft,
     by_input: Vec<(u32, u32)>,
     by_binding: Vec<(u32, u32)>,
 ) -> Result<(), Diagnostics> {
-    let bound = !by_binding.is_empty();
-    let mut edges = [by_input, by_binding].concat();
+    let inputs: BTreeSet<(u32, u32)> = match by_binding.is_empty() {
+        true => BTreeSet::new(),
+        false => by_input.iter().copied().collect(),
+    };
+    let bound: Vec<(u32, u32)> = by_binding.into_iter().filter(|edge| !inputs.contains(edge)).collect();
+    let whole = [by_input, bound.clone()].concat();
+    let mut edges = whole.clone();
     loop {
         draft.graph = Graph::new(draft.nodes.len(), edges.clone());
         let cycle = match draft.graph.order() {
             Ok(order) => {
                 draft.order = order;
+                if !draft.loose.is_empty() {
+                    draft.circular = closing(&Graph::new(draft.nodes.len(), whole), &bound);
+                }
                 return Ok(());
             }
             Err(cycle) => cycle,
         };
-        if !bound {
+        let (from, target) = (cycle[0], cycle[1 % cycle.len()]);
+        if !draft.nodes[from].is_declared() {
+            // Records were told at different times. What is declared depends on none of them, so all of these go.
+            edges.retain(|edge| *edge != (from as u32, target as u32));
+            continue;
+        }
+        if bound.is_empty() {
             return Err(circular(draft, &cycle).into());
         }
         let following = cycle.iter().skip(1).chain(cycle.first());
-        let edges_of_cycle = cycle.iter().zip(following).map(|(from, target)| (*from, *target));
-        let opening = edges_of_cycle.max_by_key(|(from, target)| stand_in(draft, *from, *target));
+        let openings = cycle.iter().zip(following).map(|(from, target)| {
+            let is_bound = !inputs.contains(&(*from as u32, *target as u32));
+            let recorded = draft.nodes[*target].object().is_some();
+            ((stand_in(draft, *from, *target), recorded), is_bound, (*from, *target))
+        });
+        let openings = openings.filter(|((stand_in, _), ..)| *stand_in > StandIn::Nothing);
+        let opening = openings.max_by_key(|(stand_in, is_bound, _)| (*is_bound, *stand_in));
         match opening {
-            Some((from, target)) if stand_in(draft, from, target) > StandIn::Nothing => {
+            Some((.., (from, target))) => {
                 edges.retain(|edge| *edge != (from as u32, target as u32));
                 draft.loose.push((from, target));
             }
-            _ => return Err(unopenable(draft, &cycle).into()),
+            None => return Err(unopenable(draft, &cycle).into()),
         }
     }
+}
+
+/// The bindings that are part of a cycle: what they attach depends, by some way, on what they attach it to.
+fn closing(whole: &Graph, bound: &[(u32, u32)]) -> BTreeSet<(usize, usize)> {
+    let bound = bound.iter().map(|(from, target)| (*from as usize, *target as usize));
+    bound.filter(|(from, target)| whole.reaches(*target, *from)).collect()
 }
 
 /// What a node of a cycle refers to while the real object is not there yet, the better the later.
@@ -174,11 +201,7 @@ pub(super) fn dependencies(draft: &Draft, at: usize) -> Vec<Address> {
     let node = &draft.nodes[at];
     let mut found: Vec<Address> = match node.is_declared() {
         // All that is declared was found when nodes were connected.
-        true => {
-            let loose = draft.loose.iter().filter(|(from, _)| *from == at).map(|(_, target)| *target);
-            let all = draft.graph.dependencies(at).chain(loose);
-            all.map(|other| draft.nodes[other].address.clone()).collect()
-        }
+        true => draft.upstream(at).map(|other| draft.nodes[other].address.clone()).collect(),
         // What is recorded may refer to what is long gone.
         false => {
             let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
@@ -209,7 +232,8 @@ fn input_dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
             (&declared.inputs, &declared.depends_on, &declared.postconditions)
         }
         NodeKind::Resource { declared: None, .. } => {
-            let recorded = node.record.iter().flat_map(|(record, _)| &record.meta.dependencies);
+            // Where records go in circles, bindings give way.
+            let recorded = node.record.iter().flat_map(|(record, _)| record.meta.firm_dependencies());
             // What is open for one run cannot be recorded.
             let opened = configured.map(|reference| &reference.address);
             let opened = opened.filter(|address| address.mode() == Mode::Ephemeral);

@@ -243,7 +243,7 @@ async fn decide_ephemeral(
 
 /// Whether all that a node reads by is known, and nothing that it depends on will change.
 fn is_settled(draft: &Draft<'_>, at: usize, inputs: &InputValues) -> bool {
-    let mut upstream = draft.graph.dependencies(at);
+    let mut upstream = draft.upstream(at);
     inputs.effective.is_wholly_known()
         && upstream.all(|other| draft.nodes[other].decision.action == Action::NoOp)
 }
@@ -274,9 +274,7 @@ impl Case<'_> {
                 (_, None) => self.decide_new().await,
                 (Status::Ready, Some(object)) => self.decide_known(object, current, &[]).await,
                 (Status::Creating(_), Some(object)) => self.decide_half_made(object, current).await,
-                (Status::Updating(_), Some(object)) => {
-                    self.decide_known(object, current, &[Reason::Recovered]).await
-                }
+                (Status::Updating(_), Some(object)) => self.decide_unfinished(object, current).await,
             },
         }
     }
@@ -341,6 +339,7 @@ impl Case<'_> {
             return self.decide_found(found, Reason::Recovered).await;
         }
         let attempted = attempted_inputs(current, self.desired);
+        let begun_with = current.inputs().unwrap_or(attempted);
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
             Recovery::Lookup => {
@@ -351,13 +350,13 @@ impl Case<'_> {
                         let found = found.trusted(attempted);
                         // Whether it ever came to the inputs of the attempt, nobody knows: there are no olds (RECONCILE-1).
                         let decision = self.decide_found(found, Reason::Recovered).await?;
-                        self.unless_replaced(decision, attempted).await
+                        self.unless_replaced(decision, begun_with).await
                     }
                     // The request may still be under way, until whoever sent it has lost the lease: looked for once more then.
                     Looked::Nothing | Looked::Later => {
                         let start = if planted!(TrustOldAbsence) { Start::Record } else { Start::LookFirst };
                         let decision = self.create(start, vec![Reason::Recovered]).await?;
-                        self.unless_replaced(decision, attempted).await
+                        self.unless_replaced(decision, begun_with).await
                     }
                 }
             }
@@ -399,7 +398,9 @@ impl Case<'_> {
             return Ok(decision);
         }
         let fields = self.handler.schema().replace_fields();
-        let changes = self.handler.input_changes(attempted, self.desired);
+        let mut changes = self.handler.input_changes(attempted, self.desired);
+        // A stub was begun before all its inputs were known: of those, none has changed.
+        changes.retain(|change| change.before.as_ref().is_none_or(Value::is_wholly_known));
         let forcing = changes.iter().filter(|change| fields.iter().any(|field| field.overlaps(&change.path)));
         let paths: Vec<Path> = forcing.map(|change| change.path.clone()).collect();
         if !paths.is_empty() {
@@ -412,11 +413,21 @@ impl Case<'_> {
 
     /// A create that came half-way (CRASH-2).
     async fn decide_half_made(&self, object: &State, current: &Generation) -> Result<Decision, Failure> {
-        let mut decision = self.decide_known(object, current, &[Reason::Recovered]).await?;
+        let mut decision = self.decide_unfinished(object, current).await?;
         if self.handler.traits().failed_create == FailedCreate::Replace {
             decision = self.as_replacement(decision, Reason::Tainted).await?;
         }
         Ok(decision)
+    }
+
+    /// An object with which something was under way. Of one that was never brought to any inputs, those of the attempt tell
+    /// whether it can become what is wanted now (CRASH-2).
+    async fn decide_unfinished(&self, object: &State, current: &Generation) -> Result<Decision, Failure> {
+        let decision = self.decide_known(object, current, &[Reason::Recovered]).await?;
+        match current.attempt().filter(|_| object.inputs.is_none() && decision.action == Action::Update) {
+            Some(attempt) => self.unless_replaced(decision, &attempt.inputs).await,
+            None => Ok(decision),
+        }
     }
 
     /// A delete that was interrupted, and the program wants the resource again (CRASH-6).

@@ -29,7 +29,7 @@ pub(crate) use decide::{action_of, outcome_unknown};
 pub(crate) use holders::Holders;
 pub(crate) use observe::observe;
 pub use preview::Preview;
-pub(crate) use sightings::{Chosen, SlotSightings, chosen, may_be};
+pub(crate) use sightings::{Chosen, SlotSightings, can_look, chosen, may_be};
 pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;
@@ -105,6 +105,8 @@ pub(crate) struct Draft<'p> {
     pub(crate) holders: Holders,
     /// Dependencies that a cycle through bindings leaves for the second pass: who depends, on whom (BIND-5).
     pub(crate) loose: Vec<(usize, usize)>,
+    /// Dependencies that are part of a cycle, by bindings alone: who depends, on whom.
+    pub(crate) circular: BTreeSet<(usize, usize)>,
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
@@ -114,6 +116,8 @@ pub(crate) struct Draft<'p> {
     pub(crate) applying: bool,
     /// The nodes that are first applied with values that stand in for others, since they are in a cycle or after one.
     pub(crate) provisional: BTreeSet<usize>,
+    /// The nodes of which this run has made stubs.
+    pub(crate) stubbed: BTreeSet<usize>,
     /// The addresses under which resources were first created that have others now: their names still follow from those.
     moved_away: BTreeSet<Address>,
 }
@@ -137,6 +141,18 @@ impl<'p> Draft<'p> {
             origins.extend(before.filter(|origin| !self.moved_away.contains(origin)));
         }
         origins
+    }
+
+    /// All that a node depends on, with what a cycle leaves for the second pass.
+    pub(crate) fn upstream(&self, at: usize) -> impl Iterator<Item = usize> {
+        let loose = self.loose.iter().filter(move |(from, _)| *from == at).map(|(_, target)| *target);
+        self.graph.dependencies(at).chain(loose)
+    }
+
+    /// All that depends on a node, likewise.
+    pub(crate) fn downstream(&self, at: usize) -> impl Iterator<Item = usize> {
+        let loose = self.loose.iter().filter(move |(_, target)| *target == at).map(|(from, _)| *from);
+        self.graph.dependents(at).chain(loose)
     }
 
     /// What is known of outputs by now.

@@ -10,7 +10,8 @@ use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Address, Change, Path, Step, Value};
 use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
 use trueup_provider::{
-    Binding, Configured, DataHandler, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler, State,
+    Binding, Configured, DataHandler, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
+    State, StubInputs,
 };
 use trueup_state::{Attempt, Metadata, Record, Version};
 
@@ -229,6 +230,25 @@ impl<'p> Node<'p> {
             && (matches!(self.decision.start, Start::Adopt(_))
                 || current.is_some_and(|it| it.object.is_some() || it.attempt().is_some())
                 || self.leaves_older())
+    }
+
+    /// The object that others of a cycle refer to until this node is applied: what is recorded or was found. Where a new
+    /// one takes its place, they refer to a stub of that, if the type can make one (BIND-5).
+    pub(crate) fn stand_in(&self) -> Option<&State> {
+        let is_made_anew = matches!(self.decision.action, Action::Create | Action::Replace);
+        let makes_stub = self.makes_stub();
+        match &self.decision.start {
+            _ if is_made_anew && makes_stub => None,
+            Start::Adopt(found) => Some(&found.state),
+            _ => self.object(),
+        }
+    }
+
+    /// Whether a stub can be made of it, by what is known of its inputs.
+    pub(crate) fn makes_stub(&self) -> bool {
+        let inputs = self.handler().zip(self.desired.as_ref());
+        inputs
+            .is_some_and(|(handler, desired)| !matches!(handler.stub_inputs(desired), StubInputs::Impossible))
     }
 
     /// Whether it is made anew beside older generations that are still there.

@@ -43,7 +43,7 @@ pub(super) fn users_left_out(draft: &Draft) -> Vec<Option<usize>> {
     let left_out = (0..draft.nodes.len()).filter(|at| !draft.selection.contains(*at));
     let mut reached: Vec<(usize, usize)> = left_out.map(|at| (at, at)).collect();
     while let Some((at, user)) = reached.pop() {
-        let used = draft.recorded_graph.dependencies(at).chain(draft.graph.dependencies(at));
+        let used = draft.recorded_graph.dependencies(at).chain(draft.upstream(at));
         for other in used {
             let is_new = users[other].replace(user).is_none();
             if is_new && draft.selection.contains(other) && !draft.nodes[other].is_declared() {

@@ -39,12 +39,12 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
     let mut wanted = vec![options.targets.is_empty(); draft.nodes.len()];
     let targets = named(draft, &options.targets, &mut diagnostics);
     spread(&mut wanted, targets, true, |at| match draft.nodes[at].is_declared() {
-        true => draft.graph.dependencies(at).collect(),
+        true => draft.upstream(at).collect(),
         // What is no longer declared goes by itself: its upstream may well be wanted. What its provider needs is opened.
         false => draft.graph.dependencies(at).filter(|other| draft.nodes[*other].is_ephemeral()).collect(),
     });
     let excluded = named(draft, &options.excludes, &mut diagnostics);
-    spread(&mut wanted, excluded, false, |at| draft.graph.dependents(at).collect());
+    spread(&mut wanted, excluded, false, |at| draft.downstream(at).collect());
     let mut partial = wanted.contains(&false);
     if let Some(about) = sources.about {
         partial = about.partial;

@@ -1,7 +1,7 @@
 //! Which object a resource is: what lookups under its possible names come to (ADOPT-2, RECONCILE-4).
 
 use trueup_core::{Address, Failure, FailureClass, Value};
-use trueup_provider::{InputValues, Ownership, ResourceHandler, Sighting, State};
+use trueup_provider::{InputValues, Ownership, Recovery, ResourceHandler, Sighting, State};
 
 use trueup_state::Record;
 
@@ -89,6 +89,13 @@ impl SlotSightings {
             false => Ok(self.found),
         }
     }
+}
+
+/// Whether an object can be looked for by these inputs: its type can look, and those that tell its identity are known.
+pub(crate) fn can_look(handler: &dyn ResourceHandler, inputs: &InputValues) -> bool {
+    let mut identity = handler.schema().inputs.attributes.iter().filter(|(_, attribute)| attribute.identity);
+    handler.recovery(&inputs.effective) == Recovery::Lookup
+        && identity.all(|(name, _)| inputs.effective.get(name).is_none_or(Value::is_wholly_known))
 }
 
 /// Whether what was found can be the object of a resource with this record: of another generation than the one that is

@@ -45,13 +45,9 @@ impl Reach {
         let configured = program.providers.iter().filter(|it| providers.contains(it.name.as_str()));
         let referred = configured.flat_map(|provider| provider.config.references());
         standing.extend(referred.filter_map(|it| draft.index.get(&it.address).copied()));
-        let upstream = |at: usize| {
-            let loose = draft.loose.iter().filter(move |(from, _)| *from == at).map(|(_, target)| *target);
-            draft.graph.dependencies(at).chain(loose).collect::<Vec<_>>()
-        };
         let mut reached: Vec<usize> = standing.iter().copied().collect();
         while let Some(at) = reached.pop() {
-            reached.extend(upstream(at).into_iter().filter(|other| standing.insert(*other)));
+            reached.extend(draft.upstream(at).filter(|other| standing.insert(*other)));
         }
         let mut reach = Reach::default();
         for &at in &standing {
@@ -72,7 +68,7 @@ impl Reach {
             let recorded = draft.recorded_graph.dependents(at).filter(|other| *other != at);
             let ids = recorded.filter_map(|other| Some(draft.nodes[other].record.as_ref()?.0.id));
             reach.dependents.insert(draft.nodes[at].address.clone(), ids.collect());
-            let all = draft.recorded_graph.dependents(at).chain(draft.graph.dependents(at));
+            let all = draft.recorded_graph.dependents(at).chain(draft.downstream(at));
             reach.addresses.extend(all.map(|other| draft.nodes[other].address.clone()));
         }
         let data = draft.nodes.iter().enumerate().filter(|(_, node)| node.address.mode() == Mode::Data);

@@ -218,7 +218,7 @@ fn a_cycle_goes_on_after_its_stub_failed() {
     };
     for class in [FailureClass::Retryable, FailureClass::Indeterminate, FailureClass::Fatal] {
         let bench = Bench::new();
-        (0..20).for_each(|_| bench.world.fail("precreate a", broken(class.clone())));
+        (0..20).for_each(|_| bench.world.fail("precreate b", broken(class.clone())));
         assert!(!bench.deploy(&circular()).succeeded(), "{class:?}");
         bench.world.forget_failures();
         bench.deployed(&circular());

@@ -7,6 +7,7 @@ mod apply;
 mod bind;
 mod crash;
 mod crash_table;
+mod cycles;
 mod delete;
 mod drift;
 mod event;

@@ -79,8 +79,8 @@ pub trait Converge: Inputs {
     /// Values for the inputs that a stub can do without, as an object: each stands in for its input while that is
     /// unknown (BIND-4). `None` if no stub can be made.
     ///
-    /// All other inputs must be known before the stub is made. A replace field has no value here: the stub could not be
-    /// brought to the real one in place.
+    /// All other inputs must be known before the stub is made. Give no value for a replace field, unless the stub can
+    /// still be brought to the real one in place.
     fn stub(_inputs: &Self::View) -> Option<Value> {
         None
     }

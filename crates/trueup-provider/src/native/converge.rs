@@ -62,7 +62,7 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
     }
 
     fn recovery(&self, inputs: &Value) -> Recovery {
-        self.shape.receiver(inputs).map_or(Recovery::Blind, |receiver| receiver.recovery())
+        self.shape.recorded(inputs).map_or(Recovery::Blind, |receiver| receiver.recovery())
     }
 
     fn consistency_window(&self, inputs: &Value) -> Duration {
@@ -115,7 +115,12 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         request: LookupRequest<'a>,
     ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>> {
         Box::pin(async move {
-            let receiver = self.shape.receiver(&request.desired.effective)?;
+            let inputs = &request.desired.effective;
+            let receiver = match inputs.is_wholly_known() {
+                true => self.shape.receiver(inputs)?,
+                // A stub is looked for before all inputs are known: those that tell its identity are enough.
+                false => self.shape.recorded(inputs)?,
+            };
             let context = self.shape.context(request.config, request.context)?;
             let sightings = match receiver.read(&context, None).await {
                 Err(error) if *error.class() == FailureClass::NotFound => return Ok(Some(Vec::new())),
@@ -193,7 +198,8 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
 
     fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
-            let receiver = self.shape.receiver(&request.desired.effective)?;
+            let stub = self.stub_inputs(request.desired).into_result()?;
+            let receiver = self.shape.receiver(&stub.effective)?;
             let context = self.shape.context(request.config, request.context)?;
             // A stub was never brought to any inputs of the program (RECONCILE-2).
             match receiver.precreate(&context).await {

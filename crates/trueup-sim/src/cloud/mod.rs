@@ -264,9 +264,9 @@ impl Object {
 }
 
 fn shown(spec: &Spec) -> String {
-    let Spec { size, colour, needs, host, note, secret: _ } = spec;
+    let Spec { size, colour, needs, host, note, bound, secret: _ } = spec;
     let mut shown = format!("size {size}, {colour}");
-    for (word, other) in [("needs", needs), ("on", host), ("says", note)] {
+    for (word, other) in [("needs", needs), ("on", host), ("says", note), ("told of", bound)] {
         if let Some(other) = other {
             shown.push_str(&format!(", {word} {other}"));
         }

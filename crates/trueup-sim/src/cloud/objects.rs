@@ -22,11 +22,13 @@ pub enum Kind {
     Jar,
     /// Found by its name, which the program chooses.
     Page,
+    /// Not found, but made only once for one token, by the convergent contract.
+    Hub,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 5] = [Kind::Box, Kind::Ticket, Kind::Stone, Kind::Jar, Kind::Page];
+    pub const ALL: [Kind; 6] = [Kind::Box, Kind::Ticket, Kind::Stone, Kind::Jar, Kind::Page, Kind::Hub];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Stone => "stone",
             Kind::Jar => "jar",
             Kind::Page => "page",
+            Kind::Hub => "hub",
         }
     }
 }
@@ -49,6 +52,16 @@ impl Kind {
     /// Whether no two objects of it have one name.
     pub(crate) fn is_unique(self) -> bool {
         matches!(self, Kind::Box | Kind::Page)
+    }
+
+    /// Whether others can attach something to an object of it.
+    pub(crate) fn is_bindable(self) -> bool {
+        matches!(self, Kind::Jar | Kind::Page | Kind::Hub)
+    }
+
+    /// Whether a stub of it can be made.
+    pub(crate) const fn has_stubs(self) -> bool {
+        matches!(self, Kind::Jar | Kind::Hub)
     }
 
     /// Whether an object of this id is of it.
@@ -68,6 +81,8 @@ pub(crate) struct Spec {
     pub(crate) host: Option<ObjectId>,
     /// What it says of another.
     pub(crate) note: Option<String>,
+    /// What another has attached to it.
+    pub(crate) bound: Option<String>,
     pub(crate) secret: Option<String>,
 }
 

@@ -196,6 +196,11 @@ impl Line {
         self.cloud.clock.sleep(time).await;
     }
 
+    /// Counts something.
+    pub(crate) fn count(&self, ingredient: Ingredient) {
+        self.cloud.log.count(ingredient);
+    }
+
     /// How the next half-made object is told of: which class of failure.
     pub(crate) fn draw(&self, below: u64) -> u64 {
         self.cloud.lock().weather.dice().below(below)

@@ -52,6 +52,7 @@ pub(crate) fn cloud_is_as_the_program_says(
             needs: sketch.needed(*number).map(|of| ids[&of].clone()),
             host: sketch.hosted(*number).map(|of| ids[&of].clone()),
             note: item.note.map(|of| format!("{}/{}", ids[&of], sketch.items[&of].size)),
+            bound: sketch.bound(*number).map(|of| format!("{}/{}", ids[&of], sketch.items[&of].size)),
             secret: item.secret.map(|secret| Sketch::secret(*number, secret)),
         };
         let found = truth.get(id).map(|(_, _, spec)| spec);
@@ -92,10 +93,12 @@ pub(crate) fn shown(watch: &Watch, truth: &BTreeMap<ObjectId, (Kind, Option<Stri
         .iter()
         .map(|(id, address)| {
             let Some((_, _, spec)) = truth.get(id) else { return format!("{address} is not there") };
-            let Spec { size, colour, needs, host, note, secret: _ } = spec;
-            let note = note.as_ref().and_then(|note| note.split_once('/'));
-            let note = note.map(|(of, size)| format!("{}/{size}", told(of)));
-            let links = [needs.as_deref().map(told), host.as_deref().map(told), note];
+            let Spec { size, colour, needs, host, note, bound, secret: _ } = spec;
+            let url = |url: &Option<String>| {
+                let (of, size) = url.as_ref()?.split_once('/')?;
+                Some(format!("{}/{size}", told(of)))
+            };
+            let links = [needs.as_deref().map(told), host.as_deref().map(told), url(note), url(bound)];
             format!("{address}: size {size}, {colour}, {links:?}")
         })
         .collect();

@@ -61,6 +61,7 @@ impl World {
             self.sketch.edit(edit);
             (self.sketch.moves.len() < moves).then(|| self.log.count(Ingredient::Reused));
         }
+        self.sketch.is_circular().then(|| self.log.count(Ingredient::Circular));
         self.upgraded |= step.upgrade;
         if step.loses_state {
             // Whoever was killed before has nothing under way any more when it is noticed.

@@ -20,6 +20,8 @@ pub enum Edit {
     Host(u64, Option<u64>),
     /// It says something of another, or of none.
     Note(u64, Option<u64>),
+    /// Another attaches something to it, or none.
+    Bind(u64, Option<u64>),
     /// Another secret.
     Reveal(u64, u64),
     /// It is protected from now on, or no longer.
@@ -45,6 +47,10 @@ impl Sketch {
             Edit::Need(at, to) => self.connect(*at, *to, |item, to| item.needs = to),
             Edit::Host(at, to) => self.connect(*at, *to, |item, to| item.host = to),
             Edit::Note(at, to) => self.connect(*at, *to, |item, to| item.note = to),
+            Edit::Bind(at, to) => {
+                let to = to.and_then(|to| self.pick(to));
+                self.change(*at, |item| item.bound = to);
+            }
             Edit::Reveal(at, secret) => self.change(*at, |item| item.secret = Some(*secret)),
             Edit::Protect(at) => self.change(*at, |item| item.protect = !item.protect),
             Edit::Rename(at) => {
@@ -78,6 +84,7 @@ impl Sketch {
             host: linked(item.host),
             note: linked(item.note),
             after: linked(item.after),
+            bound: linked(item.bound),
             path,
             // What is let go keeps its name, and a page cannot have another.
             retain: item.retain && item.kind != Kind::Page,
@@ -114,7 +121,8 @@ impl Sketch {
     /// Lets all that refers to a resource refer to another.
     fn relink(&mut self, from: u64, to: Option<u64>) {
         for item in self.items.values_mut() {
-            for link in [&mut item.needs, &mut item.host, &mut item.note, &mut item.after] {
+            let links = [&mut item.needs, &mut item.host, &mut item.note, &mut item.after, &mut item.bound];
+            for link in links {
                 if *link == Some(from) {
                     *link = to;
                 }

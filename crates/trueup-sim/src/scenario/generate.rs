@@ -1,5 +1,6 @@
 //! Drawing scenarios.
 
+use super::rings::add_ring;
 use super::{Edit, Item, Operation, Rival, Scenario, Step};
 use crate::actor::Deed;
 use crate::cloud::{Faults, Kind, Lateness};
@@ -30,6 +31,7 @@ pub fn generate(seed: u64, size: Size) -> Scenario {
         step.edits = first;
         step.operation = Operation::Deploy;
     }
+    add_ring(seed, resources, &mut drawn);
     Scenario { seed, steps: drawn }
 }
 
@@ -140,6 +142,7 @@ fn item(dice: &mut Dice) -> Item {
         host: link(dice, 20),
         note: link(dice, 30),
         after: link(dice, 10),
+        bound: None,
         secret: dice.percent(25).then(|| dice.below(5)),
         path: 0,
         retain: dice.percent(7),

@@ -3,6 +3,7 @@
 
 mod edit;
 mod generate;
+mod rings;
 mod rows;
 mod shrink;
 mod sketch;

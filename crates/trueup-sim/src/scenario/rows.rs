@@ -1,13 +1,23 @@
 //! The crash table: what a run was at × how the type is recovered × the order of replacement × whether something uses the
 //! resource × what became of the program since. Each row is killed at every point of that run.
 
+use super::rings::{RING_ROWS, ring_row};
 use super::{Edit, Item, Operation, Scenario, Step};
 use crate::cloud::{Faults, Kind, Lateness};
 use crate::store::StoreFaults;
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub enum Row {
+    /// Of one resource, and perhaps one that uses it.
+    Plain(PlainRow),
+    /// Of a ring.
+    Ring(usize),
+}
+
+/// A row of one resource.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainRow {
     kind: Kind,
     work: Work,
     delete_first: bool,
@@ -37,30 +47,55 @@ enum Since {
 const WORKS: [Work; 4] = [Work::Create, Work::Update, Work::Replace, Work::Delete];
 const SINCE: [Since; 4] = [Since::Unchanged, Since::Changed, Since::Recoloured, Since::Removed];
 
-/// How many rows there are.
-pub const ROWS: usize = Kind::ALL.len() * WORKS.len() * SINCE.len() * 4;
+const KINDS: [Kind; 5] = [Kind::Box, Kind::Ticket, Kind::Stone, Kind::Jar, Kind::Page];
+
+/// How many rows of one resource there are.
+const PLAIN_ROWS: usize = KINDS.len() * WORKS.len() * SINCE.len() * 4;
+
+/// How many rows there are: those of one resource, then those of rings.
+pub const ROWS: usize = PLAIN_ROWS + RING_ROWS;
 
 /// A row by its number.
 pub fn row(number: usize) -> Row {
     let mut rest = number % ROWS;
+    if let Some(ring) = rest.checked_sub(PLAIN_ROWS) {
+        return Row::Ring(ring);
+    }
     let mut digit = |base: usize| {
         let digit = rest % base;
         rest /= base;
         digit
     };
-    Row {
-        kind: Kind::ALL[digit(Kind::ALL.len())],
+    Row::Plain(PlainRow {
+        kind: KINDS[digit(KINDS.len())],
         work: WORKS[digit(WORKS.len())],
         since: SINCE[digit(SINCE.len())],
         delete_first: digit(2) == 1,
         used: digit(2) == 1,
         number,
-    }
+    })
 }
 
 impl Row {
     /// What was there before, the run, and the rerun.
     pub(crate) fn scenario(&self) -> Scenario {
+        match self {
+            Row::Plain(row) => row.scenario(),
+            Row::Ring(number) => ring_row(*number, (PLAIN_ROWS + number) as u64),
+        }
+    }
+
+    /// Whether the rerun must end where an uninterrupted run ends, without anyone's help.
+    pub(crate) fn ends_with_one_rerun(&self) -> bool {
+        match self {
+            Row::Plain(row) => row.kind != Kind::Stone,
+            Row::Ring(_) => true,
+        }
+    }
+}
+
+impl PlainRow {
+    fn scenario(&self) -> Scenario {
         let all = self.declared();
         let (before, during) = match self.work {
             Work::Create => (Vec::new(), all),
@@ -88,11 +123,6 @@ impl Row {
         Scenario { seed: self.number as u64, steps }
     }
 
-    /// Whether the rerun must end where an uninterrupted run ends, without anyone's help.
-    pub(crate) fn ends_with_one_rerun(&self) -> bool {
-        self.kind != Kind::Stone
-    }
-
     fn declared(&self) -> Vec<Edit> {
         let plain = Item {
             kind: self.kind,
@@ -102,6 +132,7 @@ impl Row {
             host: None,
             note: None,
             after: None,
+            bound: None,
             secret: Some(1),
             path: 0,
             retain: false,
@@ -118,7 +149,7 @@ impl Row {
 }
 
 /// A step in which nothing goes wrong of itself.
-fn step(edits: Vec<Edit>) -> Step {
+pub(super) fn step(edits: Vec<Edit>) -> Step {
     Step {
         edits,
         deeds: Vec::new(),

@@ -1,6 +1,6 @@
 //! Making a failing scenario small: whatever can be left out without the failure going away is left out.
 
-use super::{Edit, Operation, Scenario, Step};
+use super::{Edit, Item, Operation, Scenario, Step};
 use crate::cloud::Lateness;
 use crate::store::StoreFaults;
 
@@ -83,9 +83,10 @@ fn smaller(step: &Step) -> Vec<Step> {
     for at in 0..step.edits.len() {
         let Edit::Add(item) = &step.edits[at] else { continue };
         let mut plainer = Vec::new();
-        for link in 0..4 {
+        for link in 0..5 {
             let mut plain = item.clone();
-            let links = [&mut plain.needs, &mut plain.host, &mut plain.note, &mut plain.after];
+            let Item { needs, host, note, after, bound, .. } = &mut *plain;
+            let links = [needs, host, note, after, bound];
             if let Some(link) = links.into_iter().nth(link) {
                 *link = None;
             }

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_core::{Address, Path, Value};
-use trueup_program::{Expression, MoveDeclaration, Node, Program, Reference, ResourceDeclaration};
+use trueup_program::{
+    BindingDeclaration, Expression, MoveDeclaration, Node, Program, Reference, ResourceDeclaration,
+};
 
 use crate::cloud::Kind;
 use crate::invariants::CANARY;
@@ -53,6 +55,8 @@ pub struct Item {
     pub note: Option<u64>,
     /// Another that it comes after.
     pub after: Option<u64>,
+    /// Another that attaches something to it.
+    pub bound: Option<u64>,
     /// Which secret it has, if it has one.
     pub secret: Option<u64>,
     /// What a page is called.
@@ -66,7 +70,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// All that it refers to.
+    /// All that it refers to. What others attach to it is another matter: that may go in circles.
     pub(crate) fn links(&self) -> impl Iterator<Item = u64> {
         [self.needs, self.host, self.note, self.after].into_iter().flatten()
     }
@@ -104,7 +108,8 @@ impl Sketch {
         loop {
             let stiff = |number: &u64, item: &Item| {
                 let own = item.kind == Kind::Page || item.delete_first;
-                !self.stiff.contains(number) && (own || item.links().any(|link| self.stiff.contains(&link)))
+                !self.stiff.contains(number)
+                    && (own || item.links().chain(item.bound).any(|link| self.stiff.contains(&link)))
             };
             let found: Vec<u64> =
                 self.items.iter().filter(|(number, item)| stiff(number, item)).map(|(it, _)| *it).collect();
@@ -126,6 +131,29 @@ impl Sketch {
     pub(crate) fn hosted(&self, number: u64) -> Option<u64> {
         let item = &self.items[&number];
         item.host.filter(|_| !item.retain)
+    }
+
+    /// What attaches something to it, as far as a program can say so: its type must make something of it, and where it
+    /// closes a circle, one of the two must have stubs.
+    pub(crate) fn bound(&self, number: u64) -> Option<u64> {
+        let item = &self.items[&number];
+        let possible = |other: &u64| {
+            let stubs = item.kind.has_stubs() || self.items[other].kind.has_stubs();
+            *other != number && item.kind.is_bindable() && stubs
+        };
+        item.bound.filter(possible)
+    }
+
+    /// Whether something is attached in a circle.
+    pub(crate) fn is_circular(&self) -> bool {
+        self.items.keys().any(|number| {
+            let mut reached: Vec<u64> = self.bound(*number).into_iter().collect();
+            let mut seen = BTreeSet::new();
+            while let Some(other) = reached.pop().filter(|other| seen.insert(*other)) {
+                reached.extend(self.items[&other].links().chain(self.bound(other)));
+            }
+            seen.contains(number)
+        })
     }
 
     /// The secret of a resource.
@@ -174,6 +202,9 @@ impl Sketch {
         }
         let mut declared =
             ResourceDeclaration::new(self.address(number), Expression::new(Node::Object(inputs)));
+        if let Some(of) = self.bound(number) {
+            declared.bindings.push(BindingDeclaration { key: "of".into(), payload: output(of, "url") });
+        }
         declared.depends_on = item.after.iter().map(|of| self.address(*of)).collect();
         declared.options.retain = item.retain;
         declared.options.protect = item.protect;

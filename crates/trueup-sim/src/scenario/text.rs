@@ -28,6 +28,7 @@ impl fmt::Display for Sketch {
                 ("on", self.hosted(*number)),
                 ("says", item.note),
                 ("after", item.after),
+                ("told of", self.bound(*number)),
             ];
             for (word, link) in links {
                 if let Some(link) = link {

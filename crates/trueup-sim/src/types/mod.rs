@@ -7,7 +7,9 @@ mod named;
 mod plain;
 
 use trueup_core::{FieldType, Value};
-use trueup_provider::{CallContext, Error, NativeProvider, Outputs, RawState, Registry, Result, Traits};
+use trueup_provider::{
+    CallContext, Error, Inputs, NativeProvider, Outputs, RawState, Registry, Result, Traits,
+};
 
 use crate::cloud::{Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
 
@@ -62,11 +64,19 @@ fn migrated(state: RawState) -> RawState {
     RawState { outputs: state.outputs.with_entry("shape", Value::string("square")), ..state }
 }
 
+/// What a program configures the provider with: nothing.
+#[derive(Inputs)]
+struct Settings {}
+
 /// All types, as one release knows them, on the line of one process.
 pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
-    let line = line.clone();
+    let (configured, line) = (line.clone(), line.clone());
     let of = move || line.clone();
-    let provider = NativeProvider::new("s");
+    // Stubs are made before there is a receiver: what they need is in the configuration.
+    let provider = NativeProvider::configured("s", move |_: Settings| {
+        let line = configured.clone();
+        async { Ok(line) }
+    });
     let provider = if upgraded {
         provider
             .crud_with::<plain::LaterBox>("box", of.clone())
@@ -79,7 +89,10 @@ pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
             .crud_with::<plain::Stone>("stone", of.clone())
     };
     Registry::new().with(
-        provider.converge_with::<named::Jar>("jar", of.clone()).converge_with::<named::Page>("page", of),
+        provider
+            .converge_with::<named::Jar>("jar", of.clone())
+            .converge_with::<named::Page>("page", of.clone())
+            .converge_with::<named::Hub>("hub", of),
     )
 }
 

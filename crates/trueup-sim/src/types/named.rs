@@ -1,9 +1,14 @@
-//! Types of the convergent contract: one whose name the engine chooses, one whose name the program chooses.
+//! Types of the convergent contract: one whose name the engine chooses, one whose name the program chooses, and one that
+//! has none. Others can attach something to each; of the first and the last, stubs can be made.
 
-use trueup_provider::{Context, Converge, Current, Inputs, NoConfig, Ownership, Result, Sightings, Traits};
+use trueup_core::{Value, value};
+use trueup_provider::{
+    Binding, Context, Converge, Current, Inputs, Ownership, Recovery, Result, Sightings, Traits,
+};
 
 use super::{Shown, ask, find};
 use crate::cloud::{Kind, Line, Request, Seen, Spec};
+use crate::tally::Ingredient;
 
 /// Under a name of the engine.
 #[derive(Inputs)]
@@ -41,8 +46,38 @@ pub(super) struct Page {
     line: Line,
 }
 
+/// Without a name, and made only once for one token.
+#[derive(Inputs)]
+pub(super) struct Hub {
+    #[trueup(default = 1)]
+    size: u64,
+    #[trueup(replace, default = "red")]
+    colour: String,
+    needs: Option<String>,
+    #[trueup(replace)]
+    host: Option<String>,
+    note: Option<String>,
+    #[trueup(secret)]
+    secret: Option<String>,
+    #[trueup(inject)]
+    line: Line,
+}
+
+/// How objects of a type are found again, and what their creates bear for that.
+struct Finding {
+    recovery: Recovery,
+    /// To make one is to see to it that there is one.
+    ensures: bool,
+}
+
+/// What others attach, as the cloud keeps it.
+fn attached(bindings: &[Binding]) -> Option<String> {
+    let told: Vec<&str> = bindings.iter().filter_map(|it| it.payload.as_str()).collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
 macro_rules! convergent {
-    ($name:ident, $kind:expr, ensures $ensures:expr, called $called:expr) => {
+    ($name:ident, $view:ident, $kind:expr, found $finding:expr, called $called:expr) => {
         impl $name {
             fn spec(&self) -> Spec {
                 Spec {
@@ -51,42 +86,54 @@ macro_rules! convergent {
                     needs: self.needs.clone(),
                     host: self.host.clone(),
                     note: self.note.clone(),
+                    bound: None,
                     secret: self.secret.clone(),
                 }
             }
 
-            fn called(&self, context: &Context) -> String {
-                let called: fn(&Self, &Context) -> String = $called;
+            fn called(&self, context: &Context<Line>) -> String {
+                let called: fn(&Self, &Context<Line>) -> String = $called;
                 called(self, context)
             }
 
             /// The object of its name, if there is one and it is its own.
-            async fn own(&self, context: &Context) -> Result<Option<String>> {
+            async fn own(&self, context: &Context<Line>) -> Result<Option<String>> {
                 let found = find(&self.line, context, $kind, self.called(context)).await?;
                 Ok(found
                     .filter(|seen| context.recognise(&seen.tags) != Ownership::Unowned)
                     .map(|seen| seen.id))
             }
+
+            fn creating(context: &Context<Line>, name: String, spec: Spec) -> Request {
+                let named = $finding.recovery == Recovery::Lookup;
+                let token = (!named).then(|| context.token.to_string());
+                let tags = context.tags();
+                Request::Create { kind: $kind, name: named.then_some(name), spec, token, tags }
+            }
         }
 
         impl Converge for $name {
             type Output = Shown;
-            type Config = NoConfig;
+            type Config = Line;
 
             fn traits() -> Traits {
                 super::traits()
             }
 
-            async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<Shown> {
-                let spec = self.spec();
+            fn recovery(&self) -> Recovery {
+                $finding.recovery
+            }
+
+            async fn reconcile(&self, context: &Context<Line>, current: &Current<Self>) -> Result<Shown> {
+                let spec = Spec { bound: attached(&current.bindings), ..self.spec() };
                 let known = match &current.output {
                     Some(output) => Some(output.id.clone()),
-                    None if $ensures => self.own(context).await?,
+                    None if $finding.ensures => self.own(context).await?,
                     None => None,
                 };
                 // What had its inputs, and still has, is left alone, as most types do it.
                 if let (Some(olds), Some(output)) = (&current.olds, &current.output)
-                    && olds.spec() == spec
+                    && olds.spec() == self.spec()
                 {
                     let seen =
                         ask::<Shown>(&self.line, context, Request::Inspect { id: output.id.clone() }).await?;
@@ -96,19 +143,17 @@ macro_rules! convergent {
                 }
                 let request = match known {
                     Some(id) => Request::Update { id, spec },
-                    None => {
-                        let (name, tags) = (Some(self.called(context)), context.tags());
-                        Request::Create { kind: $kind, name, spec, token: None, tags }
-                    }
+                    None => Self::creating(context, self.called(context), spec),
                 };
                 Ok(ask::<Shown>(&self.line, context, request).await?.into())
             }
 
-            async fn read(&self, context: &Context, prior: Option<&Shown>) -> Result<Sightings<Shown>> {
+            async fn read(&self, context: &Context<Line>, prior: Option<&Shown>) -> Result<Sightings<Shown>> {
                 let found = match prior {
                     Some(prior) => {
                         Some(ask::<Shown>(&self.line, context, Request::Read { id: prior.id.clone() }).await?)
                     }
+                    None if $finding.recovery != Recovery::Lookup => return Ok(Sightings::unsupported()),
                     None => find(&self.line, context, $kind, self.called(context)).await?,
                 };
                 Ok(found.map_or_else(Sightings::absent, |seen: Seen| {
@@ -117,13 +162,31 @@ macro_rules! convergent {
                 }))
             }
 
-            async fn delete(&self, context: &Context, output: &Shown) -> Result<()> {
+            async fn delete(&self, context: &Context<Line>, output: &Shown) -> Result<()> {
                 ask::<Shown>(&self.line, context, Request::Delete { id: output.id.clone() }).await.map(|_| ())
+            }
+
+            fn stub(_: &$view) -> Option<Value> {
+                let nothing =
+                    || value!({ size: 0, colour: "", needs: null, host: null, note: null, secret: null });
+                $kind.has_stubs().then(nothing)
+            }
+
+            async fn precreate(&self, context: &Context<Line>) -> Result<Shown> {
+                let line = context.config();
+                line.count(Ingredient::Stub);
+                let spec = Spec { size: self.size, colour: self.colour.clone(), ..Spec::default() };
+                let request = Self::creating(context, context.physical_name(), spec);
+                Ok(ask::<Shown>(line, context, request).await?.into())
             }
         }
     };
 }
 
-convergent!(Jar, Kind::Jar, ensures false, called |_, context| context.physical_name());
-// To make one is to see to it that there is one.
-convergent!(Page, Kind::Page, ensures true, called |own, _| own.path.clone());
+const BY_NAME: Finding = Finding { recovery: Recovery::Lookup, ensures: false };
+const BY_ENSURING: Finding = Finding { recovery: Recovery::Lookup, ensures: true };
+const BY_TOKEN: Finding = Finding { recovery: Recovery::Token, ensures: false };
+
+convergent!(Jar, JarView, Kind::Jar, found BY_NAME, called |_, context| context.physical_name());
+convergent!(Page, PageView, Kind::Page, found BY_ENSURING, called |own, _| own.path.clone());
+convergent!(Hub, HubView, Kind::Hub, found BY_TOKEN, called |_, context| context.physical_name());

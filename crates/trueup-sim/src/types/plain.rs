@@ -1,8 +1,6 @@
 //! Types of the CRUD contract: found by name, by token, or not at all.
 
-use trueup_provider::{
-    Context, Crud, Found, Inputs, NoConfig, Prior, RawState, Recovery, Result, Sightings, Traits,
-};
+use trueup_provider::{Context, Crud, Found, Inputs, Prior, RawState, Recovery, Result, Sightings, Traits};
 
 use super::{Shown, ShownLater, ask, find, migrated};
 use crate::cloud::{Kind, Line, Request, Seen, Spec};
@@ -34,12 +32,13 @@ macro_rules! plain_type {
                     needs: self.needs.clone(),
                     host: self.host.clone(),
                     note: self.note.clone(),
+                    bound: None,
                     secret: self.secret.clone(),
                 }
             }
 
             fn found(&self, seen: Seen) -> Found<Self, $shown> {
-                let Spec { size, colour, needs, host, note, secret } = seen.spec.clone();
+                let Spec { size, colour, needs, host, note, bound: _, secret } = seen.spec.clone();
                 let line = self.line.clone();
                 let inputs = $name { size, colour, needs, host, note, secret, line };
                 Found { inputs, outputs: seen.into() }
@@ -48,7 +47,7 @@ macro_rules! plain_type {
 
         impl Crud for $name {
             type Output = $shown;
-            type Config = NoConfig;
+            type Config = Line;
 
             const SCHEMA_VERSION: u64 = $version;
 
@@ -60,7 +59,7 @@ macro_rules! plain_type {
                 $recovery
             }
 
-            async fn create(&self, context: &Context) -> Result<$shown> {
+            async fn create(&self, context: &Context<Line>) -> Result<$shown> {
                 let name = ($recovery == Recovery::Lookup).then(|| context.physical_name());
                 let token = ($recovery == Recovery::Token).then(|| context.token.to_string());
                 let (spec, tags) = (self.spec(), context.tags());
@@ -68,20 +67,20 @@ macro_rules! plain_type {
                 Ok(ask::<$shown>(&self.line, context, request).await?.into())
             }
 
-            async fn read(&self, context: &Context, prior: &$shown) -> Result<$shown> {
+            async fn read(&self, context: &Context<Line>, prior: &$shown) -> Result<$shown> {
                 Ok(ask::<$shown>(&self.line, context, Request::Read { id: prior.id.clone() }).await?.into())
             }
 
-            async fn update(&self, context: &Context, prior: &Prior<Self>) -> Result<$shown> {
+            async fn update(&self, context: &Context<Line>, prior: &Prior<Self>) -> Result<$shown> {
                 let request = Request::Update { id: prior.outputs.id.clone(), spec: self.spec() };
                 Ok(ask::<$shown>(&self.line, context, request).await?.into())
             }
 
-            async fn delete(&self, context: &Context, prior: &$shown) -> Result<()> {
+            async fn delete(&self, context: &Context<Line>, prior: &$shown) -> Result<()> {
                 ask::<$shown>(&self.line, context, Request::Delete { id: prior.id.clone() }).await.map(|_| ())
             }
 
-            async fn lookup(&self, context: &Context) -> Result<Sightings<Found<Self, $shown>>> {
+            async fn lookup(&self, context: &Context<Line>) -> Result<Sightings<Found<Self, $shown>>> {
                 if $recovery != Recovery::Lookup {
                     return Ok(Sightings::unsupported());
                 }

@@ -79,10 +79,11 @@ pub(super) fn hard_life() -> Vec<Step> {
     let meta = Metadata {
         provider: "std.west".into(),
         dependencies: vec![address("a"), address("b")],
+        circular: vec![address("b")],
         protect: true,
         retain: true,
     };
-    let attempt = Attempt { bindings, ..attempt(&awkward()) };
+    let attempt = Attempt { bindings, stub: true, ..attempt(&awkward()) };
     let state = State {
         private: (0..=u8::MAX).collect(),
         schema_version: u64::MAX,

@@ -1,0 +1,517 @@
+//! BIND, CRASH, DELETE: cycles through bindings, in a cloud that refuses to delete what is in use.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use trueup_core::{Failure, FailureClass, Value, value};
+use trueup_program::{BindingDeclaration, Program, ResourceDeclaration};
+use trueup_provider::{
+    CallContext, Context, Converge, Current, Error, InputValues, Inputs, NativeProvider, Outputs, Recovery,
+    Registry, Result, Sightings, State,
+};
+use trueup_state::{
+    Acquired, Batch, Entry, Holder, Metadata, RecordId, Scope, Step, Store as _, Write, transition,
+};
+
+use crate::lifecycle::world::{Bench, address, lit, output, program, resource};
+
+/// The cloud. Clones share it.
+#[derive(Clone, Default)]
+struct Cloud(Arc<Mutex<Contents>>);
+
+#[derive(Default)]
+struct Contents {
+    objects: BTreeMap<String, Object>,
+    tokens: BTreeMap<String, String>,
+    made: u64,
+    calls: Vec<String>,
+    /// What the next calls of that name fail with.
+    script: BTreeMap<String, VecDeque<Failure>>,
+}
+
+#[derive(Clone, Default)]
+struct Object {
+    name: String,
+    tags: BTreeMap<String, String>,
+    colour: String,
+    /// The objects that it cannot be without.
+    uses: Vec<String>,
+}
+
+impl Cloud {
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        self.0.lock().unwrap()
+    }
+
+    /// Notes a call, and fails if that is in the script.
+    fn call(&self, operation: &str, context: &CallContext) -> Result<()> {
+        let mut contents = self.lock();
+        let call = format!("{operation} {}", context.address.name());
+        contents.calls.push(call.clone());
+        let scripted = contents.script.get_mut(&call).and_then(VecDeque::pop_front);
+        scripted.map_or(Ok(()), |failure| Err(failure.into()))
+    }
+
+    fn fail(&self, call: &str, class: FailureClass) {
+        let failure = Failure::new(class, "it is broken");
+        self.lock().script.entry(call.to_owned()).or_default().push_back(failure);
+    }
+
+    /// Makes the next stub fail so, whichever member it is of.
+    fn fail_stub(&self, at: &str, class: &FailureClass) {
+        ["a", "b"].iter().for_each(|name| self.fail(&format!("{at} {name}"), class.clone()));
+    }
+
+    /// Lets nothing fail any more.
+    fn forget_failures(&self) {
+        self.lock().script.clear();
+    }
+
+    /// What was called since this was last asked, reads and lookups left aside.
+    fn calls(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock().calls)
+    }
+
+    /// The colours of the objects there are, in order.
+    fn colours(&self) -> Vec<String> {
+        let mut colours: Vec<_> = self.lock().objects.values().map(|object| object.colour.clone()).collect();
+        colours.sort();
+        colours
+    }
+
+    fn refuse_missing(&self, uses: &[String]) -> Result<()> {
+        let contents = self.lock();
+        match uses.iter().find(|used| !contents.objects.contains_key(*used)) {
+            Some(missing) => Err(Error::invalid(format!("there is no {missing}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes an object, for one token only once; nothing keeps others from having its name.
+    fn make(&self, context: &CallContext, by_token: bool, object: Object) -> Result<String> {
+        self.refuse_missing(&object.uses)?;
+        let mut contents = self.lock();
+        let token = context.token.to_string();
+        if let Some(id) = contents.tokens.get(&token).filter(|_| by_token) {
+            return Ok(id.clone());
+        }
+        contents.made += 1;
+        let id = format!("{}-{}", context.address.name(), contents.made);
+        contents.tokens.insert(token, id.clone());
+        contents.objects.insert(id.clone(), object);
+        Ok(id)
+    }
+
+    fn delete(&self, id: &str) -> Result<()> {
+        let mut contents = self.lock();
+        if let Some((user, _)) = contents.objects.iter().find(|(_, it)| it.uses.iter().any(|it| it == id)) {
+            return Err(Error::conflict(format!("{user} uses it")));
+        }
+        contents.objects.remove(id).map(|_| ()).ok_or_else(|| Error::not_found("it is gone"))
+    }
+}
+
+#[derive(Inputs)]
+struct Settings {}
+
+#[derive(Outputs)]
+struct Shown {
+    #[trueup(identity, stable)]
+    id: String,
+    url: String,
+}
+
+fn shown(id: String, object: &Object) -> Shown {
+    Shown { url: format!("{id}/{}", object.colour), id }
+}
+
+macro_rules! member {
+    ($name:ident, $view:ident, stubs $stubs:literal) => {
+        #[derive(Inputs)]
+        struct $name {
+            needs: Option<String>,
+            #[trueup(replace)]
+            host: Option<String>,
+            #[trueup(replace, default = "red")]
+            colour: String,
+            #[trueup(default)]
+            by_token: bool,
+        }
+
+        impl Converge for $name {
+            type Output = Shown;
+            type Config = Cloud;
+
+            fn recovery(&self) -> Recovery {
+                if self.by_token { Recovery::Token } else { Recovery::Lookup }
+            }
+
+            async fn reconcile(&self, context: &Context<Cloud>, current: &Current<Self>) -> Result<Shown> {
+                let cloud = context.config();
+                let bound: Vec<String> = current.bindings.iter().map(|it| it.payload.to_string()).collect();
+                cloud.call(&format!("apply [{}]", bound.join(" ")), context)?;
+                let uses: Vec<String> = self.needs.iter().chain(&self.host).cloned().collect();
+                let (name, tags) = (context.physical_name(), context.tags());
+                let object = Object { name, tags, colour: self.colour.clone(), uses };
+                tokio::task::yield_now().await;
+                let id = match &current.output {
+                    Some(output) => {
+                        cloud.refuse_missing(&object.uses)?;
+                        cloud.lock().objects.insert(output.id.clone(), object.clone());
+                        output.id.clone()
+                    }
+                    None => cloud.make(context, self.by_token, object.clone())?,
+                };
+                tokio::task::yield_now().await;
+                let made = shown(id, &object);
+                cloud.call("applied", context).map_err(|error| error.with_partial(&made))?;
+                Ok(made)
+            }
+
+            async fn read(
+                &self,
+                context: &Context<Cloud>,
+                prior: Option<&Shown>,
+            ) -> Result<Sightings<Shown>> {
+                let contents = context.config().lock();
+                let name = context.physical_name();
+                let found = match prior {
+                    Some(prior) => contents.objects.get_key_value(&prior.id),
+                    None if self.by_token => return Ok(Sightings::unsupported()),
+                    None => contents.objects.iter().find(|(_, it)| it.name == name),
+                };
+                Ok(found.map_or_else(Sightings::absent, |(id, object)| {
+                    Sightings::recognised(shown(id.clone(), object), context.recognise(&object.tags))
+                }))
+            }
+
+            async fn delete(&self, context: &Context<Cloud>, output: &Shown) -> Result<()> {
+                context.config().call("delete", context)?;
+                tokio::task::yield_now().await;
+                context.config().delete(&output.id)
+            }
+
+            fn stub(_: &$view) -> Option<Value> {
+                $stubs.then(|| value!({ needs: null, host: null, colour: "" }))
+            }
+
+            async fn precreate(&self, context: &Context<Cloud>) -> Result<Shown> {
+                let cloud = context.config();
+                cloud.call("stub", context)?;
+                let (name, tags) = (context.physical_name(), context.tags());
+                let object = Object { name, tags, colour: self.colour.clone(), uses: Vec::new() };
+                tokio::task::yield_now().await;
+                let made = shown(cloud.make(context, self.by_token, object.clone())?, &object);
+                tokio::task::yield_now().await;
+                cloud.call("half a stub", context).map_err(|error| error.with_partial(&made))?;
+                cloud.call("stubbed", context)?;
+                Ok(made)
+            }
+        }
+    };
+}
+
+member!(Node, NodeView, stubs true);
+member!(Post, PostView, stubs false);
+
+/// A bench on which members of cycles can be deployed.
+fn bench(cloud: &Cloud) -> Bench {
+    let cloud = cloud.clone();
+    let provider = NativeProvider::configured("c", move |_: Settings| {
+        let cloud = cloud.clone();
+        async { Ok(cloud) }
+    });
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(provider.converge::<Node>("node").converge::<Post>("post"));
+    bench
+}
+
+/// A cycle of two: the teller uses the told one by an input, and its url is attached to that.
+#[derive(Clone, Copy, Debug)]
+struct Cycle {
+    told: &'static str,
+    teller: &'static str,
+    /// The input by which it is used.
+    by: &'static str,
+    by_token: bool,
+    colours: [&'static str; 2],
+}
+
+const CYCLE: Cycle =
+    Cycle { told: "c_node.a", teller: "c_node.b", by: "needs", by_token: false, colours: ["red", "red"] };
+
+/// Cycles whose stub is on either side, declared and named in both orders.
+const CYCLES: [Cycle; 6] = [
+    CYCLE,
+    Cycle { by: "host", ..CYCLE },
+    Cycle { told: "c_node.b", teller: "c_node.a", ..CYCLE },
+    Cycle { teller: "c_post.b", ..CYCLE },
+    Cycle { told: "c_node.b", teller: "c_post.a", by: "host", ..CYCLE },
+    Cycle { by_token: true, ..CYCLE },
+];
+
+impl Cycle {
+    fn told(&self) -> ResourceDeclaration {
+        let colour = lit(self.colours[0]);
+        let mut told = resource(self.told, [("colour", colour), ("by_token", lit(self.by_token))]);
+        let payload = output(self.teller, "url");
+        told.bindings.push(BindingDeclaration { key: "of".into(), payload });
+        told
+    }
+
+    fn teller(&self) -> ResourceDeclaration {
+        let (colour, used) = (lit(self.colours[1]), output(self.told, "id"));
+        resource(self.teller, [("colour", colour), ("by_token", lit(self.by_token)), (self.by, used)])
+    }
+
+    fn program(&self) -> Program {
+        program([self.told(), self.teller()])
+    }
+}
+
+/// That all is as the program says, and nothing else is there.
+#[track_caller]
+fn assert_settled(bench: &Bench, cloud: &Cloud, cycle: &Cycle) {
+    let mut colours = cycle.colours.map(str::to_owned);
+    colours.sort();
+    assert_eq!(cloud.colours(), colours, "{cycle:?}");
+    let plan = bench.plan(&cycle.program());
+    assert!(plan.ends_with("No changes"), "{cycle:?}\n{plan}");
+}
+
+/// DELETE-1, BIND-9: where a cycle is deleted, inputs decide.
+#[test]
+fn a_cycle_is_destroyed_users_first() {
+    for cycle in CYCLES {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        bench.deployed(&cycle.program());
+        assert_settled(&bench, &cloud, &cycle);
+        let report = bench.destroy();
+        assert!(report.succeeded(), "{cycle:?} {:#?}", report.outcomes);
+        assert!(cloud.colours().is_empty() && bench.records().is_empty());
+    }
+}
+
+/// DELETE-1, BIND-9
+#[test]
+fn a_cycle_that_is_no_longer_declared_goes_users_first() {
+    for cycle in CYCLES {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        bench.deployed(&cycle.program());
+        bench.deployed(&program([]));
+        assert!(cloud.colours().is_empty() && bench.records().is_empty(), "{cycle:?}");
+    }
+}
+
+/// APPLY-9, DELETE-1: what leaves a cycle stays until the member that it was attached to has let go of it.
+#[test]
+fn a_member_that_leaves_a_cycle_is_detached_first() {
+    for cycle in CYCLES {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        bench.deployed(&cycle.program());
+        let mut told = cycle.told();
+        told.bindings.clear();
+        let alone = program([told]);
+        cloud.fail(&format!("apply [] {}", address(cycle.told).name()), FailureClass::Fatal);
+        assert!(!bench.deploy(&alone).succeeded());
+        assert_eq!(cloud.colours().len(), 2, "{cycle:?}: its payload is still attached");
+        bench.deployed(&alone);
+        assert_eq!(cloud.colours().len(), 1);
+    }
+}
+
+/// BIND-4, CRASH-1: a stub whose answer was lost is found again, by its name or by its token.
+#[test]
+fn a_stub_that_may_exist_is_not_made_twice() {
+    for cycle in CYCLES {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        cloud.fail_stub("stubbed", &FailureClass::Indeterminate);
+        assert!(!bench.deploy(&cycle.program()).succeeded());
+        cloud.forget_failures();
+        assert_eq!(cloud.colours().len(), 1);
+        bench.deployed(&cycle.program());
+        assert_settled(&bench, &cloud, &cycle);
+    }
+}
+
+/// BIND-4, RETRY-7: nor is one whose failure says that it may be repeated.
+#[test]
+fn a_stub_is_looked_for_before_it_is_repeated() {
+    let cloud = Cloud::default();
+    let bench = bench(&cloud);
+    cloud.fail_stub("stubbed", &FailureClass::Retryable);
+    bench.deployed(&CYCLE.program());
+    assert_settled(&bench, &cloud, &CYCLE);
+}
+
+/// BIND-4, CRASH-1: what came of a stub is deleted if nobody declares it any more.
+#[test]
+fn a_stub_that_may_exist_is_deleted_when_it_is_no_longer_declared() {
+    for cycle in CYCLES {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        cloud.fail_stub("stubbed", &FailureClass::Indeterminate);
+        assert!(!bench.deploy(&cycle.program()).succeeded());
+        cloud.forget_failures();
+        bench.deployed(&program([]));
+        assert!(cloud.colours().is_empty() && bench.records().is_empty(), "{cycle:?}");
+    }
+}
+
+/// BIND-4, CRASH-2: half a stub is an object all the same.
+#[test]
+fn half_a_stub_is_finished() {
+    for class in [FailureClass::Fatal, FailureClass::Indeterminate, FailureClass::Retryable] {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        cloud.fail_stub("half a stub", &class);
+        let _ = bench.deploy(&CYCLE.program());
+        cloud.forget_failures();
+        bench.deployed(&CYCLE.program());
+        assert_settled(&bench, &cloud, &CYCLE);
+    }
+}
+
+/// CRASH-2: a stub that cannot become what is wanted now is replaced.
+#[test]
+fn a_stub_is_replaced_when_a_replace_field_has_changed_since() {
+    for fails in ["stubbed", "half a stub"] {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        cloud.fail_stub(fails, &FailureClass::Indeterminate);
+        assert!(!bench.deploy(&CYCLE.program()).succeeded(), "{fails}");
+        cloud.forget_failures();
+        let changed = Cycle { colours: ["blue", "blue"], ..CYCLE };
+        let plan = bench.plan(&changed.program());
+        assert!(plan.contains("±"), "{fails}\n{plan}");
+        bench.deployed(&changed.program());
+        assert_settled(&bench, &cloud, &changed);
+    }
+}
+
+/// RECONCILE-4: the members of a cycle are found after lost state, though the inputs of none are known before.
+#[test]
+fn a_cycle_is_found_after_lost_state() {
+    for cycle in CYCLES.into_iter().filter(|cycle| !cycle.by_token) {
+        let cloud = Cloud::default();
+        bench(&cloud).deployed(&cycle.program());
+        let lost = bench(&cloud);
+        lost.deployed(&cycle.program());
+        assert_settled(&lost, &cloud, &cycle);
+    }
+}
+
+/// CRASH-7: created, changed or replaced, a cycle that is cut off anywhere is settled by one rerun.
+#[test]
+fn a_cycle_cut_off_anywhere_is_settled_by_one_rerun() {
+    let changes = [["red", "red"], ["blue", "red"], ["red", "blue"], ["blue", "blue"]];
+    for (cycle, (colours, is_new)) in
+        CYCLES.into_iter().flat_map(|it| changes.map(|colours| (it, (colours, colours == it.colours))))
+    {
+        for waits in 0.. {
+            let cloud = Cloud::default();
+            let bench = bench(&cloud);
+            if !is_new {
+                bench.deployed(&cycle.program());
+            }
+            let changed = Cycle { colours, ..cycle };
+            let finished = bench.deploy_cut_off(&changed.program(), waits);
+            let report = bench.deploy(&changed.program());
+            assert!(report.succeeded(), "{changed:?}, {waits} waits: {:#?}", report.outcomes);
+            assert_settled(&bench, &cloud, &changed);
+            if finished {
+                break;
+            }
+        }
+    }
+}
+
+/// BIND-5: where what is recorded does not last until it is needed, a stub stands in.
+#[test]
+fn a_member_that_is_deleted_first_is_referred_to_as_a_stub() {
+    let cycle = Cycle { told: "c_node.a", teller: "c_post.b", by: "host", ..CYCLE };
+    let cloud = Cloud::default();
+    let bench = bench(&cloud);
+    let with = |cycle: &Cycle| {
+        let mut told = cycle.told();
+        told.options.delete_first = Some(true);
+        told
+    };
+    // Only one of the two is there: nothing is recorded that could stand in for the other.
+    let mut alone = with(&cycle);
+    alone.bindings.clear();
+    bench.deployed(&program([alone]));
+    let changed = Cycle { colours: ["blue", "red"], ..cycle };
+    cloud.calls();
+    bench.deployed(&program([with(&changed), changed.teller()]));
+    let calls = cloud.calls();
+    assert_eq!(calls[..2], ["delete a", "stub a"], "{calls:?}");
+    assert_eq!(cloud.colours(), ["blue", "red"]);
+}
+
+/// BIND-5, CRUD-2: what is gone does not stand in for anything.
+#[test]
+fn a_member_that_is_gone_is_made_again_from_a_stub() {
+    for cycle in CYCLES {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        bench.deployed(&cycle.program());
+        cloud.lock().objects.clear();
+        bench.deployed(&cycle.program());
+        assert_settled(&bench, &cloud, &cycle);
+    }
+}
+
+/// TARGET-1: what a target depends on comes along, also where the cycle was opened.
+#[test]
+fn a_target_takes_all_of_its_cycle_along() {
+    for (cycle, at) in CYCLES.into_iter().flat_map(|cycle| [(cycle, cycle.told), (cycle, cycle.teller)]) {
+        let cloud = Cloud::default();
+        let mut bench = bench(&cloud);
+        bench.options.plan.targets = vec![address(at).into()];
+        bench.deployed(&cycle.program());
+        bench.options.plan.targets.clear();
+        assert_settled(&bench, &cloud, &cycle);
+    }
+}
+
+/// Records two objects that depend on each other by inputs, as runs that were cut off at different times may leave them.
+fn record_contradiction(bench: &Bench, ids: [&str; 2]) {
+    let of = |at: usize| address(["c_node.a", "c_node.b"][at]);
+    let writes = ids.iter().enumerate().map(|(at, id)| {
+        let outputs = value!({ id: (*id), url: "somewhere" });
+        let written = value!({ colour: "red", by_token: false });
+        let inputs = Some(InputValues { effective: written.clone(), written });
+        let object = State { inputs, outputs, private: Vec::new(), schema_version: 0, identity: None };
+        let meta = Metadata { provider: "c".into(), dependencies: vec![of(1 - at)], ..Metadata::default() };
+        let step = Step::Adopted { address: of(at), origin: of(at), meta, number: 0, slot: 0, object };
+        let entry = Entry::new(RecordId::from_bytes([at as u8; 16]), step);
+        let record = transition(None, &entry).unwrap().map(Arc::new);
+        Write { expected: None, entry, record }
+    });
+    let batch = Batch { writes: writes.collect(), ..Batch::default() };
+    let (scope, nobody) = (Scope::new("stack", "test"), String::new);
+    let holder = Holder { run: nobody(), user: nobody(), host: nobody(), reason: nobody() };
+    bench.run(async {
+        let taken = bench.store.acquire(&scope, &holder, bench.options.lease_term).await.unwrap();
+        let Acquired::Lease(lease) = taken else { panic!("someone holds the lease") };
+        bench.store.commit(&scope, lease.token, &batch).await.unwrap();
+        bench.store.release(&scope, &lease).await.unwrap();
+    });
+}
+
+/// DELETE-1: records that contradict each other do not keep anything from being deleted.
+#[test]
+fn records_that_depend_on_each_other_are_destroyed_all_the_same() {
+    let cloud = Cloud::default();
+    let bench = bench(&cloud);
+    let ids = ["a-1", "b-2"];
+    ids.iter().for_each(|id| drop(cloud.lock().objects.insert((*id).to_owned(), Object::default())));
+    record_contradiction(&bench, ids);
+    assert!(bench.destroy().succeeded());
+    assert!(cloud.colours().is_empty() && bench.records().is_empty());
+}
