@@ -8,6 +8,7 @@ use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, DeleteRequest, IdempotencyToken,
     ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
     PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
+    StubInputs,
 };
 
 /// How often an operation is called again before its answer stands.
@@ -196,8 +197,23 @@ impl Driver {
         self.handler.migrate(MigrateRequest { config, state, from_type: None, context }).await
     }
 
-    /// Makes a stub of the object, if the type can.
+    /// Makes a stub of the object, if one can be made of these inputs.
     pub async fn precreate(&self, desired: &InputValues) -> Result<Option<State>, ApplyFailure> {
+        let stub = match self.handler.stub_inputs(desired) {
+            StubInputs::Impossible => return Ok(None),
+            stub => stub.into_result()?,
+        };
+        let mut driver = self.clone();
+        for _ in 0..POLLS_MAX {
+            match driver.precreate_once(&stub).await {
+                Err(failed) if driver.waited_for(&failed.failure).await => {}
+                made => return made.map(Some),
+            }
+        }
+        driver.precreate_once(&stub).await.map(Some)
+    }
+
+    async fn precreate_once(&self, desired: &InputValues) -> Result<State, ApplyFailure> {
         let (config, context) = (&self.config, &self.context);
         self.handler.precreate(PrecreateRequest { config, desired, context }).await
     }

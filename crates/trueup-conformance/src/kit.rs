@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use trueup_core::{Diagnostics, Value};
-use trueup_provider::{BoxFuture, CallContext, Clock, InputValues, Provider, State};
+use trueup_provider::{BoxFuture, CallContext, Clock, InputValues, Provider, State, StubInputs};
 
 use crate::checks::{self, Check};
 use crate::driver::Driver;
@@ -212,7 +212,8 @@ impl Kit {
     /// Runs all checks, one after another.
     pub async fn run(self) -> CheckReport {
         let mut report = CheckReport::default();
-        for Check { name, run } in checks::ALL {
+        let of_stubs = if self.makes_stubs() { checks::OF_STUBS } else { &[] };
+        for Check { name, run } in checks::ALL.iter().chain(of_stubs) {
             let before = self.count().await;
             let mut outcome = run(&self).await;
             let after = self.count().await;
@@ -222,6 +223,13 @@ impl Kit {
             report.checks.push((name, outcome));
         }
         report
+    }
+
+    /// Whether a stub can be made of the first inputs.
+    fn makes_stubs(&self) -> bool {
+        let stub = |desired: &InputValues| self.driver.handler().stub_inputs(desired);
+        let desired = self.driver.inputs(&self.base);
+        desired.is_ok_and(|desired| !matches!(stub(&desired), StubInputs::Impossible))
     }
 
     /// Waits until what was cut off has come to its end on the other side.

@@ -37,7 +37,7 @@ pub use handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
     FailedCreate, HeldOpen, ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened,
     PlanAnswer, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler,
-    Sighting, Traits, ValidateRequest, Verdict,
+    Sighting, StubInputs, Traits, ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
 pub use ignored::with_ignored;

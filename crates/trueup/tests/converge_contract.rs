@@ -54,7 +54,6 @@ struct JarOutput {
 impl Converge for Jar {
     type Output = JarOutput;
     type Config = Shelf;
-    const PRECREATES: bool = true;
 
     async fn reconcile(&self, context: &Context<Shelf>, current: &Current<Self>) -> Result<JarOutput> {
         let shelf = context.config();
@@ -111,10 +110,14 @@ impl Converge for Jar {
         Ok(())
     }
 
-    async fn precreate(context: &Context<Shelf>, _: &JarView) -> Result<Option<JarOutput>> {
-        let name = context.physical_name();
-        let id = context.config().put(Thing { name: name.clone(), size: 0, tags: context.tags() });
-        Ok(Some(JarOutput { id, name, size: 0 }))
+    fn stub(_: &JarView) -> Option<Value> {
+        Some(value!({ size: 0 }))
+    }
+
+    async fn precreate(&self, context: &Context<Shelf>) -> Result<JarOutput> {
+        let (name, size) = (context.physical_name(), self.size);
+        let id = context.config().put(Thing { name: name.clone(), size, tags: context.tags() });
+        Ok(JarOutput { id, name, size })
     }
 
     async fn import(context: &Context<Shelf>, id: &str) -> Result<JarOutput> {
@@ -309,8 +312,13 @@ fn stubs_imports_and_misconfiguration_go_through_the_handler() {
         let wrong = Driver::new(provider(&shelf), "y_jar", &value!({ shelf: "attic" })).await.err().unwrap();
         let message = wrong.iter().next().unwrap().to_string();
         assert_eq!(message, "error: cannot configure `y`: invalid: there is no shelf `attic`");
-        let desired = driver.inputs(&value!({ size: 1 })).unwrap();
+        let unknown = || Value::unknown(trueup_core::Type::Any);
+        // What a stub can do without has a value of its own; anything else must be known first.
+        let desired = driver.inputs(&value!({ size: (unknown()) })).unwrap();
         let stub = driver.precreate(&desired).await.unwrap().unwrap();
+        let early = driver.inputs(&value!({ size: 1, lid: (unknown()) })).unwrap();
+        let refused = driver.precreate(&early).await.err().unwrap().failure;
+        assert_eq!(refused.to_string(), "invalid: no stub can be made before its `lid` is known");
         assert_eq!(stub.outputs.get("size"), Some(&value!(0)));
         let imported = driver.import("1").await.unwrap();
         assert_eq!((imported.len(), imported[0].type_name.as_str()), (1, "y_jar"));

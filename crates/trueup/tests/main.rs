@@ -12,3 +12,4 @@ mod rustc;
 mod secrets;
 mod server;
 mod shelf;
+mod stub_kit;

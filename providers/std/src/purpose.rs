@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use trueup_provider::FieldType;
+use trueup_provider::{Error, FieldType, Result};
 
 /// How long objects may stay invisible whose resource does not say: many APIs read from replicas that lag by seconds.
 pub(crate) const CONSISTENCY_WINDOW: Duration = Duration::from_secs(10);
@@ -12,6 +12,7 @@ pub(crate) const CONSISTENCY_WINDOW: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     Create,
+    Precreate,
     Read,
     Update,
     Delete,
@@ -23,6 +24,7 @@ impl Purpose {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Purpose::Create => "create",
+            Purpose::Precreate => "precreate",
             Purpose::Read => "read",
             Purpose::Update => "update",
             Purpose::Delete => "delete",
@@ -30,10 +32,15 @@ impl Purpose {
         }
     }
 
+    /// Whether it makes an object.
+    pub(crate) fn makes(self) -> bool {
+        matches!(self, Purpose::Create | Purpose::Precreate)
+    }
+
     /// Whether it changes anything.
     pub(crate) fn changes(self) -> bool {
         match self {
-            Purpose::Create | Purpose::Update | Purpose::Delete => true,
+            Purpose::Create | Purpose::Precreate | Purpose::Update | Purpose::Delete => true,
             Purpose::Read | Purpose::Lookup => false,
         }
     }
@@ -54,4 +61,17 @@ pub enum Recover {
     Token,
     /// By asking a person.
     Blind,
+}
+
+/// Refuses what only an update can bring about in a resource that has none: the end of a stub, and changes of what is bound
+/// to it.
+pub(crate) fn check_updates(stubbed: bool, bindings_changed: bool) -> Result<()> {
+    if stubbed {
+        return Err(Error::invalid("a stub is finished by `update`, and there is none").at("precreate"));
+    }
+    if bindings_changed {
+        let message = "what is bound to it changes by `update`, and there is none";
+        return Err(Error::invalid(message).at("update"));
+    }
+    Ok(())
 }

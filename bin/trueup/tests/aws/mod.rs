@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
 mod account;
+mod cycles;
 mod examples;
 mod shop;

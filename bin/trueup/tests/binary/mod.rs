@@ -11,6 +11,7 @@ mod drift;
 mod gate;
 #[cfg(target_os = "linux")]
 mod killed_commands;
+mod killed_stubs;
 mod large;
 mod late_answers;
 mod mistakes;

@@ -1,5 +1,5 @@
 //! The programs on the other pages of the book: they are laid out as `trueup fmt` does, and so have no mistake in their
-//! syntax. What a page calls a folder is one.
+//! syntax. What a page calls a folder is one, and what it calls a cycle is deployed.
 
 use std::process::Command;
 
@@ -43,4 +43,31 @@ fn a_folder_for_terraform_and_us_is_deployed() {
         .unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && told.ends_with("hello = \"Hello from default\"\n"), "{told}");
+}
+
+/// BIND-4: the cycle of the language's page, on a new stage and on the live one.
+#[test]
+fn the_cycle_of_the_language_page_is_deployed() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(root().join("docs/language.md")).unwrap();
+    let cycle = blocks(&page, "hcl").into_iter().find(|it| it.contains("precreate")).unwrap();
+    std::fs::write(folder.path().join("main.tu.hcl"), cycle).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+        let command = command.args(arguments).current_dir(folder.path()).env("HOME", folder.path());
+        let output = command.output().unwrap();
+        let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.success(), "{told}");
+        told
+    };
+    let objects = || {
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
+        names.filter(|name| name.to_str().unwrap().ends_with(".json")).count()
+    };
+    run(&["deploy", "--stage", "t", "--yes"]);
+    assert_eq!(objects(), 2);
+    assert!(run(&["deploy", "--stage", "t", "--yes"]).contains("No changes"));
+    assert_eq!(objects(), 2);
+    run(&["destroy", "--stage", "t", "--yes"]);
+    assert_eq!(objects(), 0);
 }

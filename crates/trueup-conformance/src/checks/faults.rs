@@ -10,7 +10,7 @@ use crate::interrupt::interrupted;
 use crate::kit::{Census, Kit};
 
 /// More steps than any call takes; beyond it something loops.
-const STEPS_MAX: usize = 10_000;
+pub(super) const STEPS_MAX: usize = 10_000;
 
 /// Does what the engine does about a create whose outcome it does not know (CRASH-1).
 async fn recover(kit: &Kit, driver: &Driver, desired: &InputValues) -> Result<State, Stop> {
@@ -39,17 +39,17 @@ async fn recover(kit: &Kit, driver: &Driver, desired: &InputValues) -> Result<St
 
 /// Why a check of recovery is skipped for a type that has none: before anything is cut off, since nothing could find
 /// what that leaves.
-fn blind() -> Stop {
+pub(super) fn blind() -> Stop {
     Stop::Skipped("the type is blind: a person settles what became of a create that was cut off".to_owned())
 }
 
 /// How to count objects, or a skip that says what is missing.
-fn census(kit: &Kit) -> Result<&Census, Stop> {
+pub(super) fn census(kit: &Kit) -> Result<&Census, Stop> {
     needs(kit.census.as_ref(), "how to count objects, without which a leak goes unseen")
 }
 
 /// Ends the check unless there is exactly one object more than before, then removes it.
-async fn ensure_one_more(
+pub(super) async fn ensure_one_more(
     kit: &Kit,
     desired: &InputValues,
     state: &State,

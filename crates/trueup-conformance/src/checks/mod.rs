@@ -5,6 +5,7 @@ mod faults;
 mod life;
 mod lookup;
 mod secrets;
+mod stub;
 
 use trueup_core::{Diagnostics, Failure, Value, diff};
 use trueup_provider::{ApplyFailure, BoxFuture, InputValues, Observed, State, Verdict};
@@ -48,6 +49,10 @@ pub(crate) const ALL: &[Check] = checks![
     faults::a_delete_cut_off_anywhere_is_repeated,
     secrets::secrets_are_marked_and_never_told,
 ];
+
+/// Those of types that make stubs of these inputs; they run last.
+pub(crate) const OF_STUBS: &[Check] =
+    checks![stub::a_stub_becomes_the_object, stub::a_stub_cut_off_anywhere_is_recovered,];
 
 /// Why a check ends early.
 pub(crate) enum Stop {

@@ -12,7 +12,7 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
-    LookupRequest, Observed, PlanRequest, PrivateBytes, ReadRequest, Recovery, State,
+    LookupRequest, Observed, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, State,
 };
 use trueup_state::{Attempt, Generation, Record, Status, Step};
 
@@ -22,7 +22,6 @@ use super::delete::remove_generation;
 use super::prepare::Resource;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
-use super::stub::precreated;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
@@ -526,7 +525,10 @@ impl Applying<'_> {
             let called = async {
                 // Half a stub is finished as any half-made object is.
                 match attempt.stub && known.is_none() {
-                    true => precreated(handler, &self.config, desired, &context).await,
+                    true => {
+                        let config = &self.config;
+                        handler.precreate(PrecreateRequest { config, desired, context: &context }).await
+                    }
                     false => handler.apply(request).await,
                 }
             };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trueup_core::{Address, Failure, FailureClass};
 use trueup_provider::{
     ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Observed, Ownership,
-    PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
+    PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
 };
 use trueup_state::{Generation, Metadata, Record, Status, Step};
 
@@ -14,7 +14,6 @@ use super::call::{CallPolicy, Configuration};
 use super::prepare::metadata;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
-use super::stub::precreated;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
@@ -228,7 +227,12 @@ impl Removal<'_> {
                 };
                 let call = async {
                     match attempt.stub {
-                        true => precreated(self.handler, self.config, &attempt.inputs, &context).await,
+                        true => {
+                            let (config, desired) = (self.config, &attempt.inputs);
+                            self.handler
+                                .precreate(PrecreateRequest { config, desired, context: &context })
+                                .await
+                        }
                         false => self.handler.apply(request).await,
                     }
                 };

@@ -127,19 +127,18 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
     Ok(Prepared { address: node.address.clone(), config, desired, work })
 }
 
-/// A stub: its inputs are what the plan knew of them, and nothing is attached to it yet.
+/// A stub: its inputs are what is known of them by now, and nothing is attached to it yet.
 pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepared, Trouble> {
     let node = &draft.nodes[at];
-    let (Some(handler), Some(desired)) = (node.handler(), &node.desired) else {
+    let desired = resolved_inputs(draft, at).or_else(|| node.desired.clone());
+    let (Some(handler), Some(desired)) = (node.handler(), desired) else {
         unreachable!("only what is declared and can be a stub is made one")
     };
-    if node.config.is_none() {
-        let message = "no stub can be made before its provider is configured";
-        return Err(Failure::new(FailureClass::Invalid, message).into());
-    }
+    // Before anything is recorded of it.
+    handler.stub_inputs(&desired).into_result()?;
     let work = Work::Stub(Box::new(resource(run, draft, at, handler)));
     let config = Configuration::of(run, draft, at);
-    Ok(Prepared { address: node.address.clone(), config, desired: desired.clone(), work })
+    Ok(Prepared { address: node.address.clone(), config, desired, work })
 }
 
 /// What is known of a resource, but for what is attached to it.

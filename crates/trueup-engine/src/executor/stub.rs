@@ -3,11 +3,8 @@
 //! A stub is the beginning of a create: journalled, retried and recovered as any create is, and finished by the apply
 //! that follows. One that may exist already is looked for by what is known of its inputs.
 
-use trueup_core::{Failure, FailureClass, Value};
-use trueup_provider::{
-    ApplyFailure, CallContext, Configured, InputValues, PrecreateRequest, PrivateBytes, ResourceHandler,
-    State,
-};
+use trueup_core::{FailureClass, Value};
+use trueup_provider::{PrivateBytes, State};
 use trueup_state::{Attempt, Generation, Step};
 
 use super::apply::Applying;
@@ -91,18 +88,4 @@ impl Applying<'_> {
         self.held.step(self.run, Step::Answered { number, object: stub.clone() }).await?;
         Ok(stub)
     }
-}
-
-/// Asks a type for a stub.
-pub(super) async fn precreated(
-    handler: &dyn ResourceHandler,
-    config: &Configured,
-    desired: &InputValues,
-    context: &CallContext,
-) -> Result<State, ApplyFailure> {
-    let stub = handler.precreate(PrecreateRequest { config, desired, context }).await?;
-    stub.ok_or_else(|| {
-        let message = "the type made no stub though it says it can";
-        ApplyFailure { failure: Failure::new(FailureClass::Fatal, message), partial: None }
-    })
 }

@@ -5,6 +5,7 @@
 //! it used goes, and nothing is torn down before its own upstream is there.
 
 use trueup_core::Address;
+use trueup_provider::StubInputs;
 use trueup_state::Status;
 
 use crate::graph::Graph;
@@ -297,19 +298,52 @@ impl Builder {
 
     /// Where a cycle was opened, who refers to what is made later waits for its stub.
     fn connect_stubs(&mut self, draft: &Draft) {
+        let mut stubs = Vec::new();
         for &(from, target) in &draft.loose {
-            let node = &draft.nodes[target];
-            let (Some(apply), Some(user)) = (self.apply[target], self.apply[from]) else { continue };
-            if node.stand_in().is_some() || !node.handler().is_some_and(|handler| handler.precreates()) {
-                continue;
-            }
-            let known =
-                self.tasks.iter().position(|task| *task == Task::Precreate(target)).map(|at| at as u32);
-            if let Some(stub) = known.or_else(|| self.add(Task::Precreate(target))) {
-                self.edges.extend([(user, stub), (apply, stub)]);
-                self.edges.extend(self.delete[target].map(|delete| (stub, delete)));
+            let Some(user) = self.apply[from] else { continue };
+            if let Some(stub) = self.stub_of(draft, target, &mut stubs) {
+                self.edges.push((user, stub));
             }
         }
+        // A stub whose inputs do not suffice yet waits for what they refer to: for the object, or if that waits for this
+        // stub itself, for a stub of it.
+        while let Some((stub, at)) = stubs.pop() {
+            let node = &draft.nodes[at];
+            let suffices = node.config.is_some()
+                && node.handler().zip(node.desired.as_ref()).is_some_and(|(handler, desired)| {
+                    !matches!(handler.stub_inputs(desired), StubInputs::Lacking(_))
+                });
+            if suffices {
+                continue;
+            }
+            for upstream in draft.upstream(at) {
+                let Some(apply) = self.apply[upstream] else { continue };
+                let edges = self.edges.len();
+                self.add_where_possible(vec![(stub, apply)]);
+                if self.edges.len() == edges
+                    && let Some(other) = self.stub_of(draft, upstream, &mut stubs)
+                {
+                    self.add_where_possible(vec![(stub, other)]);
+                }
+            }
+        }
+    }
+
+    /// The task that makes a stub of a node, if one is needed and possible. A new one is told.
+    fn stub_of(&mut self, draft: &Draft, at: usize, told: &mut Vec<(u32, usize)>) -> Option<u32> {
+        let known = self.tasks.iter().position(|task| *task == Task::Precreate(at));
+        if let Some(known) = known {
+            return Some(known as u32);
+        }
+        let (node, apply) = (&draft.nodes[at], self.apply[at]?);
+        if node.stand_in().is_some() || !node.makes_stub() {
+            return None;
+        }
+        let stub = self.add(Task::Precreate(at))?;
+        self.edges.push((apply, stub));
+        self.edges.extend(self.delete[at].map(|delete| (stub, delete)));
+        told.push((stub, at));
+        Some(stub)
     }
 
     fn finish(self) -> Tasks {

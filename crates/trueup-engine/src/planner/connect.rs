@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Mode};
+use smol_str::SmolStr;
+use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
+use trueup_program::{Reference, Scope};
+use trueup_provider::{InputValues, StubInputs};
 
-use super::node::{Node, NodeKind};
+use super::node::{Node, NodeKind, NodeScope};
 use super::trace::lines;
 use super::{Draft, Sources};
 use crate::graph::Graph;
@@ -97,22 +100,18 @@ fn order(
         if bound.is_empty() {
             return Err(circular(draft, &cycle).into());
         }
-        let stands_in = |at: usize| {
-            let recorded = draft.nodes[at].object().is_some();
-            match draft.nodes[at].handler().is_some_and(|handler| handler.precreates()) {
-                true => 2 + u8::from(recorded),
-                false => u8::from(recorded),
-            }
-        };
         let following = cycle.iter().skip(1).chain(cycle.first());
-        let opening = cycle.iter().zip(following).filter(|(_, target)| stands_in(**target) > 0);
-        let opening = opening.max_by_key(|(from, target)| {
-            (!inputs.contains(&(**from as u32, **target as u32)), stands_in(**target))
+        let openings = cycle.iter().zip(following).map(|(from, target)| {
+            let is_bound = !inputs.contains(&(*from as u32, *target as u32));
+            let recorded = draft.nodes[*target].object().is_some();
+            ((stand_in(draft, *from, *target), recorded), is_bound, (*from, *target))
         });
+        let openings = openings.filter(|((stand_in, _), ..)| *stand_in > StandIn::Nothing);
+        let opening = openings.max_by_key(|(stand_in, is_bound, _)| (*is_bound, *stand_in));
         match opening {
-            Some((from, target)) => {
-                edges.retain(|edge| *edge != (*from as u32, *target as u32));
-                draft.loose.push((*from, *target));
+            Some((.., (from, target))) => {
+                edges.retain(|edge| *edge != (from as u32, target as u32));
+                draft.loose.push((from, target));
             }
             None => return Err(unopenable(draft, &cycle).into()),
         }
@@ -123,6 +122,78 @@ fn order(
 fn closing(whole: &Graph, bound: &[(u32, u32)]) -> BTreeSet<(usize, usize)> {
     let bound = bound.iter().map(|(from, target)| (*from as usize, *target as usize));
     bound.filter(|(from, target)| whole.reaches(*target, *from)).collect()
+}
+
+/// What a node of a cycle refers to while the real object is not there yet, the better the later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum StandIn {
+    Nothing,
+    /// The object as it is recorded.
+    Object,
+    /// A stub that has to wait for others.
+    LaterStub,
+    Stub,
+}
+
+/// What one node of a cycle can refer to of another.
+fn stand_in(draft: &Draft, from: usize, target: usize) -> StandIn {
+    match stub_inputs(draft, target, &BTreeSet::new()).0 {
+        StubInputs::Sufficient(_) => StandIn::Stub,
+        StubInputs::Lacking(needed) if can_be_had(draft, from, target, &needed) => StandIn::LaterStub,
+        _ if draft.nodes[target].object().is_some() => StandIn::Object,
+        StubInputs::Impossible | StubInputs::Lacking(_) => StandIn::Nothing,
+    }
+}
+
+/// Whether inputs of a node can be known before another one is made: they refer to nothing that waits for that one, unless
+/// it has a stub or is recorded.
+fn can_be_had(draft: &Draft, from: usize, target: usize, inputs: &[SmolStr]) -> bool {
+    let (mut later, mut reached) = (BTreeSet::new(), vec![from]);
+    while let Some(at) = reached.pop() {
+        if later.insert(at) {
+            reached.extend(draft.graph.dependents(at));
+        }
+    }
+    let stubbed = |at: &usize| {
+        let stub = stub_inputs(draft, *at, &BTreeSet::new()).0;
+        matches!(stub, StubInputs::Sufficient(_)) || draft.nodes[*at].object().is_some()
+    };
+    later.retain(|at| !stubbed(at));
+    let (_, usual) = stub_inputs(draft, target, &BTreeSet::new());
+    let (_, traced) = stub_inputs(draft, target, &later);
+    let is_marked = |inputs: &Value, name: &SmolStr| {
+        inputs.as_entries().and_then(|all| all.get(name)).is_some_and(|it| it.all_marks().is_ephemeral())
+    };
+    inputs.iter().all(|name| is_marked(&usual, name) || !is_marked(&traced, name))
+}
+
+/// The stub that can be made of a node before anything else is, and its inputs. What those have of traced nodes is marked
+/// as ephemeral: marks go through every expression, and nothing of this is kept.
+fn stub_inputs(draft: &Draft, at: usize, traced: &BTreeSet<usize>) -> (StubInputs, Value) {
+    let node = &draft.nodes[at];
+    let Some((handler, declared)) = node.handler().zip(node.declared()) else {
+        return (StubInputs::Impossible, Value::NULL);
+    };
+    let block = &handler.schema().inputs;
+    let scope = Traced { known: draft.known(), traced };
+    // Mistakes are told when inputs are prepared.
+    let written = block.check(&declared.inputs.evaluate(&scope).value, &node.address).value;
+    let desired = InputValues { effective: block.with_defaults(&written), written };
+    (handler.stub_inputs(&desired), desired.effective)
+}
+
+/// What is known, with a mark on what comes of some nodes.
+struct Traced<'a> {
+    known: NodeScope<'a>,
+    traced: &'a BTreeSet<usize>,
+}
+
+impl Scope for Traced<'_> {
+    fn resolve(&self, reference: &Reference) -> Option<Value> {
+        let found = self.known.resolve(reference)?;
+        let at = self.known.index.get(&reference.address)?;
+        Some(if self.traced.contains(at) { found.with_marks(Mode::Ephemeral.marks()) } else { found })
+    }
 }
 
 /// What a node depends on, as its program or record says, sorted.

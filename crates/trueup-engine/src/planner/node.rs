@@ -10,7 +10,8 @@ use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Address, Change, Path, Step, Value};
 use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
 use trueup_provider::{
-    Binding, Configured, DataHandler, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler, State,
+    Binding, Configured, DataHandler, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
+    State, StubInputs,
 };
 use trueup_state::{Attempt, Metadata, Record, Version};
 
@@ -238,12 +239,19 @@ impl<'p> Node<'p> {
     /// one takes its place, they refer to a stub of that, if the type can make one (BIND-5).
     pub(crate) fn stand_in(&self) -> Option<&State> {
         let is_made_anew = matches!(self.decision.action, Action::Create | Action::Replace);
-        let makes_stub = self.handler().is_some_and(|handler| handler.precreates());
+        let makes_stub = self.makes_stub();
         match &self.decision.start {
             _ if is_made_anew && makes_stub => None,
             Start::Adopt(found) => Some(&found.state),
             _ => self.object(),
         }
+    }
+
+    /// Whether a stub can be made of it, by what is known of its inputs.
+    pub(crate) fn makes_stub(&self) -> bool {
+        let inputs = self.handler().zip(self.desired.as_ref());
+        inputs
+            .is_some_and(|(handler, desired)| !matches!(handler.stub_inputs(desired), StubInputs::Impossible))
     }
 
     /// Whether it is made anew beside older generations that are still there.

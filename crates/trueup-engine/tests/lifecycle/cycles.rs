@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use trueup_core::{Failure, FailureClass, value};
+use trueup_core::{Failure, FailureClass, Value, value};
 use trueup_program::{BindingDeclaration, Program, ResourceDeclaration};
 use trueup_provider::{
     CallContext, Context, Converge, Current, Error, InputValues, Inputs, NativeProvider, Outputs, Recovery,
@@ -141,7 +141,6 @@ macro_rules! member {
         impl Converge for $name {
             type Output = Shown;
             type Config = Cloud;
-            const PRECREATES: bool = $stubs;
 
             fn recovery(&self) -> Recovery {
                 if self.by_token { Recovery::Token } else { Recovery::Lookup }
@@ -192,19 +191,21 @@ macro_rules! member {
                 context.config().delete(&output.id)
             }
 
-            async fn precreate(context: &Context<Cloud>, inputs: &$view) -> Result<Option<Shown>> {
+            fn stub(_: &$view) -> Option<Value> {
+                $stubs.then(|| value!({ needs: null, host: null, colour: "" }))
+            }
+
+            async fn precreate(&self, context: &Context<Cloud>) -> Result<Shown> {
                 let cloud = context.config();
                 cloud.call("stub", context)?;
-                let colour = inputs.colour.known().cloned().unwrap_or_default();
                 let (name, tags) = (context.physical_name(), context.tags());
-                let object = Object { name, tags, colour, uses: Vec::new() };
+                let object = Object { name, tags, colour: self.colour.clone(), uses: Vec::new() };
                 tokio::task::yield_now().await;
-                let by_token = inputs.by_token.known().copied().unwrap_or_default();
-                let made = shown(cloud.make(context, by_token, object.clone())?, &object);
+                let made = shown(cloud.make(context, self.by_token, object.clone())?, &object);
                 tokio::task::yield_now().await;
                 cloud.call("half a stub", context).map_err(|error| error.with_partial(&made))?;
                 cloud.call("stubbed", context)?;
-                Ok(Some(made))
+                Ok(made)
             }
         }
     };

@@ -25,6 +25,7 @@ mod planfile;
 mod replace;
 mod retry;
 mod state;
+mod stub;
 mod target;
 mod unknown;
 mod window;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 
-use trueup_core::{Address, Failure, Path, Value};
+use trueup_core::{Address, Failure, Path, Value, value};
 use trueup_engine::{
     Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport, SavedPlan,
     SeededRandom,
@@ -136,7 +136,7 @@ pub(crate) struct ThingOutput {
 }
 
 thread_local! {
-    /// Imports and stubs have no receiver to find their world with.
+    /// Imports have no receiver to find their world with.
     static IMPORTABLE: std::cell::RefCell<World> = std::cell::RefCell::default();
 }
 
@@ -297,7 +297,6 @@ pub(crate) struct JarOutput {
 impl Converge for Jar {
     type Output = JarOutput;
     type Config = NoConfig;
-    const PRECREATES: bool = true;
 
     async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<JarOutput> {
         let bound: Vec<String> =
@@ -335,13 +334,89 @@ impl Converge for Jar {
         Ok(())
     }
 
-    async fn precreate(context: &Context, _: &JarView) -> Result<Option<JarOutput>> {
-        let world = IMPORTABLE.with(|world| world.borrow().clone());
-        world.call("precreate", context)?;
+    fn stub(_: &JarView) -> Option<Value> {
+        Some(value!({ partner: null }))
+    }
+
+    async fn precreate(&self, context: &Context) -> Result<JarOutput> {
+        self.world.call("precreate", context)?;
         let thing =
             Thing { name: context.physical_name(), size: 0, colour: "stub".to_owned(), tags: context.tags() };
-        let id = world.put(thing);
-        Ok(Some(JarOutput { id, arn: format!("arn-{}", context.address.name()), label: "stub".to_owned() }))
+        let id = self.world.put(thing);
+        self.world.call("stubbed", context)?;
+        Ok(JarOutput { id, arn: format!("arn-{}", context.address.name()), label: "stub".to_owned() })
+    }
+}
+
+/// A convergent type that is found again by the token of its create, and whose stub needs what it stands on.
+#[derive(Inputs)]
+pub(crate) struct Shed {
+    on: String,
+    partner: Option<String>,
+    #[trueup(inject)]
+    world: World,
+}
+
+#[derive(Outputs)]
+pub(crate) struct ShedOutput {
+    #[trueup(identity, stable)]
+    id: u64,
+    #[trueup(stable)]
+    arn: String,
+    partner: Option<String>,
+}
+
+impl Shed {
+    /// The thing of this token, made if there is none.
+    fn made(&self, context: &Context) -> u64 {
+        let token = context.token.to_string();
+        let known = self.world.cloud().tokens.get(&token).copied();
+        known.unwrap_or_else(|| {
+            let (name, tags) = (context.physical_name(), context.tags());
+            let id = self.world.put(Thing { name, size: 0, colour: self.on.clone(), tags });
+            self.world.cloud().tokens.insert(token, id);
+            id
+        })
+    }
+
+    fn output(&self, context: &Context, id: u64, partner: Option<String>) -> ShedOutput {
+        ShedOutput { id, arn: format!("arn-{}", context.address.name()), partner }
+    }
+}
+
+impl Converge for Shed {
+    type Output = ShedOutput;
+    type Config = NoConfig;
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Token
+    }
+
+    async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<ShedOutput> {
+        self.world.call("reconcile", context)?;
+        let id = current.output.as_ref().map_or_else(|| self.made(context), |output| output.id);
+        if let Some(thing) = self.world.cloud().things.get_mut(&id) {
+            (thing.size, thing.colour) = (1, self.on.clone());
+        }
+        Ok(self.output(context, id, self.partner.clone()))
+    }
+
+    fn stub(_: &ShedView) -> Option<Value> {
+        Some(value!({ partner: null }))
+    }
+
+    async fn precreate(&self, context: &Context) -> Result<ShedOutput> {
+        self.world.call("precreate", context)?;
+        let id = self.made(context);
+        tokio::task::yield_now().await;
+        self.world.call("stubbed", context)?;
+        Ok(self.output(context, id, None))
+    }
+
+    async fn delete(&self, context: &Context, output: &ShedOutput) -> Result<()> {
+        self.world.call("delete", context)?;
+        self.world.cloud().things.remove(&output.id);
+        Ok(())
     }
 }
 
@@ -519,6 +594,7 @@ impl Bench {
             .crud_with::<TokenThing>("token", of.clone())
             .crud_with::<BlindThing>("blind", of.clone())
             .converge_with::<Jar>("jar", of.clone())
+            .converge_with::<Shed>("shed", of.clone())
             .converge_with::<Named>("named", of.clone())
             .converge_with::<Database>("database", of)
             .data::<Length>("length");

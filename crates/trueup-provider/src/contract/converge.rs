@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::time::Duration;
 
+use trueup_core::Value;
+
 use super::fields::{Inputs, Outputs};
 use super::found::{RawState, Sightings, no_migration};
 use super::plan_hook::{PlanHook, PlanHookRequest};
@@ -25,9 +27,6 @@ pub trait Converge: Inputs {
 
     /// Grows when recorded inputs or outputs no longer fit the structs; then [`Converge::migrate`] brings them along.
     const SCHEMA_VERSION: u64 = 0;
-
-    /// Whether [`Converge::precreate`] makes stubs, so that the type can be part of a cycle (BIND-4).
-    const PRECREATES: bool = false;
 
     /// How the type behaves, apart from its schema.
     fn traits() -> Traits {
@@ -77,13 +76,26 @@ pub trait Converge: Inputs {
         plan.leave_to_comparison()
     }
 
-    /// Makes a stub to which others of a cycle can refer, before the inputs are known (BIND-4). Goes with
-    /// [`Converge::PRECREATES`].
+    /// Values for the inputs that a stub can do without, as an object: each stands in for its input while that is
+    /// unknown (BIND-4). `None` if no stub can be made.
+    ///
+    /// All other inputs must be known before the stub is made. Give no value for a replace field, unless the stub can
+    /// still be brought to the real one in place.
+    fn stub(_inputs: &Self::View) -> Option<Value> {
+        None
+    }
+
+    /// Makes a stub to which others of a cycle can refer before the inputs are known (BIND-4). `self` holds the inputs as
+    /// far as they are known, and what [`Converge::stub`] gave for the rest. A reconcile with the stub's outputs finishes
+    /// it.
+    ///
+    /// A stub exists and does nothing: it grants nothing, runs nothing and costs as little as possible. It is made under
+    /// the same name or token as the object, so that the type's recovery finds it.
     fn precreate(
+        &self,
         _context: &Context<Self::Config>,
-        _inputs: &Self::View,
-    ) -> impl Future<Output = Result<Option<Self::Output>>> + Send {
-        async { Ok(None) }
+    ) -> impl Future<Output = Result<Self::Output>> + Send {
+        async { Err(Error::fatal("this type makes no stubs")) }
     }
 
     /// Finds the object that a person names by its id (ADOPT-7).

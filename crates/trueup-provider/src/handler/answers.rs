@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
-use trueup_core::{Change, Diagnostics, Failure, Path, Value};
+use trueup_core::{Change, Diagnostics, Failure, FailureClass, Path, Value};
 
 use crate::identity::Ownership;
-use crate::state::State;
+use crate::state::{InputValues, State};
 
 /// What to do with a resource, weakest first. *May* means: decided at apply, on real values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -100,4 +100,30 @@ pub struct Imported {
     pub type_name: SmolStr,
     /// The object.
     pub state: State,
+}
+
+/// Whether a stub can be made of some inputs (BIND-4).
+#[derive(Clone, Debug)]
+pub enum StubInputs {
+    /// The type makes no stub of them.
+    Impossible,
+    /// It can once these are known too.
+    Lacking(Vec<SmolStr>),
+    /// The inputs of the stub, wholly known: those desired, with values of the type's own where a stub can do without.
+    Sufficient(InputValues),
+}
+
+impl StubInputs {
+    /// The inputs of the stub, or why there are none.
+    pub fn into_result(self) -> Result<InputValues, Failure> {
+        let invalid = |message: String| Err(Failure::new(FailureClass::Invalid, message));
+        match self {
+            StubInputs::Sufficient(inputs) => Ok(inputs),
+            StubInputs::Impossible => invalid("no stub can be made of it".to_owned()),
+            StubInputs::Lacking(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                invalid(format!("no stub can be made before its {} is known", names.join(" and ")))
+            }
+        }
+    }
 }

@@ -12,7 +12,7 @@ use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Path, Secret
 use super::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
     ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened, PlanAnswer, PlanRequest,
-    PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting, Traits, ValidateRequest,
+    PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting, StubInputs, Traits, ValidateRequest,
 };
 use crate::clock::BoxFuture;
 use crate::state::{InputValues, State};
@@ -171,20 +171,20 @@ impl ResourceHandler for Guarded {
         self.0.import(request)
     }
 
-    fn precreates(&self) -> bool {
-        self.0.precreates()
+    fn stub_inputs(&self, desired: &InputValues) -> StubInputs {
+        self.0.stub_inputs(desired)
     }
 
-    fn precreate<'a>(
-        &'a self,
-        request: PrecreateRequest<'a>,
-    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
+    fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
-            let made = self.0.precreate(request).await;
-            made.map_err(|ApplyFailure { failure, partial }| {
-                let failure = failure.without_secrets_of([&request.desired.effective]);
-                ApplyFailure { failure, partial }
-            })
+            let given = [&request.desired.effective];
+            let context = request.context.concealing(given);
+            match self.0.precreate(PrecreateRequest { context: &context, ..request }).await {
+                Ok(state) => self.accept(state),
+                Err(ApplyFailure { failure, partial }) => {
+                    Err(ApplyFailure { failure: failure.without_secrets_of(given), partial })
+                }
+            }
         })
     }
 }

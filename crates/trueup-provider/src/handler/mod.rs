@@ -14,7 +14,9 @@ mod guarded;
 mod requests;
 mod traits;
 
-pub use answers::{ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, Verdict};
+pub use answers::{
+    ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, StubInputs, Verdict,
+};
 pub use ephemeral::{EphemeralHandler, HeldOpen, Opened};
 pub(crate) use guarded::{Guarded, GuardedData, GuardedEphemeral};
 pub use requests::{
@@ -111,17 +113,14 @@ pub trait ResourceHandler: Send + Sync {
     /// Finds objects by the id a person gives.
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>>;
 
-    /// Whether the type can make stubs (BIND-4).
-    fn precreates(&self) -> bool {
-        false
+    /// The inputs that a stub would have, of inputs that may not be known yet (BIND-4).
+    fn stub_inputs(&self, _desired: &InputValues) -> StubInputs {
+        StubInputs::Impossible
     }
 
-    /// Makes a stub of the object, so that others of a cycle can refer to it (BIND-4). `None` if the type cannot.
-    fn precreate<'a>(
-        &'a self,
-        _request: PrecreateRequest<'a>,
-    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
-        Box::pin(async { Ok(None) })
+    /// Makes a stub of the object, so that others of a cycle can refer to it (BIND-4).
+    fn precreate<'a>(&'a self, _request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
+        Box::pin(async { Err(Failure::new(FailureClass::Fatal, "this type makes no stubs").into()) })
     }
 }
 

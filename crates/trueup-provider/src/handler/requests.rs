@@ -154,7 +154,7 @@ impl<'a> ImportRequest<'a> {
 pub struct PrecreateRequest<'a> {
     /// The provider's configuration.
     pub config: &'a Configured,
-    /// The inputs as far as they are known.
+    /// The inputs as far as they are known: as many as a stub needs.
     pub desired: &'a InputValues,
     /// The call.
     pub context: &'a CallContext,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
-use trueup_core::{Change, Failure, FailureClass, Value};
+use trueup_core::{Change, Entries, Failure, FailureClass, Value};
 
 use super::shape::{Constructor, HookKind, TypeShape, failure};
 use crate::clock::BoxFuture;
@@ -12,7 +12,7 @@ use crate::contract::{Converge, Current};
 use crate::handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
     MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest, Recovery,
-    ResourceHandler, Sighting, Traits,
+    ResourceHandler, Sighting, StubInputs, Traits,
 };
 use crate::planning;
 use crate::state::{InputValues, State};
@@ -178,21 +178,34 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         })
     }
 
-    fn precreates(&self) -> bool {
-        T::PRECREATES
+    fn stub_inputs(&self, desired: &InputValues) -> StubInputs {
+        // Inputs of the wrong form are told when they are checked.
+        let Ok(view) = T::view(&desired.effective) else { return StubInputs::Impossible };
+        let Some(stand_ins) = T::stub(&view) else { return StubInputs::Impossible };
+        let entries = desired.effective.as_entries().into_iter().flat_map(Entries::iter);
+        let (mut stub, mut lacking) = (desired.clone(), Vec::new());
+        for (name, _) in entries.filter(|(_, value)| !value.is_wholly_known()) {
+            match stand_ins.as_entries().and_then(|given| given.get(name)) {
+                Some(value) => {
+                    stub.effective = stub.effective.with_entry(name, value.clone());
+                    stub.written = stub.written.with_entry(name, value.clone());
+                }
+                None => lacking.push(name.clone()),
+            }
+        }
+        if lacking.is_empty() { StubInputs::Sufficient(stub) } else { StubInputs::Lacking(lacking) }
     }
 
-    fn precreate<'a>(
-        &'a self,
-        request: PrecreateRequest<'a>,
-    ) -> BoxFuture<'a, Result<Option<State>, ApplyFailure>> {
+    fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
-            let view = T::view(&request.desired.effective);
-            let view = view.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?;
+            let stub = self.stub_inputs(request.desired).into_result()?;
+            let receiver = self.shape.receiver(&stub.effective)?;
             let context = self.shape.context(request.config, request.context)?;
-            let stub = T::precreate(&context, &view).await;
-            let stub = stub.map_err(|error| self.shape.stub_failure(&request, error))?;
-            Ok(stub.map(|outputs| self.shape.state(None, None, &outputs)).transpose()?)
+            // A stub was never brought to any inputs of the program (RECONCILE-2).
+            match receiver.precreate(&context).await {
+                Ok(outputs) => Ok(self.shape.state(None, None, &outputs)?),
+                Err(error) => Err(self.shape.stub_failure(&request, error)),
+            }
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Types of the convergent contract: one whose name the engine chooses, one whose name the program chooses, and one that
 //! has none. Others can attach something to each; of the first and the last, stubs can be made.
 
+use trueup_core::{Value, value};
 use trueup_provider::{
     Binding, Context, Converge, Current, Inputs, Ownership, Recovery, Result, Sightings, Traits,
 };
@@ -114,7 +115,6 @@ macro_rules! convergent {
         impl Converge for $name {
             type Output = Shown;
             type Config = Line;
-            const PRECREATES: bool = $kind.has_stubs();
 
             fn traits() -> Traits {
                 super::traits()
@@ -166,17 +166,18 @@ macro_rules! convergent {
                 ask::<Shown>(&self.line, context, Request::Delete { id: output.id.clone() }).await.map(|_| ())
             }
 
-            async fn precreate(context: &Context<Line>, inputs: &$view) -> Result<Option<Shown>> {
-                if !$kind.has_stubs() {
-                    return Ok(None);
-                }
+            fn stub(_: &$view) -> Option<Value> {
+                let nothing =
+                    || value!({ size: 0, colour: "", needs: null, host: null, note: null, secret: null });
+                $kind.has_stubs().then(nothing)
+            }
+
+            async fn precreate(&self, context: &Context<Line>) -> Result<Shown> {
                 let line = context.config();
                 line.count(Ingredient::Stub);
-                let (size, colour) = (inputs.size.known().copied(), inputs.colour.known().cloned());
-                let (size, colour) = (size.unwrap_or_default(), colour.unwrap_or_default());
-                let spec = Spec { size, colour, ..Spec::default() };
+                let spec = Spec { size: self.size, colour: self.colour.clone(), ..Spec::default() };
                 let request = Self::creating(context, context.physical_name(), spec);
-                Ok(Some(ask::<Shown>(line, context, request).await?.into()))
+                Ok(ask::<Shown>(line, context, request).await?.into())
             }
         }
     };

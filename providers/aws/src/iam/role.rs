@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use trueup_core::{Value, value};
 use trueup_provider::{
     Context, Converge, Current, Error, Inputs, NameRules, Outputs, Ownership, Recovery, Result, Sightings,
     Traits,
@@ -18,7 +19,14 @@ use crate::tags::{self, Tags};
 /// to the functions.
 pub(crate) const BOUND: &str = "trueup-bound-";
 
+/// The trust policy of a stub whose own is not known yet: nobody may act as it.
+const TRUSTS_NOBODY: &str = r#"{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":{"AWS":"*"},"Action":"sts:AssumeRole"}]}"#;
+
 /// A role.
+///
+/// # In a cycle
+/// What refers to a role and is bound to something that the role refers to forms a cycle. Then a stub of the role is made
+/// first: it has no policies, and if `assume_role_policy` is not known yet, nobody may act as it.
 #[derive(Inputs, Clone)]
 pub struct Role {
     /// Its name. If it is left out, one is made of stack, stage and address. Another name makes another role.
@@ -262,6 +270,33 @@ impl Converge for Role {
         }
         let ownership = tags::recognise(context, &mut seen.tags_all);
         Ok(Sightings::recognised(seen, ownership))
+    }
+
+    fn stub(_: &RoleView) -> Option<Value> {
+        let (nothing, none) = (Value::map::<&str>([]), Value::set([]));
+        Some(value!({
+            description: "",
+            assume_role_policy: TRUSTS_NOBODY,
+            max_session_duration: 3600,
+            inline_policies: (nothing.clone()),
+            managed_policy_arns: none,
+            tags: nothing,
+        }))
+    }
+
+    /// A role without policies allows nothing, whoever may act as it.
+    async fn precreate(&self, context: &Context<Aws>) -> Result<RoleOutput> {
+        policy::check("assume_role_policy", &self.assume_role_policy)?;
+        let (aws, name) = (context.config(), self.name(context));
+        let Some(mut seen) = if_found(self.see(aws, &name).await)? else {
+            self.create(context, &name).await?;
+            return self.see(aws, &name).await;
+        };
+        // What is there already stays as it is until all inputs are known.
+        match tags::recognise(context, &mut seen.tags_all) {
+            Ownership::Unowned => Err(Error::already_exists(format!("the role `{name}` exists already"))),
+            Ownership::Owned { .. } => Ok(seen),
+        }
     }
 
     async fn delete(&self, context: &Context<Aws>, output: &RoleOutput) -> Result<()> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use trueup_core::{Marked, Value};
+use trueup_core::{Marked, Value, value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, FieldType, Inputs, NameRules, Outputs, Ownership, PlanHook,
     Recovery, Result, Sightings, Traits,
@@ -46,6 +46,11 @@ const BUSY_DELAY: Duration = Duration::from_secs(1);
 ///
 /// The function then finds `JOBS_ARN`, `JOBS_NAME` and `JOBS_URL` in its environment. What its role is allowed for this is
 /// in a policy of the role's own, named `trueup-bound-` and the function's name.
+///
+/// # In a cycle
+/// A queue that is bound to a function and whose policy names that function forms a cycle with it. Then a stub of the
+/// function is made first: it has no code to run, no variables, no layers, and nobody may call it. Its `name`, `role` and
+/// `runtime` must be known before; if the role is part of the cycle too, a stub of the role comes first.
 #[derive(Inputs, Clone)]
 pub struct Function {
     /// Its name. If it is left out, one is made of stack, stage and address. Another name makes another function.
@@ -285,6 +290,45 @@ impl Converge for Function {
         }
         let ownership = tags::recognise(context, &mut seen.tags_all);
         Ok(Sightings::recognised(seen, ownership))
+    }
+
+    fn stub(_: &FunctionView) -> Option<Value> {
+        let nothing = || Value::map::<&str>([]);
+        Some(value!({
+            handler: "stub.handler",
+            code: "",
+            description: "",
+            timeout: 3,
+            memory_size: 128,
+            architecture: (Architecture::X86.name()),
+            environment: (nothing()),
+            layers: [],
+            log_group: null,
+            publish: false,
+            invokers: (nothing()),
+            tags: (nothing()),
+        }))
+    }
+
+    async fn precreate(&self, context: &Context<Aws>) -> Result<FunctionOutput> {
+        let (aws, name) = (context.config(), self.name(context));
+        let seen = match if_found(seen::function(aws, &name, Some(self), None).await)? {
+            Some(mut seen) => {
+                // What is there already stays as it is until all inputs are known.
+                if tags::recognise(context, &mut seen.output.tags_all) == Ownership::Unowned {
+                    return Err(Error::already_exists(format!("the function `{name}` exists already")));
+                }
+                seen
+            }
+            None => {
+                let (environment, layers) = (BTreeMap::new(), Vec::new());
+                let stub = Function { environment, layers, ..self.clone() };
+                stub.create(context, &name, Archive::of_stub()?, &Bound::default()).await?;
+                seen::function(aws, &name, Some(self), None).await?
+            }
+        };
+        // It may be busy yet: the reconcile that follows waits for it.
+        Ok(seen.output)
     }
 
     async fn delete(&self, context: &Context<Aws>, output: &FunctionOutput) -> Result<()> {

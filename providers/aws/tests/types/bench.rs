@@ -9,7 +9,7 @@ use trueup_engine::{
 };
 use trueup_program::{Program, ProviderDeclaration, RetryPolicy};
 use trueup_provider::{Clock, Registry};
-use trueup_state::{MemoryStore, Record, Scope, Store};
+use trueup_state::{Acquired, Holder, MemoryStore, Record, Scope, Store};
 
 use crate::world::World;
 
@@ -92,6 +92,17 @@ impl<'w> Bench<'w> {
             other => panic!("{other:?}"),
         }
         assert!(self.records().await.is_empty());
+    }
+
+    /// The lease of a run that was cut off would expire.
+    pub(crate) async fn take_lease_away(&self) {
+        let scope = Scope::new(self.world.stack.as_str(), STAGE);
+        let holder =
+            Holder { run: "other".into(), user: "ada".into(), host: "here".into(), reason: "test".into() };
+        match self.store.acquire(&scope, &holder, self.options.lease_term).await.unwrap() {
+            Acquired::Held(held) => drop(self.store.unlock(&scope, &held.holder.run).await.unwrap()),
+            Acquired::Lease(lease) => self.store.release(&scope, &lease).await.unwrap(),
+        }
     }
 
     pub(crate) async fn records(&self) -> Vec<Record> {

@@ -5,6 +5,7 @@
 mod account;
 mod api;
 mod bench;
+mod cycles;
 mod data;
 mod dynamodb_table;
 mod examples;

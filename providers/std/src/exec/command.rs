@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use trueup_core::{Marked, Value};
-use trueup_provider::{Context, Error, Result};
+use trueup_provider::{Binding, Context, Error, Result};
 
 use super::process::{Finished, OUTPUT_BYTES_MAX, Process, Stopped};
 use super::{Exec, ExecOutput};
@@ -42,6 +42,8 @@ fn unclear(purpose: Purpose, message: String) -> Error {
 pub(super) struct Before<'a> {
     pub(super) output: Option<&'a ExecOutput>,
     pub(super) input: Option<&'a Value>,
+    /// What others attach.
+    pub(super) bindings: &'a [Binding],
 }
 
 impl Exec {
@@ -67,8 +69,9 @@ impl Exec {
         })?;
         if !finished.status.success() {
             let error = self.refused(purpose, &finished, &masking);
-            // What was made so far is worth keeping only if there is a way to finish it.
-            let resumable = purpose == Purpose::Create && self.update.is_some();
+            // What was made so far is worth keeping only if there is a way to finish it. A stub always has one.
+            let resumable =
+                purpose == Purpose::Precreate || purpose == Purpose::Create && self.update.is_some();
             return Err(match self.answer(purpose, &finished.output, &masking) {
                 Ok(Some(result)) if resumable => error.with_partial(&self.output(context, result)),
                 _ => error,
@@ -116,13 +119,17 @@ impl Exec {
         ];
         let identity = identity.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let plain = |value: Option<&Value>| value.map_or(serde_json::Value::Null, plain_json);
-        let input = json!({
+        let mut input = json!({
             "operation": purpose.name(),
             "input": plain(self.input.as_ref()),
             "prior_input": plain(before.input),
             "triggers": plain(self.triggers.as_ref()),
             "result": plain(before.output.map(|output| &output.result)),
         });
+        if matches!(purpose, Purpose::Create | Purpose::Update) {
+            let bound = before.bindings.iter();
+            input["bindings"] = bound.map(|it| (it.key.to_string(), plain_json(&it.payload))).collect();
+        }
         Ok(Process {
             program,
             arguments: arguments.collect(),
@@ -200,11 +207,13 @@ impl Exec {
     fn masking(&self, before: Before<'_>) -> Masking {
         let result = before.output.map(|output| &output.result);
         let values = [self.input.as_ref(), self.triggers.as_ref(), result, before.input];
+        let bound = before.bindings.iter().map(|binding| &binding.payload);
         let commands = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
-        let arguments = commands.into_iter().chain([self.lookup.as_ref()]).flatten().flatten();
+        let others = [self.lookup.as_ref(), self.precreate.as_ref()];
+        let arguments = commands.into_iter().chain(others).flatten().flatten();
         let environment = self.environment.values();
         let texts = arguments.chain(environment).filter(|text| text.is_secret()).map(Marked::expose);
-        Masking::of(values.into_iter().flatten()).and(texts.map(String::as_str))
+        Masking::of(values.into_iter().flatten().chain(bound)).and(texts.map(String::as_str))
     }
 }
 

@@ -7,14 +7,14 @@ mod process;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use trueup_core::{Marked, Value};
+use trueup_core::{Marked, Value, value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
     Traits,
 };
 
 use crate::outcome::{Outcome, check_codes};
-use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover, check_updates};
 use crate::surroundings::Surroundings;
 use command::Before;
 pub use guard::{CommandGuard, guard_command};
@@ -26,8 +26,9 @@ pub use guard::{CommandGuard, guard_command};
 /// Each is a list: a program and its arguments, run without a shell in the stack's folder. It reads one JSON object from
 /// standard input:
 ///
-/// - `operation`: `create`, `read`, `update`, `delete` or `lookup`
+/// - `operation`: `create`, `read`, `update`, `delete`, `lookup` or `precreate`
 /// - `input`, `triggers`: those of the resource, `prior_input`: for an update, the one before
+/// - `bindings`: for `create` and `update`, the payloads that are bound to the resource, by their keys
 /// - `result`: what was printed last, or null
 ///
 /// and prints its outputs as a JSON object, which is then `.result.NAME`; nothing else on standard output. What it
@@ -64,10 +65,40 @@ pub use guard::{CommandGuard, guard_command};
 ///
 /// The same holds for a run that was killed. Objects that are found by *lookup* are also adopted when the state was lost.
 ///
+/// # Cycles
+/// Two resources that need each other's outputs form a cycle: one refers to the other, which gets the way back by a
+/// binding. With `precreate`, either of them can be made first, as a stub that reserves a name or an id and does nothing
+/// else:
+///
+/// ```hcl
+/// resource "std_exec" "left" {
+///   precreate = ["./peer", "reserve"]
+///   create    = ["./peer", "write"]
+///   update    = ["./peer", "write"]
+///   lookup    = ["./peer", "show"]
+/// }
+///
+/// resource "std_exec" "right" {
+///   create = ["./peer", "write"]
+///   lookup = ["./peer", "show"]
+///   input  = { peer = std_exec.left.result.id }
+///
+///   bind "peer" {
+///     to      = std_exec.left
+///     payload = { id = self.result.id }
+///   }
+/// }
+/// ```
+///
+/// `right` is created with the id of the stub, and `update` then finishes `left`. The stub's `input` is null while a part
+/// of it is unknown; all else but `create` and `update` must be known before. A `precreate` of which nobody knows whether
+/// it happened is settled like a `create`: it is looked for by `TRUEUP_NAME`, or repeated with its token. Without
+/// `precreate` there is no stub, and a plan in which nothing else can be made first fails.
+///
 /// # When a run is killed
-/// A `create`, `update` or `delete` that has not finished ends with its run, with everything it started in its process
-/// group: it gets SIGTERM, and SIGKILL after 5 seconds. The next run on the same machine waits until it is gone before it
-/// looks at anything. What a finished command left running stays.
+/// A `create`, `precreate`, `update` or `delete` that has not finished ends with its run, with everything it started in
+/// its process group: it gets SIGTERM, and SIGKILL after 5 seconds. The next run on the same machine waits until it is
+/// gone before it looks at anything. What a finished command left running stays.
 ///
 /// # What a change does
 /// `create` and `input` say what the object is: a change of either runs `update`, or replaces the object if there is
@@ -90,6 +121,9 @@ pub struct Exec {
     /// Looks for the object named `TRUEUP_NAME`, knowing nothing else, and prints its outputs, or nothing.
     #[trueup(length(min = 1))]
     lookup: Option<Vec<Marked<String>>>,
+    /// Makes a stub of the object, before `input` is known, and prints its outputs. For cycles; see above.
+    #[trueup(length(min = 1))]
+    precreate: Option<Vec<Marked<String>>>,
     /// How a create is resolved of which nobody knows whether it went through: `lookup`, `token` or `blind`. If it is
     /// not set, `lookup` if there is such a command, else `blind`.
     recover: Option<Recover>,
@@ -151,17 +185,21 @@ impl Exec {
         output: &ExecOutput,
     ) -> Result<Option<Option<Value>>> {
         let Some(command) = &self.read else { return Ok(None) };
-        let before = Before { output: Some(output), input: None };
+        let before = Before { output: Some(output), ..Before::default() };
         self.run(Purpose::Read, command, context, before).await.map(Some)
     }
 
     async fn update(
         &self,
         context: &Context<Surroundings>,
-        olds: Option<&Exec>,
+        current: &Current<Self>,
         output: &ExecOutput,
     ) -> Result<ExecOutput> {
-        if olds.is_some_and(|olds| self.is_only_handled_otherwise_than(olds)) {
+        let olds = current.olds.as_ref();
+        // What is bound may have changed too.
+        let noted =
+            current.bindings.is_empty() && olds.is_some_and(|olds| self.is_only_handled_otherwise_than(olds));
+        if noted {
             let seen = self.look(context, output).await?.flatten();
             if seen.is_none_or(|seen| seen.same(&output.result)) {
                 return Ok(output.clone());
@@ -170,7 +208,7 @@ impl Exec {
         match (&self.update, olds) {
             (Some(command), _) => {
                 let input = olds.and_then(|olds| olds.input.as_ref());
-                let before = Before { output: Some(output), input };
+                let before = Before { output: Some(output), input, bindings: &current.bindings };
                 let result = self.run(Purpose::Update, command, context, before).await?;
                 // Nothing said, nothing changed: what is known of the object is needed to delete it.
                 let result = result.unwrap_or_else(|| output.result.clone());
@@ -221,9 +259,10 @@ impl Converge for Exec {
         current: &Current<Self>,
     ) -> Result<ExecOutput> {
         if let Some(output) = &current.output {
-            return self.update(context, current.olds.as_ref(), output).await;
+            return self.update(context, current, output).await;
         }
-        let result = self.run(Purpose::Create, &self.create, context, Before::default()).await?;
+        let before = Before { bindings: &current.bindings, ..Before::default() };
+        let result = self.run(Purpose::Create, &self.create, context, before).await?;
         Ok(self.output(context, result.unwrap_or_else(nothing)))
     }
 
@@ -249,9 +288,20 @@ impl Converge for Exec {
         Ok(seen.map_or_else(Sightings::absent, Sightings::owned))
     }
 
+    fn stub(inputs: &ExecView) -> Option<Value> {
+        inputs.precreate.known()?.as_ref()?;
+        Some(value!({ create: [], update: null, input: null }))
+    }
+
+    async fn precreate(&self, context: &Context<Surroundings>) -> Result<ExecOutput> {
+        let command = self.precreate.as_deref().unwrap_or_default();
+        let result = self.run(Purpose::Precreate, command, context, Before::default()).await?;
+        Ok(self.output(context, result.unwrap_or_else(nothing)))
+    }
+
     async fn delete(&self, context: &Context<Surroundings>, output: &ExecOutput) -> Result<()> {
         let Some(command) = &self.delete else { return Ok(()) };
-        let before = Before { output: Some(output), input: None };
+        let before = Before { output: Some(output), ..Before::default() };
         self.run(Purpose::Delete, command, context, before).await.map(|_| ())
     }
 
@@ -262,6 +312,10 @@ impl Converge for Exec {
         {
             let message = "there is neither a `lookup` nor a `read` to find the object with";
             return Err(Error::invalid(message).at("recover"));
+        }
+        if matches!(news.update, Planned::Known(None)) {
+            let stubbed = matches!(news.precreate, Planned::Known(Some(_)));
+            check_updates(stubbed, request.bindings_changed)?;
         }
         check_codes(news.outcomes.known().and_then(Option::as_ref), 1..=255)?;
         let Some(prior) = &request.prior else { return Ok(()) };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use trueup_core::{Marked, Value};
-use trueup_provider::{Context, Converge, Error, Recovery, Result};
+use trueup_provider::{Binding, Context, Converge, Error, Recovery, Result};
 
 use super::client::new_client;
 use super::send::Answer;
@@ -19,10 +19,25 @@ use crate::surroundings::Surroundings;
 /// The method of a request that names none.
 pub(super) fn method_for(purpose: Purpose) -> Method {
     match purpose {
-        Purpose::Create => Method::POST,
+        Purpose::Create | Purpose::Precreate => Method::POST,
         Purpose::Update => Method::PUT,
         Purpose::Delete => Method::DELETE,
         Purpose::Read | Purpose::Lookup => Method::GET,
+    }
+}
+
+/// What a request knows beside the resource's inputs.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Known<'a> {
+    pub(super) output: Option<&'a HttpOutput>,
+    /// What others attach.
+    pub(super) bindings: &'a [Binding],
+}
+
+impl<'a> Known<'a> {
+    /// An object, and nothing that is attached.
+    pub(super) fn of(output: &'a HttpOutput) -> Self {
+        Known { output: Some(output), bindings: &[] }
     }
 }
 
@@ -33,8 +48,9 @@ impl Http {
         purpose: Purpose,
         request: &Request,
         context: &Context<Surroundings>,
-        output: Option<&HttpOutput>,
+        known: Known<'_>,
     ) -> Result<Answer> {
+        let Known { output, bindings } = known;
         let variables = Variables {
             fixed: vec![
                 ("id", output.and_then(|output| output.id.clone())),
@@ -45,11 +61,12 @@ impl Http {
                 ("stage", Some(context.owner.stage.to_string())),
             ],
             response: output.map(|output| output.response.clone()),
+            bindings: bindings.iter().map(|it| (it.key.to_string(), it.payload.clone())).collect(),
         };
         let timeout = Duration::try_from_secs_f64(self.timeout)
             .map_err(|_| Error::invalid("this is no number of seconds").at("timeout"))?;
         let outgoing = request.outgoing(method_for(purpose), &self.headers, &variables, timeout)?;
-        let masking = self.masking(output);
+        let masking = self.masking(known);
         let title = masking.apply(&outgoing.title());
         let judgement = Judgement {
             purpose,
@@ -73,9 +90,10 @@ impl Http {
         context: &Context<Surroundings>,
         request: &Request,
         answer: &Answer,
-        known: Option<&HttpOutput>,
+        known: Known<'_>,
     ) -> Result<HttpOutput> {
         let mut response = self.masking(known).mark(answer.value());
+        let known = known.output;
         if let Some(place) = &request.pointer {
             response = pointer::at(&response, &steps(place, "pointer")?).unwrap_or(Value::NULL);
         }
@@ -103,26 +121,27 @@ impl Http {
     }
 
     /// Refuses an object without an id, if an id is how it is spoken of.
-    pub(super) fn require_id(&self, made: &HttpOutput) -> Result<()> {
+    pub(super) fn require_id(&self, purpose: Purpose, made: &HttpOutput) -> Result<()> {
         let requests = [&self.read, &self.update, &self.delete].into_iter().flatten();
         if made.id.is_some() || !requests.into_iter().any(|request| request.mentions("id")) {
             return Ok(());
         }
-        let message = format!("the answer to `create` has no id at `{}`", self.id);
+        let message = format!("the answer to {purpose} has no id at `{}`", self.id);
         Err(Error::indeterminate(message).at("id").hint("say with `id` where it stands"))
     }
 
     /// What must not be told.
-    fn masking(&self, known: Option<&HttpOutput>) -> Masking {
+    fn masking(&self, known: Known<'_>) -> Masking {
         let requests = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
-        let requests = requests.into_iter().chain([self.lookup.as_ref()]).flatten();
+        let requests = requests.into_iter().chain([self.lookup.as_ref(), self.precreate.as_ref()]).flatten();
         let secrets: Vec<String> = requests.flat_map(Request::secrets).collect();
         let headers = self.headers.values().filter(|value| value.is_secret()).map(Marked::expose);
-        let response = known.map(|known| &known.response);
+        let response = known.output.map(|known| &known.response);
+        let filled_in = || response.into_iter().chain(known.bindings.iter().map(|binding| &binding.payload));
         // In a URL they stand encoded.
-        let told = response.into_iter().flat_map(Value::secret_texts).map(encoded);
+        let told = filled_in().flat_map(Value::secret_texts).map(encoded);
         let told: Vec<String> = told.chain(secrets.iter().map(|secret| encoded(secret))).collect();
-        Masking::of(response).and(secrets.iter().chain(headers).chain(&told).map(String::as_str))
+        Masking::of(filled_in()).and(secrets.iter().chain(headers).chain(&told).map(String::as_str))
     }
 }
 
@@ -136,7 +155,7 @@ pub(crate) async fn get(
     context: &Context<Surroundings>,
     accepted: &(dyn Fn(u16) -> bool + Sync),
 ) -> Result<Answer> {
-    let variables = Variables { fixed: Vec::new(), response: None };
+    let variables = Variables { fixed: Vec::new(), response: None, bindings: Vec::new() };
     let outgoing = request.outgoing(method, headers, &variables, timeout)?;
     let secrets = request.secrets();
     let secret_headers = headers.values().filter(|value| value.is_secret()).map(Marked::expose);

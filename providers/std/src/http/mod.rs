@@ -12,15 +12,16 @@ mod wait;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use trueup_core::{Marked, Value};
+use trueup_core::{FieldType, Marked, Value, value};
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
     Traits,
 };
 
 use crate::outcome::{Outcome, check_codes};
-use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover, check_updates};
 use crate::surroundings::Surroundings;
+use call::Known;
 pub(crate) use call::get;
 pub(crate) use client::new_client;
 pub use request::Request;
@@ -36,6 +37,7 @@ pub use wait::Wait;
 /// - `{token}`: the same for each attempt at one create; for an `Idempotency-Key` header
 /// - `{address}`, `{stack}`, `{stage}`: whose it is
 /// - `{response.NAME}`: a part of the last answer; deeper parts are reached with more dots
+/// - `{bindings.KEY}`, `{bindings.KEY.NAME}`: in `create` and `update`, what is bound to the resource, or a part of it
 ///
 /// `{{id}}` is the text `{id}` itself.
 ///
@@ -64,6 +66,49 @@ pub use wait::Wait;
 /// The same holds for a run that was killed. An `update` or `delete` that may have happened is sent again, in this run if
 /// its method is `PUT` or `DELETE`, else in the next.
 ///
+/// # Cycles
+/// Two objects that need each other's ids form a cycle: one resource refers to the other, which gets the way back by a
+/// binding. With `precreate`, either of them can be made first, as a stub that has an id and does nothing else:
+///
+/// ```hcl
+/// resource "std_http" "left" {
+///   precreate {
+///     url  = "https://peers.example.com/peers"
+///     body = { name = "{name}", enabled = false }
+///   }
+///   create {
+///     url  = "https://peers.example.com/peers"
+///     body = { name = "{name}", peer = "{bindings.right.id}" }
+///   }
+///   update {
+///     url  = "https://peers.example.com/peers/{id}"
+///     body = { name = "{name}", enabled = true, peer = "{bindings.right.id}" }
+///   }
+///   delete { url = "https://peers.example.com/peers/{id}" }
+///   lookup {
+///     url     = "https://peers.example.com/peers?name={name}"
+///     pointer = "/items/0"
+///   }
+/// }
+///
+/// resource "std_http" "right" {
+///   create {
+///     url  = "https://peers.example.com/peers"
+///     body = { name = "{name}", peer = std_http.left.id }
+///   }
+///   delete { url = "https://peers.example.com/peers/{id}" }
+///
+///   bind "right" {
+///     to      = std_http.left
+///     payload = { id = self.id }
+///   }
+/// }
+/// ```
+///
+/// `right` is created with the id of the stub, and `update` then finishes `left`. All inputs but `create`, `update` and
+/// `wait` must be known before. A `precreate` that may have happened is settled like a `create`. Without `precreate` there
+/// is no stub, and a plan in which nothing else can be made first fails.
+///
 /// # What a change does
 /// A changed method, URL or body of `create` or `update` sends `update`, or replaces the object if there is none.
 /// `triggers` always replace. All else, headers included, says how the API is spoken to, and a change in it is only
@@ -80,7 +125,10 @@ pub struct Http {
     delete: Option<Request>,
     /// Looks for the object by `{name}`. 404, or nothing at its `pointer`, means that there is none.
     lookup: Option<Request>,
-    /// Where in the answer to `create` or `lookup` the id stands, as a JSON pointer.
+    /// Makes a stub of the object, before what `create` and `update` refer to is known; `POST` if it names no method. For
+    /// cycles; see above.
+    precreate: Option<Request>,
+    /// Where in the answer to `create`, `precreate` or `lookup` the id stands, as a JSON pointer.
     #[trueup(default = "/id", pattern = "^(/.*)?$")]
     id: String,
     /// How a create is resolved of which nobody knows whether it went through: `lookup`, `token` or `blind`.
@@ -147,16 +195,20 @@ impl Http {
     async fn bring_up_to_date(
         &self,
         context: &Context<Surroundings>,
-        olds: Option<&Http>,
+        current: &Current<Self>,
         output: &HttpOutput,
     ) -> Result<HttpOutput> {
-        let noted = olds.is_some_and(|olds| {
-            let differs = match (self.encode(), olds.encode()) {
-                (Ok(news), Ok(olds)) => !news.same(&olds),
-                _ => true,
-            };
-            differs && self.wants_the_same_as(olds)
-        });
+        let olds = current.olds.as_ref();
+        // What is bound may have changed too.
+        let unbound = current.bindings.is_empty();
+        let noted = unbound
+            && olds.is_some_and(|olds| {
+                let differs = match (self.encode(), olds.encode()) {
+                    (Ok(news), Ok(olds)) => !news.same(&olds),
+                    _ => true,
+                };
+                differs && self.wants_the_same_as(olds)
+            });
         if noted {
             let seen = self.look(context, output).await?;
             if seen.is_none_or(|seen| seen.observed.same(&output.observed)) {
@@ -165,8 +217,9 @@ impl Http {
         }
         match (&self.update, olds) {
             (Some(update), _) => {
-                let answer = self.call(Purpose::Update, update, context, Some(output)).await?;
-                let updated = self.output(context, update, &answer, Some(output))?;
+                let known = Known { output: Some(output), bindings: &current.bindings };
+                let answer = self.call(Purpose::Update, update, context, known).await?;
+                let updated = self.output(context, update, &answer, known)?;
                 // Some APIs answer an update with nothing; then the object is as the next read shows it.
                 match updated.response.is_null() {
                     true => Ok(self.look(context, &updated).await?.unwrap_or(updated)),
@@ -181,11 +234,31 @@ impl Http {
         }
     }
 
+    /// Makes the object, or a stub of it.
+    async fn make(
+        &self,
+        purpose: Purpose,
+        request: &Request,
+        context: &Context<Surroundings>,
+        known: Known<'_>,
+    ) -> Result<HttpOutput> {
+        let answer = self.call(purpose, request, context, known).await?;
+        let made = self.output(context, request, &answer, known)?;
+        self.require_id(purpose, &made)?;
+        Ok(made)
+    }
+
+    /// Whether the object can be made twice and is still one, by the methods of the requests that make it.
+    fn is_made_idempotently(&self) -> bool {
+        let makers = [Some(&self.create), self.precreate.as_ref()];
+        makers.into_iter().flatten().all(|it| it.is_idempotent(&call::method_for(Purpose::Create)))
+    }
+
     /// The object as it is now, if that can be seen.
     async fn look(&self, context: &Context<Surroundings>, output: &HttpOutput) -> Result<Option<HttpOutput>> {
         let Some(read) = &self.read else { return Ok(None) };
-        let answer = self.call(Purpose::Read, read, context, Some(output)).await?;
-        let seen = self.output(context, read, &answer, Some(output))?;
+        let answer = self.call(Purpose::Read, read, context, Known::of(output)).await?;
+        let seen = self.output(context, read, &answer, Known::of(output))?;
         match (&read.pointer, seen.response.is_null()) {
             (Some(pointer), true) => Err(Error::not_found(format!("the answer has nothing at `{pointer}`"))),
             _ => Ok(Some(seen)),
@@ -194,8 +267,8 @@ impl Http {
 
     /// Looks for the object by its name. `None`: there is none.
     async fn find(&self, context: &Context<Surroundings>, lookup: &Request) -> Result<Option<HttpOutput>> {
-        let answer = self.call(Purpose::Lookup, lookup, context, None).await?;
-        let found = self.output(context, lookup, &answer, None)?;
+        let answer = self.call(Purpose::Lookup, lookup, context, Known::default()).await?;
+        let found = self.output(context, lookup, &answer, Known::default())?;
         let empty = found.response.as_items().is_some_and(<[Value]>::is_empty);
         Ok((!found.response.is_null() && !empty).then_some(found))
     }
@@ -209,7 +282,7 @@ impl Converge for Http {
         match (self.recover, &self.lookup) {
             (Some(Recover::Lookup), _) | (None, Some(_)) => Recovery::Lookup,
             (Some(Recover::Token), _) => Recovery::Token,
-            (None, None) if self.create.is_idempotent(&call::method_for(Purpose::Create)) => Recovery::Token,
+            (None, None) if self.is_made_idempotently() => Recovery::Token,
             (Some(Recover::Blind) | None, _) => Recovery::Blind,
         }
     }
@@ -231,12 +304,10 @@ impl Converge for Http {
         let output = match &current.output {
             // It was made or updated by an earlier attempt, which is still waiting for it.
             Some(output) if context.pending.is_some() => output.clone(),
-            Some(output) => self.bring_up_to_date(context, current.olds.as_ref(), output).await?,
+            Some(output) => self.bring_up_to_date(context, current, output).await?,
             None => {
-                let answer = self.call(Purpose::Create, &self.create, context, None).await?;
-                let made = self.output(context, &self.create, &answer, None)?;
-                self.require_id(&made)?;
-                made
+                let known = Known { output: None, bindings: &current.bindings };
+                self.make(Purpose::Create, &self.create, context, known).await?
             }
         };
         self.wait_for(context, output).await
@@ -261,9 +332,20 @@ impl Converge for Http {
         }
     }
 
+    fn stub(inputs: &HttpView) -> Option<Value> {
+        let precreate = inputs.precreate.known()?.as_ref()?.encode().ok()?;
+        // How a stub recovers follows from the request that makes it.
+        Some(value!({ create: precreate, update: null, wait: null }))
+    }
+
+    async fn precreate(&self, context: &Context<Surroundings>) -> Result<HttpOutput> {
+        let request = self.precreate.as_ref().unwrap_or(&self.create);
+        self.make(Purpose::Precreate, request, context, Known::default()).await
+    }
+
     async fn delete(&self, context: &Context<Surroundings>, output: &HttpOutput) -> Result<()> {
         let Some(delete) = &self.delete else { return Ok(()) };
-        self.call(Purpose::Delete, delete, context, Some(output)).await.map(|_| ())
+        self.call(Purpose::Delete, delete, context, Known::of(output)).await.map(|_| ())
     }
 
     fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
@@ -273,6 +355,10 @@ impl Converge for Http {
         }
         if let (Planned::Known(Some(Recover::Lookup)), Planned::Known(None)) = (&news.recover, &news.lookup) {
             return Err(Error::invalid("there is no `lookup` to find the object with").at("recover"));
+        }
+        if matches!(news.update, Planned::Known(None)) {
+            let stubbed = matches!(news.precreate, Planned::Known(Some(_)));
+            check_updates(stubbed, request.bindings_changed)?;
         }
         check_codes(news.outcomes.known().and_then(Option::as_ref), 100..=999)?;
         let Some(prior) = &request.prior else { return Ok(()) };

@@ -57,7 +57,7 @@ impl Judgement<'_> {
                 let message = format!("{title} was not answered: {why}");
                 // Whoever can look does so in the next run: what is still on its way may arrive any time.
                 let harmless = match self.purpose {
-                    Purpose::Create => self.recovery == Recovery::Token,
+                    Purpose::Create | Purpose::Precreate => self.recovery == Recovery::Token,
                     Purpose::Update | Purpose::Delete => self.repeatable,
                     Purpose::Read | Purpose::Lookup => true,
                 };
@@ -85,7 +85,7 @@ impl Judgement<'_> {
     /// a type that can look.
     fn is_repeated(&self, status: u16) -> bool {
         let harmless = match self.purpose {
-            Purpose::Create => self.recovery != Recovery::Blind,
+            Purpose::Create | Purpose::Precreate => self.recovery != Recovery::Blind,
             Purpose::Update | Purpose::Delete => self.repeatable,
             Purpose::Read | Purpose::Lookup => true,
         };
@@ -94,7 +94,7 @@ impl Judgement<'_> {
 
     /// The error of a refusal that had no effect.
     fn failed(&self, status: u16, message: String) -> Error {
-        let creates = self.purpose == Purpose::Create;
+        let creates = self.purpose.makes();
         match status {
             401 | 403 => Error::denied(message),
             404 | 410 if !creates => Error::not_found(message),

@@ -13,6 +13,8 @@ pub(super) struct Variables {
     pub(super) fixed: Vec<(&'static str, Option<String>)>,
     /// The last answer, of which `{response.NAME}` is a part.
     pub(super) response: Option<Value>,
+    /// What others attach, of which `{bindings.KEY.NAME}` is a part.
+    pub(super) bindings: Vec<(String, Value)>,
 }
 
 /// Where a template stands.
@@ -84,12 +86,23 @@ impl Variables {
             let found = self.response.as_ref().and_then(|response| pointer::at(response, &steps));
             return Some(found.and_then(|value| pointer::text(&value)));
         }
+        if let Some(path) = name.strip_prefix("bindings.") {
+            let mut steps = path.split('.');
+            let key = steps.next().unwrap_or_default();
+            let bound = self.bindings.iter().find(|(own, _)| own == key);
+            let steps: Vec<&str> = steps.collect();
+            let found = bound.and_then(|(_, payload)| pointer::at(payload, &steps));
+            return Some(found.and_then(|value| pointer::text(&value)));
+        }
         self.fixed.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
     }
 
     fn unknown(&self, name: &str) -> String {
         let known: Vec<String> = self.fixed.iter().map(|(own, _)| format!("`{{{own}}}`")).collect();
-        format!("there is no `{{{name}}}`; there are {} and `{{response.NAME}}`", known.join(", "))
+        format!(
+            "there is no `{{{name}}}`; there are {}, `{{bindings.KEY}}` and `{{response.NAME}}`",
+            known.join(", ")
+        )
     }
 }
 
@@ -149,7 +162,9 @@ mod tests {
 
     fn variables() -> Variables {
         let response = value!({ self: "https://a/b?c", links: [{ rel: 7 }] });
-        Variables { fixed: vec![("id", Some("a/b ü".to_owned())), ("name", None)], response: Some(response) }
+        let fixed = vec![("id", Some("a/b ü".to_owned())), ("name", None)];
+        let bindings = vec![("peer".to_owned(), value!({ url: "x y" })), ("size".to_owned(), value!(3))];
+        Variables { fixed, response: Some(response), bindings }
     }
 
     fn check(template: &str, place: Place, expected: Result<&str, &str>) {
@@ -163,6 +178,7 @@ mod tests {
         check("{\"id\": \"{id}\"}", Place::Text, Ok("{\"id\": \"a/b ü\"}"));
         check("{response.links.0.rel}/{{id}}", Place::Text, Ok("7/{id}"));
         check("{response.self}&d", Place::Url, Ok("https://a/b?c&d"));
+        check("{bindings.size}/{bindings.peer.url}", Place::Text, Ok("3/x y"));
         check("plain }{ {", Place::Text, Ok("plain }{ {"));
         check("{\"a\":{\"b\":1}}", Place::Text, Ok("{\"a\":{\"b\":1}}"));
         check("{unknown}", Place::Text, Ok("{unknown}"));
@@ -171,11 +187,12 @@ mod tests {
     #[test]
     fn what_has_no_value_or_no_meaning_is_told() {
         check("/{name}", Place::Url, Err("`{name}` is not known here"));
+        check("/{bindings.none}", Place::Url, Err("`{bindings.none}` is not known here"));
         check("/{response.no}", Place::Url, Err("`{response.no}` is not known here"));
         check(
             "/{nam}",
             Place::Url,
-            Err("there is no `{nam}`; there are `{id}`, `{name}` and `{response.NAME}`"),
+            Err("there is no `{nam}`; there are `{id}`, `{name}`, `{bindings.KEY}` and `{response.NAME}`"),
         );
         assert_eq!(names("/{id}/{{name}}/{x}"), ["id", "x"]);
     }

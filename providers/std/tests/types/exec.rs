@@ -13,6 +13,8 @@ const WRITE: &str = r#"
     printf '{"size": %s, "name": "%s"}' "$size" "$TRUEUP_NAME" > "$TRUEUP_NAME.new"
     mv "$TRUEUP_NAME.new" "$TRUEUP_NAME.json"
     cat "$TRUEUP_NAME.json""#;
+const RESERVE: &str =
+    r#"cat > /dev/null; printf '{"size": 0}' > "$TRUEUP_NAME.json"; cat "$TRUEUP_NAME.json""#;
 const READ: &str = r#"cat > /dev/null; cat "$TRUEUP_NAME.json" 2> /dev/null || true"#;
 const DELETE: &str = r#"cat > /dev/null; rm -f "$TRUEUP_NAME.json" "$TRUEUP_NAME.new""#;
 
@@ -62,6 +64,7 @@ fn commands_keep_the_contract() {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
             let with_secret =
                 |inputs: Value| inputs.with_entry("environment", value!({ PASSWORD: (secret("canary-1")) }));
+            let with_secret = |inputs: Value| with_secret(inputs.with_entry("precreate", sh(RESERVE)));
             let kit = Kit::new(std_in(&at), "std_exec", with_secret(thing(1))).await.unwrap();
             kit.updated(with_secret(thing(2)))
                 .replaced(with_secret(thing(1).with_entry("triggers", value!("other"))))
@@ -218,7 +221,7 @@ fn commands_are_told_who_they_are() {
     assert_eq!(text("token").len(), 32);
     assert_eq!(text("who"), "std_exec.a stack test create");
     assert_eq!(text("hi"), "hello!");
-    insta::assert_snapshot!(bench.content("stdin"), @r#"{"input":{"a":[1,"b",null]},"operation":"create","prior_input":null,"result":null,"triggers":null}"#);
+    insta::assert_snapshot!(bench.content("stdin"), @r#"{"bindings":{},"input":{"a":[1,"b",null]},"operation":"create","prior_input":null,"result":null,"triggers":null}"#);
 }
 
 /// Results are there for others, by name.

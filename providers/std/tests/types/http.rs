@@ -41,9 +41,12 @@ fn id_of(state: &trueup_provider::State) -> u64 {
 fn requests_keep_the_contract() {
     let server = Server::start();
     let (tampered, removed, counted) = (server.shared(), server.shared(), server.shared());
+    let things = format!("{}/things", server.url);
     let report =
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
             let with_secret = |inputs: Value| {
+                let reserve = value!({ url: (things.as_str()), body: { name: "{name}", size: 0 } });
+                let inputs = inputs.with_entry("precreate", reserve);
                 inputs.with_entry("headers", value!({ Authorization: (secret("Bearer canary-1")) }))
             };
             let kit = Kit::new(std_in("/"), "std_http", with_secret(thing(&server, 1))).await.unwrap();

@@ -4,6 +4,7 @@
 
 mod bench;
 mod crash;
+mod cycles;
 mod data;
 mod directory;
 mod exec;
