@@ -18,7 +18,7 @@ use trueup_state::{Generation, Record, Step, StoreError};
 use super::queue::Queue;
 use super::report::{Outcome, RunReport};
 use super::step::Held;
-use super::tasks::{Task, Tasks, again_tasks, clean_up_tasks, late_deletes, main_tasks};
+use super::tasks::{Task, Tasks, Used, again_tasks, clean_up_tasks, late_deletes, main_tasks};
 use super::{Run, delete, prepare};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
@@ -66,8 +66,6 @@ struct Progress<'a> {
     held: Vec<Arc<Held>>,
     outcomes: Vec<Option<Outcome>>,
     clean_up_failures: Vec<(Address, Failure)>,
-    /// Resources whose older generations could not be cleaned up because something uses them.
-    in_use: Vec<Address>,
     store_failed: Option<StoreError>,
     failed: bool,
     /// Why nothing may be deleted first: what would replace it is not valid.
@@ -94,7 +92,6 @@ pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
         held: held.collect(),
         outcomes: vec![None; draft.nodes.len()],
         clean_up_failures: Vec::new(),
-        in_use: Vec::new(),
         store_failed: announced.err(),
         failed: false,
         refused: validate_delete_first(run, &draft).await,
@@ -172,7 +169,8 @@ impl Progress<'_> {
         self.hold_provisional_premises(draft);
         self.hold_kept_premises(draft);
         let going = self.going(draft);
-        let clean_up = clean_up_tasks(draft, |at| going[at] && !self.stopping());
+        let goes = |at: usize| going[at] && !self.stopping();
+        let clean_up = clean_up_tasks(draft, goes, |task| self.used_by_what_goes(task));
         self.run_tasks(draft, &clean_up).await;
     }
 
@@ -332,11 +330,9 @@ impl Progress<'_> {
             // Whoever waited may start now, or is skipped, and whoever waits for that one.
             let mut settled = vec![(task, cause)];
             while let Some((task, cause)) = settled.pop() {
-                let lenient = cause.as_ref().is_some_and(|it| self.in_use.contains(it));
                 for dependent in tasks.graph.dependents(task) {
                     waiting[dependent] -= 1;
-                    let excused = lenient && matches!(tasks.tasks[dependent], Task::CleanUp(_));
-                    if blocked[dependent].is_none() && !excused {
+                    if blocked[dependent].is_none() {
                         blocked[dependent].clone_from(&cause);
                     }
                     if waiting[dependent] > 0 {
@@ -411,13 +407,6 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
-                // Older generations of a resource are cleaned up together. Where one that an earlier run has left is in use, the
-                // clean-up that waits for it may be of what uses it.
-                let was_left = draft.nodes[at].record.as_ref().is_some_and(|(it, _)| !it.deposed.is_empty());
-                let cleans_up = matches!(task, Task::CleanUp(_));
-                if cleans_up && was_left && failure.class == FailureClass::Conflict {
-                    self.in_use.push(address.clone());
-                }
                 match task {
                     Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(failure.into()),
@@ -425,6 +414,20 @@ impl Progress<'_> {
                 Some(address)
             }
         }
+    }
+
+    /// What the generations that a task of the clean-up deletes may use.
+    fn used_by_what_goes(&self, task: Task) -> Used {
+        let Some(record) = self.held[task.node()].record() else { return Used::default() };
+        let all = match task {
+            Task::CleanUp(_) => {
+                let used =
+                    |it: &Generation| it.dependencies.as_ref().unwrap_or(&record.meta.dependencies).clone();
+                record.deposed.iter().flat_map(used).collect()
+            }
+            _ => record.dependencies().cloned().collect(),
+        };
+        Used { all, circular: record.meta.circular.clone() }
     }
 
     /// Operations tell of their own end; what was planned and ended without one is told here.

@@ -87,15 +87,38 @@ pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
     builder.finish()
 }
 
-/// The tasks that delete older generations and what only those still used, dependents first.
-pub(crate) fn clean_up_tasks(draft: &Draft, goes: impl Fn(usize) -> bool) -> Tasks {
+/// The tasks that delete older generations and what only those still used, dependents first: by what the generations
+/// that go may use themselves, whatever the resources they are of depend on by now (DELETE-1).
+pub(crate) fn clean_up_tasks(
+    draft: &Draft,
+    goes: impl Fn(usize) -> bool,
+    used: impl Fn(Task) -> Used,
+) -> Tasks {
     let late = late_deletes(draft);
     let mut builder = Builder::new(draft.nodes.len());
     for (at, late) in late.into_iter().enumerate().filter(|(at, _)| goes(*at)) {
         builder.delete[at] = builder.add(if late { Task::Delete(at) } else { Task::CleanUp(at) });
     }
-    builder.must(draft);
+    let (mut orders, mut circular) = (Vec::new(), Vec::new());
+    for (number, task) in builder.tasks.iter().enumerate() {
+        let used = used(*task);
+        for address in used.all {
+            let at = draft.index.get(&address).copied().filter(|at| *at != task.node());
+            let Some(other) = at.and_then(|at| builder.delete[at]) else { continue };
+            let orders = if used.circular.contains(&address) { &mut circular } else { &mut orders };
+            orders.push((other, number as u32));
+        }
+    }
+    builder.add_or_fit(orders);
+    builder.add_where_possible(circular);
     builder.finish()
+}
+
+/// What something that is deleted may use; of what is circular, no more is heeded than is possible.
+#[derive(Default)]
+pub(crate) struct Used {
+    pub(crate) all: Vec<Address>,
+    pub(crate) circular: Vec<Address>,
 }
 
 /// What is no longer declared, and an older generation of something else still uses until the clean-up: it must outlive

@@ -133,7 +133,9 @@ fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
                 );
                 continue;
             }
-            if replaced {
+            // What an interrupted create may have made goes too, and the plan must say so.
+            let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+            if replaced || current.is_some_and(Generation::is_interrupted) {
                 node.decision.action = Action::Replace;
             }
             node.decision.order = Some(ReplaceOrder::DeleteFirst);
