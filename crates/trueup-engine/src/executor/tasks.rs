@@ -4,9 +4,11 @@
 //! before what replaces it. Others are kept wherever they do not contradict those: a consumer is moved off before what
 //! it used goes, and nothing is torn down before its own upstream is there.
 
+use std::collections::BTreeSet;
+
 use trueup_core::Address;
 use trueup_provider::StubInputs;
-use trueup_state::Status;
+use trueup_state::{Generation, Status};
 
 use crate::graph::Graph;
 use crate::mutations::planted;
@@ -70,6 +72,7 @@ pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
             _ => {}
         }
     }
+    builder.clean_up_early(draft);
     builder.open_what_is_needed(draft, &late);
     builder.must(draft);
     builder.connect_stubs(draft);
@@ -188,6 +191,17 @@ fn recorded_dependents(draft: &Draft, at: usize) -> impl Iterator<Item = usize> 
     draft.recorded_graph.dependents(at).filter(move |other| *other != at)
 }
 
+/// Whether an older generation of a node uses another.
+fn uses_by_older(draft: &Draft, at: usize, used: usize) -> bool {
+    let used = &draft.nodes[used].address;
+    draft.nodes[at].record.iter().any(|(record, _)| {
+        let said = |generation: &Generation| {
+            generation.dependencies.as_ref().unwrap_or(&record.meta.dependencies).contains(used)
+        };
+        record.deposed.iter().any(said)
+    })
+}
+
 struct Builder {
     tasks: Vec<Task>,
     edges: Vec<(u32, u32)>,
@@ -203,6 +217,22 @@ impl Builder {
     fn add(&mut self, task: Task) -> Option<u32> {
         self.tasks.push(task);
         Some(self.tasks.len() as u32 - 1)
+    }
+
+    /// Deletes older generations before the clean-up where they use something that is deleted first. Those of what goes
+    /// itself, or is made anew beside them, go with it.
+    fn clean_up_early(&mut self, draft: &Draft) {
+        let mut going: Vec<usize> =
+            (0..draft.nodes.len()).filter(|at| draft.nodes[*at].is_deleted_first()).collect();
+        while let Some(used) = going.pop() {
+            for at in recorded_dependents(draft, used) {
+                let stays = draft.nodes[at].is_declared() && self.delete[at].is_none();
+                if stays && draft.selection.contains(at) && uses_by_older(draft, at, used) {
+                    self.delete[at] = self.add(Task::CleanUp(at));
+                    going.push(at);
+                }
+            }
+        }
     }
 
     /// Opens the ephemeral resources that something which runs depends on, now or in the clean-up.
@@ -228,7 +258,8 @@ impl Builder {
             if let Some(apply) = self.apply[at] {
                 // A node starts when all it depends on are done (APPLY-1), and after what it replaces is gone.
                 let upstream = draft.graph.dependencies(at).filter_map(|other| self.apply[other]);
-                self.edges.extend(upstream.chain(self.delete[at]).map(|other| (apply, other)));
+                let replaced = self.delete[at].filter(|delete| !self.cleans_up(*delete));
+                self.edges.extend(upstream.chain(replaced).map(|other| (apply, other)));
             }
             if let Some(delete) = self.delete[at] {
                 // Dependents are deleted before what they use (DELETE-1).
@@ -248,6 +279,10 @@ impl Builder {
         planted!(CutInputs => std::mem::swap(&mut latest, &mut circular));
         self.add_or_fit(latest);
         self.add_where_possible([older, circular].concat());
+    }
+
+    fn cleans_up(&self, task: u32) -> bool {
+        matches!(self.tasks[task as usize], Task::CleanUp(_))
     }
 
     /// Adds orders that nearly never contradict each other; only if they do, one after another.
@@ -295,6 +330,10 @@ impl Builder {
             let opened = draft.graph.dependencies(at).filter(|other| draft.nodes[*other].is_ephemeral());
             opened_first.extend(opened.filter_map(|it| self.apply[it]).map(|other| (delete, other)));
             let replaced = matches!(self.tasks[delete as usize], Task::DeleteOld(_));
+            if self.cleans_up(delete) {
+                // What is older goes when what replaced it is settled (REPLACE-5).
+                moved_off_first.extend(self.apply[at].map(|apply| (delete, apply)));
+            }
             for consumer in recorded_dependents(draft, at) {
                 let still_uses = draft.upstream(consumer).any(|other| other == at);
                 if self.delete[consumer].is_none() && !(replaced && still_uses) {
@@ -376,7 +415,7 @@ impl Builder {
 
 /// Whether a task waits for another already, directly or not.
 fn reaches(waits_for: &[Vec<u32>], from: u32, to: u32) -> bool {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut reached = vec![from];
     while let Some(task) = reached.pop() {
         if task == to {

@@ -515,3 +515,24 @@ fn records_that_depend_on_each_other_are_destroyed_all_the_same() {
     assert!(bench.destroy().succeeded());
     assert!(cloud.colours().is_empty() && bench.records().is_empty());
 }
+
+/// REPLACE-2, REPLACE-5: an older generation that uses what is deleted first goes before it, though nothing else becomes of
+/// its resource.
+#[test]
+fn what_is_deleted_first_waits_for_older_generations_that_use_it() {
+    let cloud = Cloud::default();
+    let bench = bench(&cloud);
+    let host = |colour: &str| {
+        let mut host = resource("c_node.host", [("colour", lit(colour))]);
+        host.options.delete_first = Some(true);
+        host
+    };
+    bench
+        .deployed(&program([host("red"), resource("c_node.guest", [("host", output("c_node.host", "id"))])]));
+    cloud.fail("applied guest", FailureClass::Fatal);
+    assert!(!bench.deploy(&program([host("red"), resource("c_node.guest", [])])).succeeded());
+    let both = program([host("blue"), resource("c_node.guest", [])]);
+    bench.deployed(&both);
+    assert_eq!(cloud.colours(), ["blue", "red"]);
+    assert!(bench.plan(&both).ends_with("No changes"));
+}
