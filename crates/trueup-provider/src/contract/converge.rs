@@ -79,6 +79,10 @@ pub trait Converge: Inputs {
 
     /// Makes a stub to which others of a cycle can refer, before the inputs are known (BIND-4). Goes with
     /// [`Converge::PRECREATES`].
+    ///
+    /// The engine recovers an interrupted stub by [`Converge::recovery`]. [`Recovery::Token`]: it calls this again with
+    /// the same token and inputs. [`Recovery::Lookup`]: it calls [`Converge::read`] without prior outputs, once the
+    /// identity inputs are known. Other inputs may then be empty, so a type with stubs must be found without them.
     fn precreate(
         _context: &Context<Self::Config>,
         _inputs: &Self::View,
