@@ -120,9 +120,11 @@ fn is_older(record: &Record, number: u64) -> bool {
 
 /// Takes in what the program says. What was made before, and follows nothing new, may still use what it said then.
 fn say(record: &mut Record, meta: &Metadata) {
-    if record.meta.dependencies != meta.dependencies {
+    if record.meta.dependencies != meta.dependencies || record.meta.circular != meta.circular {
         for generation in record.deposed.iter_mut().chain(&mut record.current) {
-            generation.dependencies.get_or_insert_with(|| record.meta.dependencies.clone());
+            // Bindings that went in circles gave way then, and do from now on.
+            let used = || record.meta.firm_dependencies().cloned().collect();
+            generation.dependencies.get_or_insert_with(used);
         }
     }
     record.meta = meta.clone();
@@ -188,7 +190,7 @@ fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static 
             // Until it has succeeded, the object may use what it used, what an attempt before gave it, and what this one will.
             let before = current.dependencies.take().unwrap_or_default();
             let all: BTreeSet<Address> =
-                before.into_iter().chain(record.meta.dependencies.iter().cloned()).collect();
+                before.into_iter().chain(record.meta.firm_dependencies().cloned()).collect();
             let only_new = is_within(&all, &meta.dependencies);
             say(&mut record, meta);
             if let Some(current) = &mut record.current {
