@@ -76,7 +76,6 @@ pub trait Converge: Inputs {
         plan.leave_to_comparison()
     }
 
-<<<<<<< HEAD
     /// Values for the inputs that a stub can do without, as an object: each stands in for its input while that is
     /// unknown (BIND-4). `None` if no stub can be made.
     ///
@@ -92,14 +91,10 @@ pub trait Converge: Inputs {
     ///
     /// A stub exists and does nothing: it grants nothing, runs nothing and costs as little as possible. It is made under
     /// the same name or token as the object, so that the type's recovery finds it.
-=======
-    /// Makes a stub to which others of a cycle can refer, before the inputs are known (BIND-4). Goes with
-    /// [`Converge::PRECREATES`].
     ///
     /// The engine recovers an interrupted stub by [`Converge::recovery`]. [`Recovery::Token`]: it calls this again with
     /// the same token and inputs. [`Recovery::Lookup`]: it calls [`Converge::read`] without prior outputs, once the
-    /// identity inputs are known. Other inputs may then be empty, so a type with stubs must be found without them.
->>>>>>> cycles
+    /// identity inputs are known.
     fn precreate(
         &self,
         _context: &Context<Self::Config>,
