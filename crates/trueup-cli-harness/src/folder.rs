@@ -127,6 +127,11 @@ impl Started {
         Told::of(self.0.take().unwrap().wait_with_output().unwrap())
     }
 
+    /// Whether it has come to its end.
+    pub fn has_ended(&mut self) -> bool {
+        self.0.as_mut().is_none_or(|child| child.try_wait().unwrap().is_some())
+    }
+
     /// Ends it without a chance to say or write anything more.
     pub fn kill(self) {
         drop(self);

@@ -8,9 +8,6 @@ use serde_json::Value;
 use trueup_cli_harness::{Folder, Started, Told};
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
-/// How often to ask for what must come about: a minute or more, of questions that take milliseconds.
-const QUESTIONS_MAX: usize = 20_000;
-
 /// How many objects of each kind there are.
 #[derive(PartialEq, Eq, Debug, Default)]
 pub(crate) struct Census {
@@ -66,10 +63,13 @@ impl Account {
         let environment = self.environment();
         let environment: Vec<(&str, &str)> =
             environment.iter().map(|(key, value)| (*key, value.as_str())).collect();
-        let started: Started = self.folder.start_with(arguments, &environment);
-        let reached = (0..QUESTIONS_MAX).any(|_| at(self));
+        let mut started: Started = self.folder.start_with(arguments, &environment);
+        while !at(self) {
+            if started.has_ended() {
+                panic!("`{arguments}` did not come as far as it was to be killed: {:?}", started.ended());
+            }
+        }
         started.kill();
-        assert!(reached, "`{arguments}` did not come as far as it was to be killed");
     }
 
     /// Loses all that is recorded.

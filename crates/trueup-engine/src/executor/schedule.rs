@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select, try_join_all};
 use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostics, Failure, FailureClass, Mode, Value};
+use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{Binding, CheckRequest, IdempotencyToken};
 use trueup_state::{Generation, Record, Step, StoreError};
 
@@ -23,7 +23,7 @@ use super::{Run, delete, prepare};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, Plan, ReplaceOrder};
-use crate::planner::configure::written;
+use crate::planner::configure::{is_opened, written};
 use crate::planner::node::{Attributes, Start};
 use crate::planner::{Draft, Planned};
 
@@ -133,15 +133,10 @@ fn forget_opened(run: &Run<'_>, draft: &mut Draft<'_>) {
     let names: Vec<SmolStr> = draft.configs.keys().cloned().collect();
     let planned: Vec<Value> = names.iter().map(|name| config(draft, name)).collect();
     draft.applying = true;
-    let declared = |name: &SmolStr| run.program.providers.iter().find(|it| it.name == *name);
-    let is_opened = |name: &SmolStr| {
-        let references = declared(name).into_iter().flat_map(|it| it.config.references());
-        references.into_iter().any(|reference| reference.address.mode() == Mode::Ephemeral)
-    };
     for (name, planned) in names.iter().zip(planned) {
         // What was never known is not forgotten: it may be made up for by what is recorded.
         let known = draft.configs.get(name).is_some_and(Option::is_some);
-        if known && (is_opened(name) || config(draft, name) != planned) {
+        if known && (is_opened(run.program, name) || config(draft, name) != planned) {
             draft.configs.insert(name.clone(), None);
             draft.nodes.iter_mut().filter(|it| it.provider == *name).for_each(|it| it.config = None);
         }

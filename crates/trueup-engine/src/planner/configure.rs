@@ -4,7 +4,7 @@
 //! decided, if they stay as they are; otherwise only at apply. Until then nothing of that provider is read.
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
+use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Mode, Value};
 use trueup_program::{Evaluated, Program};
 use trueup_provider::{Configured, Registry, provider_named};
 use trueup_state::ConfigurationNumber;
@@ -31,8 +31,9 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
         let node = &draft.nodes[at];
         let known = draft.configs.get(&node.provider).filter(|_| follows_program(sources.program, node));
         let mut config = known.cloned().flatten();
-        // Before everything goes nothing more becomes known: what is missing then is missing for good.
+        // Before everything goes nothing more becomes known but what is opened: what is missing then is missing for good.
         let unknown = sources.destroy && known.is_some() && registered(sources.registry, node);
+        let unknown = unknown && !is_opened(sources.program, &node.provider);
         if config.is_none() && (known.is_none() || unknown) {
             match as_made(sources, draft, node).await {
                 Ok(made_with) => config = made_with,
@@ -50,6 +51,13 @@ fn follows_program(program: &Program, node: &Node<'_>) -> bool {
     node.is_declared()
         || program.providers.iter().any(|provider| provider.name == node.provider)
         || made_with(node).is_none()
+}
+
+/// Whether the configuration of a provider refers to what is opened for a run.
+pub(crate) fn is_opened(program: &Program, name: &str) -> bool {
+    let declared = program.providers.iter().filter(|provider| provider.name == name);
+    let references = declared.flat_map(|provider| provider.config.references());
+    references.into_iter().any(|reference| reference.address.mode() == Mode::Ephemeral)
 }
 
 fn registered(registry: &Registry, node: &Node<'_>) -> bool {
