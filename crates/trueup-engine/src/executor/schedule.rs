@@ -414,15 +414,18 @@ impl Progress<'_> {
     /// What the generations that a task of the clean-up deletes may use.
     fn used_by_what_goes(&self, task: Task) -> Used {
         let Some(record) = self.held[task.node()].record() else { return Used::default() };
-        let all = match task {
-            Task::CleanUp(_) => {
-                let used =
-                    |it: &Generation| it.dependencies.as_ref().unwrap_or(&record.meta.dependencies).clone();
-                record.deposed.iter().flat_map(used).collect()
+        let goes = |it: &&Generation| !matches!(task, Task::CleanUp(_)) || record.deposed.contains(it);
+        let mut used = Used::default();
+        for generation in record.generations().filter(goes) {
+            match &generation.dependencies {
+                Some(own) => used.firm.extend(own.iter().cloned()),
+                None => {
+                    used.firm.extend(record.meta.firm_dependencies().cloned());
+                    used.circular.extend(record.meta.circular.iter().cloned());
+                }
             }
-            _ => record.dependencies().cloned().collect(),
-        };
-        Used { all, circular: record.meta.circular.clone() }
+        }
+        used
     }
 
     /// Operations tell of their own end; what was planned and ended without one is told here.

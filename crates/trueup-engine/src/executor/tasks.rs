@@ -105,12 +105,12 @@ pub(crate) fn clean_up_tasks(
     let (mut orders, mut circular) = (Vec::new(), Vec::new());
     for (number, task) in builder.tasks.iter().enumerate() {
         let used = used(*task);
-        for address in used.all {
-            let at = draft.index.get(&address).copied().filter(|at| *at != task.node());
-            let Some(other) = at.and_then(|at| builder.delete[at]) else { continue };
-            let orders = if used.circular.contains(&address) { &mut circular } else { &mut orders };
-            orders.push((other, number as u32));
-        }
+        let deleted = |address: &Address| {
+            let at = draft.index.get(address).copied().filter(|at| *at != task.node())?;
+            Some((builder.delete[at]?, number as u32))
+        };
+        orders.extend(used.firm.iter().filter_map(deleted));
+        circular.extend(used.circular.iter().filter_map(deleted));
     }
     builder.add_or_fit(orders);
     builder.add_where_possible(circular);
@@ -120,7 +120,7 @@ pub(crate) fn clean_up_tasks(
 /// What something that is deleted may use; of what is circular, no more is heeded than is possible.
 #[derive(Default)]
 pub(crate) struct Used {
-    pub(crate) all: Vec<Address>,
+    pub(crate) firm: Vec<Address>,
     pub(crate) circular: Vec<Address>,
 }
 
@@ -227,7 +227,11 @@ impl Builder {
         while let Some(used) = going.pop() {
             for at in recorded_dependents(draft, used) {
                 let stays = draft.nodes[at].is_declared() && self.delete[at].is_none();
-                if stays && draft.selection.contains(at) && uses_by_older(draft, at, used) {
+                // What this run replaces create-first uses what it used until the clean-up.
+                let leaves_old =
+                    |user: usize| draft.nodes[user].decision.order == Some(ReplaceOrder::CreateFirst);
+                let is_free = !recorded_dependents(draft, at).any(leaves_old);
+                if stays && is_free && draft.selection.contains(at) && uses_by_older(draft, at, used) {
                     self.delete[at] = self.add(Task::CleanUp(at));
                     going.push(at);
                 }

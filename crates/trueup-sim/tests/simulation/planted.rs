@@ -6,7 +6,7 @@ use trueup_sim::scenario::ROWS;
 use trueup_sim::{Case, Source};
 
 /// How many seeds a planted bug may survive. That the engine itself survives all of them is asserted in `seeds`.
-const SEEDS_MAX: u64 = 500;
+const SEEDS_MAX: u64 = 1_500;
 
 /// How many seeds it takes to find each of these.
 fn find(mutations: &[Mutation]) -> Vec<String> {
