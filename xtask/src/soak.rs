@@ -68,10 +68,11 @@ const STEPS: &[Step] = &[
 ];
 
 /// The tests that have a long form: their names contain one of these.
-const LONG_FORMS: [&str; 14] = [
+const LONG_FORMS: [&str; 15] = [
     "a_run_may_die",
     "it_says_what_the_memory",
     "contest::",
+    "cycles::",
     "kills::",
     "referee::",
     "laws::",
