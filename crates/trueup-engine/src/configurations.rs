@@ -143,8 +143,8 @@ impl Elsewhere {
                 );
                 let told = Failure { message, ..failure };
                 Err(told
-                    .hint("look with the configuration of before: put it back")
-                    .hint("if the object is gone, forget it with `trueup state rm`"))
+                    .hint("restore the previous `provider` block and run again")
+                    .hint("if the object no longer exists, remove it from state with `trueup state rm`"))
             }
         }
     }

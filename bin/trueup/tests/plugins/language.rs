@@ -45,7 +45,7 @@ output "there" {
     }
 }
 
-/// Without the configuration that made it, an object would be looked for in the wrong place.
+/// DELETE-11: an orphan is deleted with the configuration that created it.
 #[test]
 fn what_an_alias_made_that_is_gone_is_deleted_where_it_is() {
     let bench = Bench::new(6);
