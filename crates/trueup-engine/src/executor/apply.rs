@@ -129,8 +129,7 @@ impl Applying<'_> {
     /// Takes an object that was found into state (ADOPT-2).
     pub(super) async fn adopt(&self, found: FoundObject) -> Result<State, Trouble> {
         let meta = self.resource.meta.clone();
-        let interrupted = self.current().is_some_and(|current| current.attempt().is_some());
-        let steps = found.adopted(&self.address, &meta, self.run.fresh_token(), interrupted);
+        let steps = found.adopted(&self.address, &meta, self.run.fresh_token());
         self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);
         Ok(found.state)

@@ -57,10 +57,8 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
 impl Prepared {
     pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
         if let Some((found, meta)) = &self.adopting {
-            let interrupted =
-                held.record().is_some_and(|it| it.current.as_ref().is_some_and(|it| it.attempt().is_some()));
             held.work_by(&self.config.clone().ready(run).await?);
-            let steps = found.adopted(&self.address, meta, run.fresh_token(), interrupted);
+            let steps = found.adopted(&self.address, meta, run.fresh_token());
             held.steps(run, steps).await?;
             run.emit(Some(&self.address), EventKind::Adopted);
         }

@@ -112,20 +112,18 @@ impl FoundObject {
 }
 
 impl FoundObject {
-    /// The steps that take it into state, with what is older. What nobody knows the inputs of, or what may have changed
-    /// since it was made with those of an attempt, is to be brought to others at once; whoever has to delete it before
-    /// that must at least know which it was found by.
+    /// The steps that take it into state, with what is older. An update begins with the adoption, because a lookup does not
+    /// tell whether the object is whole: until one has succeeded, every run reconciles it (RECONCILE-2). A delete before
+    /// that knows the inputs it was found by.
     pub(crate) fn adopted(
         &self,
         address: &Address,
         meta: &Metadata,
         token: IdempotencyToken,
-        interrupted: bool,
     ) -> Vec<trueup_state::Step> {
         let own = (self.state.clone(), self.number, self.slot);
         let mut steps = Vec::new();
         for (object, number, slot) in self.older.iter().cloned().chain([own]) {
-            let unknown = object.inputs.is_none() || interrupted;
             let (address, origin, meta) = (address.clone(), self.origin.clone(), meta.clone());
             steps.push(trueup_state::Step::Adopted {
                 address,
@@ -137,7 +135,7 @@ impl FoundObject {
             });
             let inputs = self.sought.without_ephemeral();
             let attempt = Attempt { inputs, bindings: Vec::new(), token, pending: None, stub: false };
-            steps.extend(unknown.then_some(trueup_state::Step::UpdateBegun { meta, attempt }));
+            steps.push(trueup_state::Step::UpdateBegun { meta, attempt });
         }
         steps
     }

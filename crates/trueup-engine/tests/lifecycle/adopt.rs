@@ -80,6 +80,32 @@ fn what_is_adopted_is_still_brought_to_its_inputs() {
     assert_eq!(lost.world.things(), ["a=5"]);
 }
 
+/// RECONCILE-2: also of a type whose lookup tells inputs; what was found may be half made all the same.
+#[test]
+fn what_is_adopted_is_reconciled_until_an_update_has_succeeded() {
+    let wanted = program([thing("a", 1)]);
+    let mut only_adopted = 0;
+    for failing_commit in 1.. {
+        let bench = Bench::new();
+        bench.deployed(&wanted);
+        let lost = Bench::in_world(bench.world.clone());
+        lost.world.calls();
+        let outcome = lost.deploy_with_failing_store(&wanted, failing_commit);
+        let called = lost.world.calls();
+        if lost.records().contains_key("a") && !called.contains(&"update a".to_owned()) {
+            only_adopted += 1;
+            lost.deployed(&wanted);
+            let called = lost.world.calls();
+            assert!(called.contains(&"update a".to_owned()), "{called:?}");
+            assert!(lost.plan(&wanted).ends_with("No changes"));
+        }
+        if outcome == "it succeeded" {
+            break;
+        }
+    }
+    assert!(only_adopted > 0);
+}
+
 /// ADOPT-7
 #[test]
 fn an_import_adopts_by_id() {
