@@ -4,7 +4,7 @@
 //! before what replaces it. Others are kept wherever they do not contradict those: a consumer is moved off before what
 //! it used goes, and nothing is torn down before its own upstream is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_core::Address;
 use trueup_provider::StubInputs;
@@ -191,14 +191,15 @@ fn recorded_dependents(draft: &Draft, at: usize) -> impl Iterator<Item = usize> 
     draft.recorded_graph.dependents(at).filter(move |other| *other != at)
 }
 
-/// Whether an older generation of a node uses another.
+/// Whether an older generation of a node uses another, by more than a binding that went in circles.
 fn uses_by_older(draft: &Draft, at: usize, used: usize) -> bool {
     let used = &draft.nodes[used].address;
     draft.nodes[at].record.iter().any(|(record, _)| {
-        let said = |generation: &Generation| {
-            generation.dependencies.as_ref().unwrap_or(&record.meta.dependencies).contains(used)
+        let uses = |generation: &Generation| match &generation.dependencies {
+            Some(own) => own.contains(used),
+            None => record.meta.firm_dependencies().any(|it| it == used),
         };
-        record.deposed.iter().any(said)
+        record.deposed.iter().any(uses)
     })
 }
 
@@ -219,11 +220,10 @@ impl Builder {
         Some(self.tasks.len() as u32 - 1)
     }
 
-    /// Deletes older generations before the clean-up where they use something that is deleted first. Those of what goes
-    /// itself, or is made anew beside them, go with it.
+    /// Deletes older generations before the clean-up where they use something that is deleted before it. Those of what
+    /// goes itself, or is made anew beside them, go with it.
     fn clean_up_early(&mut self, draft: &Draft) {
-        let mut going: Vec<usize> =
-            (0..draft.nodes.len()).filter(|at| draft.nodes[*at].is_deleted_first()).collect();
+        let mut going: Vec<usize> = (0..draft.nodes.len()).filter(|at| self.delete[*at].is_some()).collect();
         while let Some(used) = going.pop() {
             for at in recorded_dependents(draft, used) {
                 let stays = draft.nodes[at].is_declared() && self.delete[at].is_none();
@@ -254,8 +254,8 @@ impl Builder {
     }
 
     /// The orders that must hold: creates follow deletes, and programs have no cycle. What records say was told at different
-    /// times: of that, no more than fits together, the latest first. Of bindings that go in circles, no more than fits
-    /// together with all of these.
+    /// times: of that, no more than fits together, the latest first; what is about older generations always does. Of
+    /// bindings that go in circles, no more than fits together with all of these.
     fn must(&mut self, draft: &Draft) {
         let (mut latest, mut older, mut circular) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..draft.nodes.len() {
@@ -271,10 +271,15 @@ impl Builder {
                     let Some(other) = self.delete[dependent] else { continue };
                     let Some((record, _)) = &draft.nodes[dependent].record else { continue };
                     let said = |said: &[Address]| said.contains(&draft.nodes[at].address);
+                    let is_circular = said(&record.meta.circular);
                     match planted!(DeleteBeforeDependents) {
                         true => self.edges.push((other, delete)),
-                        false if said(&record.meta.circular) => circular.push((delete, other)),
-                        false if said(&record.meta.dependencies) => latest.push((delete, other)),
+                        false if said(&record.meta.dependencies) && !is_circular => {
+                            latest.push((delete, other))
+                        }
+                        false if is_circular && !uses_by_older(draft, dependent, at) => {
+                            circular.push((delete, other));
+                        }
                         false => older.push((delete, other)),
                     }
                 }
@@ -282,7 +287,8 @@ impl Builder {
         }
         planted!(CutInputs => std::mem::swap(&mut latest, &mut circular));
         self.add_or_fit(latest);
-        self.add_where_possible([older, circular].concat());
+        self.add_or_split(draft, older);
+        self.add_where_possible(circular);
     }
 
     fn cleans_up(&self, task: u32) -> bool {
@@ -297,25 +303,50 @@ impl Builder {
         let all = [self.edges.as_slice(), &orders].concat();
         match Graph::new(self.tasks.len(), all.clone()).order() {
             Ok(_) => self.edges = all,
-            Err(_) => self.add_where_possible(orders),
+            Err(_) => drop(self.add_where_possible(orders)),
         }
     }
 
-    /// Adds orders one after another, but for those that contradict what is there.
-    fn add_where_possible(&mut self, orders: Vec<(u32, u32)>) {
+    /// Adds orders of deletes that earlier generations ask for. Where what one of them uses must go before its resource
+    /// does, since that is used the other way round by now, older generations go by themselves.
+    fn add_or_split(&mut self, draft: &Draft, orders: Vec<(u32, u32)>) {
+        let node = |builder: &Self, task: u32| builder.tasks[task as usize].node();
+        let (mut split, mut added) = (BTreeMap::new(), Vec::new());
+        for (task, after) in self.add_where_possible(orders) {
+            let (used, user) = (node(self, task), node(self, after));
+            if !self.cleans_up(after) && uses_by_older(draft, user, used) {
+                let older = *split.entry(user).or_insert_with(|| self.add(Task::CleanUp(user)));
+                added.extend(older.map(|older| (task, older)));
+            }
+        }
+        for (at, older) in &split {
+            // Their own users go before them, as far as that is possible.
+            let users = recorded_dependents(draft, *at);
+            let users = users.flat_map(|it| [split.get(&it).copied().flatten(), self.delete[it]]);
+            added.extend(users.flatten().filter_map(|user| Some((older.as_ref().copied()?, user))));
+        }
+        self.add_where_possible(added);
+    }
+
+    /// Adds orders one after another, but for those that contradict what is there, and returns these.
+    fn add_where_possible(&mut self, orders: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+        let mut contradicting = Vec::new();
         if orders.is_empty() {
-            return;
+            return contradicting;
         }
         let mut waits_for: Vec<Vec<u32>> = vec![Vec::new(); self.tasks.len()];
         for (task, after) in &self.edges {
             waits_for[*task as usize].push(*after);
         }
         for (task, after) in orders {
-            if !reaches(&waits_for, after, task) {
+            if reaches(&waits_for, after, task) {
+                contradicting.push((task, after));
+            } else {
                 waits_for[task as usize].push(after);
                 self.edges.push((task, after));
             }
         }
+        contradicting
     }
 
     /// The orders that are kept unless they contradict those that must hold, or one that matters more.
@@ -384,9 +415,8 @@ impl Builder {
             }
             for upstream in draft.upstream(at) {
                 let Some(apply) = self.apply[upstream] else { continue };
-                let edges = self.edges.len();
-                self.add_where_possible(vec![(stub, apply)]);
-                if self.edges.len() == edges
+                let contradicting = self.add_where_possible(vec![(stub, apply)]);
+                if !contradicting.is_empty()
                     && let Some(other) = self.stub_of(draft, upstream, &mut stubs)
                 {
                     self.add_where_possible(vec![(stub, other)]);

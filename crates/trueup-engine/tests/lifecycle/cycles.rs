@@ -536,3 +536,63 @@ fn what_is_deleted_first_waits_for_older_generations_that_use_it() {
     assert_eq!(cloud.colours(), ["blue", "red"]);
     assert!(bench.plan(&both).ends_with("No changes"));
 }
+
+/// REPLACE-2, DELETE-1: also where it is used through something that is no longer declared.
+#[test]
+fn what_is_deleted_first_waits_for_older_generations_that_use_it_through_something_removed() {
+    let cloud = Cloud::default();
+    let bench = bench(&cloud);
+    let first = |colour: &str| {
+        let mut first = resource("c_node.a", [("colour", lit(colour))]);
+        first.options.delete_first = Some(true);
+        first
+    };
+    let on = |of: &str, host: &str| resource(of, [("host", output(host, "id"))]);
+    let (middle, free) = (|| on("c_node.b", "c_node.a"), || resource("c_node.c", []));
+    bench.deployed(&program([first("red"), middle(), on("c_node.c", "c_node.b")]));
+    cloud.fail("delete c", FailureClass::Denied);
+    assert!(!bench.deploy(&program([first("red"), middle(), free()])).succeeded());
+    cloud.calls();
+    let after = program([first("blue"), free()]);
+    bench.deployed(&after);
+    let mut calls = cloud.calls();
+    calls.retain(|call| call.starts_with("delete"));
+    assert_eq!(calls, ["delete c", "delete b", "delete a"]);
+    assert!(bench.plan(&after).ends_with("No changes"));
+}
+
+/// DELETE-1: a replaced generation goes before what it uses, even if that depends on the resource's latest generation.
+#[test]
+fn after_a_dependency_was_turned_round_each_generation_goes_before_what_it_uses() {
+    let hosted = || resource("c_node.b", [("host", output("c_node.a", "id"))]);
+    let free = |colour: &str| resource("c_node.b", [("colour", lit(colour))]);
+    let by_input =
+        |colour: &str| resource("c_node.a", [("colour", lit(colour)), ("needs", output("c_node.b", "id"))]);
+    let by_binding = |colour: &str| {
+        let mut told = resource("c_node.a", [("colour", lit(colour))]);
+        told.bindings.push(BindingDeclaration { key: "of".into(), payload: output("c_node.b", "url") });
+        told
+    };
+    let delete_first = |mut declared: ResourceDeclaration| {
+        declared.options.delete_first = Some(true);
+        declared
+    };
+    let turned: [&dyn Fn(&str) -> ResourceDeclaration; 2] = [&by_input, &by_binding];
+    for (turned, is_destroyed) in turned.into_iter().flat_map(|it| [(it, true), (it, false)]) {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        bench.deployed(&program([resource("c_node.a", []), hosted()]));
+        cloud.fail("delete b", FailureClass::Denied);
+        assert!(!bench.deploy(&program([turned("red"), free("red")])).succeeded());
+        assert_eq!(bench.records()["b"].generations().count(), 2);
+        cloud.calls();
+        let report = match is_destroyed {
+            true => bench.destroy(),
+            false => bench.deploy(&program([delete_first(turned("blue")), delete_first(free("blue"))])),
+        };
+        assert!(report.succeeded(), "{:#?}", report.outcomes);
+        let mut calls = cloud.calls();
+        calls.retain(|call| call.starts_with("delete"));
+        assert_eq!(calls, ["delete b", "delete a", "delete b"]);
+    }
+}
