@@ -2,11 +2,13 @@
 //! seeds, and the planted bugs. `cargo xtask sim --minutes M` goes on from there.
 //!
 //! Built for speed (profile `sim`, as `cargo xtask soak` does) it runs all of that; unoptimised, as in `cargo xtask test`,
-//! a fortieth of the cases and a third of the bugs.
+//! a fortieth of the cases, and of each bug the case that is known to find it.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "what it did is worth a line")]
 
 mod crash_table;
+#[cfg(feature = "mutations")]
+mod found_by;
 #[cfg(feature = "mutations")]
 mod planted;
 mod replay;

@@ -155,7 +155,7 @@ async fn a_stub_whose_answer_was_lost_is_found_again() {
 async fn a_cycle_cut_off_after_any_request_is_finished_by_the_next_run() {
     let Some(world) = World::emulated().await else { return };
     world.write_code("code", CODE);
-    for requests in (1..).step_by(sized(4, 1)) {
+    for requests in (1..).step_by(sized(12, 1)) {
         let bench = Bench::new(&world);
         let program = function_and_queue(&bench);
         let before = world.proxy().heard("");
