@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smol_str::SmolStr;
 use trueup_core::{Failure, FailureClass};
 use trueup_program::Evaluated;
-use trueup_provider::{Configured, Observed, Registry, provider_named};
+use trueup_provider::{Configured, Registry, provider_named};
 use trueup_state::{Configuration, ConfigurationNumber, Configurations, Generation, Record};
 
 use crate::mutations::planted;
@@ -59,6 +59,11 @@ impl Recorded {
         }))
     }
 
+    /// The same, if it is known already.
+    pub(crate) fn known_number(&self, config: &Configured) -> Option<ConfigurationNumber> {
+        self.lock().configurations.number(&configuration(config))
+    }
+
     /// All of them, once, if the store lacks some.
     pub(crate) fn take_unsaved(&self) -> Option<Configurations> {
         let mut known = self.lock();
@@ -80,20 +85,18 @@ impl Recorded {
         (left != known.configurations).then_some(left)
     }
 
-    /// The configuration that a generation was made with, if it is another than this one.
-    pub(crate) fn other_than(&self, config: &Configured, generation: &Generation) -> Option<Elsewhere> {
+    /// The configuration that a generation was made with.
+    pub(crate) fn made_with(&self, generation: &Generation) -> Option<(ConfigurationNumber, Configuration)> {
         let number = generation.configuration?;
-        let made_with = self.lock().configurations.get(number)?.clone();
-        let now = configuration(config);
-        (made_with != now).then(|| Elsewhere { number, like: made_with.differs_in_secrets_alone(&now) })
+        Some((number, self.lock().configurations.get(number)?.clone()))
     }
 
-    /// Whether two generations were made in the same place, as far as their configurations tell.
-    pub(crate) fn lead_to_one_place(&self, left: &Generation, right: &Generation) -> bool {
+    /// Whether a generation was made with a configuration other than this one, or with one of which too little is recorded
+    /// to tell.
+    pub(crate) fn may_differ(&self, config: &Configured, generation: &Generation) -> bool {
         let known = self.lock();
-        let of = |generation: &Generation| known.configurations.get(generation.configuration?);
-        let (left, right) = (of(left), of(right));
-        left.zip(right).is_none_or(|(left, right)| left == right || left.differs_in_secrets_alone(right))
+        let made_with = generation.configuration.and_then(|number| known.configurations.get(number));
+        made_with.is_some_and(|it| !it.left_out.is_empty() || *it != configuration(config))
     }
 
     /// The provider of this name as it was when a generation was made.
@@ -118,40 +121,8 @@ impl Recorded {
     }
 }
 
-/// A configuration other than the one in use, under which an object may still be.
-#[derive(Clone, Copy)]
-pub(crate) struct Elsewhere {
-    pub(crate) number: ConfigurationNumber,
-    /// Whether it differs in secrets alone, so that both look at the same place, most probably.
-    pub(crate) like: bool,
-}
-
-impl Elsewhere {
-    /// Whether an object was seen there. Where nobody can look, it may be: only if both lead to the same place, what was
-    /// not found there is gone.
-    pub(crate) fn is_seen(self, looked: Result<Observed, Failure>, provider: &str) -> Result<bool, Failure> {
-        if planted!(TrustOtherPlace) {
-            return Ok(false);
-        }
-        match looked {
-            Ok(observed) => Ok(matches!(observed, Observed::Present(_))),
-            Err(_) if self.like => Ok(false),
-            Err(failure) => {
-                let message = format!(
-                    "it is not found, and the configuration of provider `{provider}` changed since it was made: {}",
-                    failure.message
-                );
-                let told = Failure { message, ..failure };
-                Err(told
-                    .hint("restore the previous `provider` block and run again")
-                    .hint("if the object no longer exists, remove it from state with `trueup state rm`"))
-            }
-        }
-    }
-}
-
 /// What is kept of the configuration that a provider was made ready with.
-fn configuration(config: &Configured) -> Configuration {
+pub(crate) fn configuration(config: &Configured) -> Configuration {
     Configuration::new(provider_named(config.provider()), config.value())
 }
 

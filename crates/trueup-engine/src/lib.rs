@@ -22,6 +22,7 @@ mod looking;
 mod mutations;
 mod options;
 mod panics;
+mod places;
 mod plan;
 mod planner;
 mod random;

@@ -44,16 +44,24 @@ impl Configuration {
         }
     }
 
-    /// Whether another one differs from it in nothing but secrets and what is of one run alone: it looks at the same
-    /// place, most probably, in the name of somebody else.
-    pub fn differs_in_secrets_alone(&self, other: &Configuration) -> bool {
-        let open = |it: &Configuration| -> Vec<(SmolStr, Value)> {
+    /// Whether another one is the same but for its credentials, as far as both are known: it leads to the same place, most
+    /// probably, in the name of somebody else.
+    pub fn is_alike_but_for(&self, credentials: &[SmolStr], other: &Configuration) -> bool {
+        let counts = |name: &SmolStr| !credentials.contains(name);
+        let rest = |it: &Configuration| -> Vec<(SmolStr, Value)> {
             let entries = it.value.as_entries().into_iter().flat_map(Entries::iter);
-            let open =
-                entries.filter(|(name, value)| !value.contains_secret() && !it.left_out.contains(name));
-            open.map(|(name, value)| (name.clone(), value.clone())).collect()
+            entries
+                .filter(|(name, _)| counts(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect()
         };
-        self.provider == other.provider && open(self) == open(other)
+        let is_whole = |it: &Configuration| !it.left_out.iter().any(counts);
+        let (one, two) = (rest(self), rest(other));
+        self.provider == other.provider
+            && is_whole(self)
+            && is_whole(other)
+            && one.iter().all(|(_, value)| value.is_wholly_known())
+            && one == two
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use trueup_core::Value;
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, Outputs, PlanHook, Prior, Recovery, Result, Sightings,
 };
@@ -62,6 +63,10 @@ impl Crud for Directory {
 
     fn recovery(&self) -> Recovery {
         Recovery::Lookup
+    }
+
+    fn place(&self, config: &Surroundings) -> Option<Value> {
+        Some(config.place(&self.path))
     }
 
     async fn create(&self, context: &Context<Surroundings>) -> Result<DirectoryOutput> {

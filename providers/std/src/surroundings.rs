@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use trueup_core::Value;
 use trueup_provider::{Error, Result};
 
 use crate::exec::CommandGuard;
@@ -73,6 +75,26 @@ impl Surroundings {
     /// A path as it counts: a relative one begins at the stack's folder.
     pub(crate) fn resolve(&self, path: impl AsRef<Path>) -> PathBuf {
         self.folder.join(path)
+    }
+
+    /// Where a path leads, however it is written: without links and detours in the folders above it, as far as these exist.
+    pub(crate) fn place(&self, path: impl AsRef<Path>) -> Value {
+        let path = std::path::absolute(self.resolve(path)).unwrap_or_default();
+        let mut there = PathBuf::new();
+        for part in path.components() {
+            let name = match part {
+                Component::ParentDir => {
+                    there.pop();
+                    continue;
+                }
+                Component::CurDir => continue,
+                other => other,
+            };
+            // The object itself may be a link; it lies in the folder above.
+            there = fs::canonicalize(&there).unwrap_or(there);
+            there.push(name);
+        }
+        Value::from(there.to_string_lossy().as_ref())
     }
 
     pub(crate) fn environment(&self) -> &BTreeMap<OsString, OsString> {

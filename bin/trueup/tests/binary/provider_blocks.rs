@@ -62,3 +62,49 @@ fn a_recorded_configuration_holds_no_secret_in_the_clear() {
     folder.done("destroy --yes");
     assert!(!folder.has("hidden-folder-17/a.txt"));
 }
+
+/// DRIFT-11, ADOPT-3: a block that leads to somebody else's file takes nothing over, and a detour is no other place.
+#[test]
+fn a_changed_block_touches_nothing_of_somebody_else() {
+    let folder = stack(&(in_folder("old") + FILE));
+    folder.done("deploy --yes");
+    folder.write("main.tf", &(in_folder("old/../old/.") + FILE));
+    assert!(folder.done("plan").out.contains("No changes"));
+    folder.write("new/a.txt", "somebody else's");
+    folder.write("main.tf", &(in_folder("new") + FILE));
+    let told = folder.run("deploy --yes");
+    assert!(told.code != 0 && told.err.contains("OwnedBySomeoneElse"), "{told:?}");
+    assert_eq!(
+        (folder.read("old/a.txt"), folder.read("new/a.txt")),
+        ("hello".into(), "somebody else's".into())
+    );
+    folder.done("destroy --yes");
+    assert!(!folder.has("old/a.txt"));
+    assert_eq!(folder.read("new/a.txt"), "somebody else's");
+}
+
+/// DELETE-11: a command that deletes runs where the one that created did, also if nothing can be read.
+#[test]
+fn what_cannot_be_read_is_deleted_where_it_was_made() {
+    let text = |version: u64| {
+        let run = |command: &str| format!("[\"sh\", \"-c\", \"{command}\"]");
+        let (create, delete) = (run("touch made; echo '{}'"), run("rm made"));
+        let input = format!("input = {{ version = {version} }}");
+        format!(
+            "resource \"std_exec\" \"x\" {{\n create = {create}\n update = {create}\n delete = {delete}\n {input}\n}}\n"
+        )
+    };
+    let folder = stack(&(in_folder("old") + &text(1)));
+    for name in ["old", "new"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    folder.done("deploy --yes");
+    folder.write("main.tf", &(in_folder("new") + &text(1)));
+    assert!(folder.done("plan").out.contains("No changes"));
+    folder.write("main.tf", &(in_folder("new") + &text(2)));
+    folder.done("deploy --yes");
+    assert!(folder.has("new/made") && !folder.has("old/made"));
+    folder.write("main.tf", &(in_folder("old") + &text(2)));
+    folder.done("destroy --yes");
+    assert!(!folder.has("new/made"));
+}

@@ -26,7 +26,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, ReplaceOrder};
 use crate::planner::node::{Attributes, FoundObject, Start};
-use crate::planner::{Chosen, SlotSightings, action_of, chosen, may_be};
+use crate::planner::{Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be};
 use crate::retry::{Attempts, interrupted_window, window_left, within};
 
 /// One resource being applied.
@@ -123,7 +123,7 @@ impl Applying<'_> {
     /// Deletes a generation.
     pub(super) async fn remove(&self, generation: &Generation) -> Result<(), Trouble> {
         let Applying { run, held, address, config, resource, policy, .. } = self;
-        remove_generation(run, held, address, &*resource.handler, config, generation, *policy).await
+        remove_generation(run, held, address, &resource.handler, config, generation, *policy).await
     }
 
     /// Takes an object that was found into state (ADOPT-2).
@@ -201,7 +201,10 @@ impl Applying<'_> {
         found.retain(|(sighting, _)| may_be(sighting, record.as_deref()));
         let chosen = chosen(found, self.resource.adopt, &self.address.to_string())?;
         let Some(Chosen { sighting, slot, older }) = chosen else { return Ok(None) };
-        self.resource.holders.refuse_held(&self.address, &sighting.state, record.as_deref())?;
+        let places = self.run.places(&self.resource.handler, self.held.provider());
+        let spot = Spot { places: &places, config: Some(&self.config), inputs: Some(&sought.effective) };
+        let holders = &self.resource.holders;
+        holders.refuse_held(spot, &self.address, &sighting.state, record.as_deref()).await?;
         let number = sighting.ownership.generation().unwrap_or(context.generation);
         let state = sighting.state;
         Ok(Some(FoundObject { state, number, slot, origin, older, sought }))
@@ -591,7 +594,13 @@ impl Applying<'_> {
             }
         }
         let outputs = settled.outputs.clone();
-        self.resource.holders.note(&self.address, &settled);
+        let holder = ObjectHolder {
+            address: self.address.clone(),
+            provider: self.held.provider(),
+            configuration: self.run.recorded.number(&self.config),
+            inputs: Some(self.desired.effective.clone()),
+        };
+        self.resource.holders.note(holder, &settled);
         self.held.step(self.run, Step::Settled { number, object: settled }).await?;
         self.run.emit(Some(&self.address), EventKind::Completed(operation));
         Ok(outputs)

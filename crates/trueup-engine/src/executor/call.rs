@@ -8,11 +8,14 @@ use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Failure, FailureClass};
 use trueup_program::{Evaluated, RetryPolicy, Timeouts};
-use trueup_provider::{BoxFuture, CallContext, Configured, IdempotencyToken, NameRules, Owner};
+use trueup_provider::{
+    BoxFuture, CallContext, Configured, IdempotencyToken, NameRules, Owner, ResourceHandler,
+};
 
 use super::Run;
 use crate::events::{EventKind, Operation};
 use crate::panics::caught;
+use crate::places::Places;
 use crate::planner::configure::{configured, unconfigured, written};
 use crate::planner::{Draft, seed};
 use crate::retry::{Attempts, Next};
@@ -84,6 +87,16 @@ impl Configuration {
 }
 
 impl Run<'_> {
+    /// The places of objects of a type, under this configuration of its provider.
+    pub(crate) fn places(&self, handler: &Arc<dyn ResourceHandler>, provider: SmolStr) -> Places<'_> {
+        Places {
+            registry: self.registry,
+            recorded: self.recorded.clone(),
+            handler: handler.clone(),
+            provider,
+        }
+    }
+
     /// How calls for a resource with these options go.
     pub(crate) fn policy(&self, options: Option<&trueup_program::ResourceOptions>) -> CallPolicy {
         CallPolicy {

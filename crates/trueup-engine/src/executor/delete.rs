@@ -17,9 +17,10 @@ use super::step::Held;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
+use crate::places::{Place, Places, out_of_reach};
 use crate::plan::Action;
 use crate::planner::node::{FoundObject, Start};
-use crate::planner::{Draft, Holders, can_look, outcome_unknown};
+use crate::planner::{Draft, Holders, Spot, can_look, outcome_unknown};
 use crate::retry::{interrupted_window, within};
 
 /// A resource of which something is to be deleted.
@@ -48,7 +49,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
         },
         task,
         policy: run.policy(node.declared().map(|declared| &declared.options)),
-        holders: draft.holders.under(&node.provider),
+        holders: draft.holders.clone(),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),
     }
@@ -72,40 +73,48 @@ impl Prepared {
                 record.generations().cloned().collect()
             }
         };
+        let places = run.places(handler, held.provider());
         for generation in generations {
-            // What another resource holds is not this one's to delete (DELETE-9).
-            let elsewhere = generation
-                .object
-                .as_ref()
-                .is_some_and(|it| self.holders.is_held_by_another(&self.address, it));
-            // Nor is what a later generation turned out to be.
-            let same_place = |other: &Generation| run.recorded.lead_to_one_place(other, &generation);
-            let same_object = |object: &State| lives_on(&record, &generation, object, same_place);
-            let elsewhere = elsewhere || generation.object.as_ref().is_some_and(same_object);
             let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
-            if self.retain || elsewhere || forgotten {
+            if self.retain || forgotten || self.lives_on(&places, &record, &generation).await {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }
             let config = self.config.clone().ready(run).await?;
             let policy = self.policy;
-            remove_generation(run, held, &self.address, &**handler, &config, &generation, policy).await?;
+            remove_generation(run, held, &self.address, handler, &config, &generation, policy).await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
         Ok(Finished { action, attributes: None, bindings: Vec::new() })
     }
 }
 
-/// Whether one of the later generations that count has the identity of this object.
-fn lives_on(
-    record: &Record,
-    generation: &Generation,
-    object: &State,
-    counts: impl Fn(&Generation) -> bool,
-) -> bool {
-    let later = record.generations().filter(|other| other.number > generation.number && counts(other));
-    let mut later = later.filter_map(|other| other.object.as_ref()?.identity.as_ref());
-    object.identity.as_ref().is_some_and(|identity| later.any(|other| other.same(identity)))
+impl Prepared {
+    /// Whether the object of a generation is not this one's to delete: another resource holds it (DELETE-9), or a later
+    /// generation turned out to be it.
+    async fn lives_on(&self, places: &Places<'_>, record: &Record, generation: &Generation) -> bool {
+        let Some(object) = &generation.object else { return false };
+        for later in later_of_same_identity(record, generation) {
+            if places.is_shared(later, generation).await {
+                return true;
+            }
+        }
+        let config = places.made_with(generation).await;
+        let inputs = generation.inputs().map(|inputs| &inputs.effective);
+        let spot = Spot { places, config: config.as_ref(), inputs };
+        self.holders.is_held_by_another(spot, &self.address, object).await
+    }
+}
+
+/// The later generations of a record whose objects have the identity of this one's, in whatever place.
+fn later_of_same_identity<'a>(
+    record: &'a Record,
+    generation: &'a Generation,
+) -> impl Iterator<Item = &'a Generation> {
+    let identity = |it: &'a Generation| it.object.as_ref()?.identity.as_ref();
+    let own = identity(generation);
+    let later = record.generations().filter(move |other| other.number > generation.number);
+    later.filter(move |other| own.zip(identity(other)).is_some_and(|(own, other)| own.same(other)))
 }
 
 /// Deletes one generation, finding out first what there is to delete.
@@ -113,7 +122,7 @@ pub(crate) async fn remove_generation(
     run: &Run<'_>,
     held: &Held,
     address: &Address,
-    handler: &dyn ResourceHandler,
+    handler: &Arc<dyn ResourceHandler>,
     config: &Configured,
     generation: &Generation,
     policy: CallPolicy,
@@ -138,7 +147,7 @@ struct Removal<'a> {
     run: &'a Run<'a>,
     held: &'a Held,
     address: &'a Address,
-    handler: &'a dyn ResourceHandler,
+    handler: &'a Arc<dyn ResourceHandler>,
     config: &'a Configured,
     generation: &'a Generation,
     policy: CallPolicy,
@@ -146,16 +155,19 @@ struct Removal<'a> {
 
 impl Removal<'_> {
     /// The configuration of the provider that leads to the object: the one in use, unless the object was made with another
-    /// and is seen by that one alone (DELETE-11).
+    /// and that one alone leads to it (DELETE-11).
     async fn leading_to_it(&self) -> Result<Configured, Trouble> {
         let Removal { run, config, generation, .. } = *self;
-        let Some(other) = run.recorded.other_than(config, generation) else { return Ok(config.clone()) };
-        let provider = self.held.provider();
-        let ready = run.recorded.ready(run.registry, &provider, other.number);
+        let places = run.places(self.handler, self.held.provider());
+        let Some(other) = places.elsewhere(config, generation).await else { return Ok(config.clone()) };
+        let ready = run.recorded.ready(run.registry, &places.provider, other.number).await;
         let (Some(state), Some(inputs)) = (&generation.object, generation.inputs()) else {
             // What came of a create is where the create was sent.
-            return if other.like { Ok(config.clone()) } else { Ok(ready.await?) };
+            return if other.place == Place::Alike { Ok(config.clone()) } else { Ok(ready?) };
         };
+        if other.place == Place::Apart {
+            return Ok(ready.map_err(|failure| out_of_reach(failure, &places.provider, ""))?);
+        }
         let context = &self.context(IdempotencyToken::from_bytes([0; 16]));
         let read = async |config: &Configured| {
             let request = ReadRequest { config, inputs: &inputs.effective, state, context };
@@ -163,24 +175,26 @@ impl Removal<'_> {
             run.retrying(self.address, Operation::Read, self.policy, call).await
         };
         // A later generation of the same identity is what the configuration in use leads to.
-        if !self.lives_on() && read(config).await? != Observed::Absent {
-            return Ok(config.clone());
+        if !self.lives_on() {
+            match read(config).await? {
+                Observed::Present(seen) if !places.is_another(state, &seen) => return Ok(config.clone()),
+                // Nobody can look: the delete goes where the create went.
+                Observed::Unreadable => return Ok(ready.unwrap_or_else(|_| config.clone())),
+                Observed::Present(_) | Observed::Absent => {}
+            }
         }
-        let ready = ready.await;
         let looked = match &ready {
             Ok(ready) => read(ready).await,
             Err(failure) => Err(failure.clone()),
         };
-        let seen = other.is_seen(looked, &provider)?;
+        let seen = other.is_seen(looked, &places.provider)?;
         Ok(ready.ok().filter(|_| seen).unwrap_or_else(|| config.clone()))
     }
 
     /// Whether a later generation has the same identity.
     fn lives_on(&self) -> bool {
-        let object = self.generation.object.as_ref();
-        object.is_some_and(|object| {
-            self.held.record().is_some_and(|record| lives_on(&record, self.generation, object, |_| true))
-        })
+        let record = self.held.record();
+        record.is_some_and(|record| later_of_same_identity(&record, self.generation).next().is_some())
     }
 
     /// The object of a create whose outcome is unknown (CRASH-1); `None` if it never came to be.
@@ -190,7 +204,7 @@ impl Removal<'_> {
         let context = self.context(attempt.token);
         let object = match self.handler.recovery(&attempt.inputs.effective) {
             Recovery::Blind => return Err(outcome_unknown(&self.address.to_string()).into()),
-            Recovery::Lookup if !can_look(self.handler, &attempt.inputs) => {
+            Recovery::Lookup if !can_look(&**self.handler, &attempt.inputs) => {
                 return Err(outcome_unknown(&self.address.to_string()).into());
             }
             Recovery::Lookup => {

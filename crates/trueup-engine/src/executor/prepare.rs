@@ -159,7 +159,7 @@ fn resource(run: &Run<'_>, draft: &Draft, at: usize, handler: &Arc<dyn ResourceH
         adopt: options.adopt.unwrap_or(run.options.plan.adopt),
         options,
         refresh: refreshes(node),
-        holders: draft.holders.under(&node.provider),
+        holders: draft.holders.clone(),
     }
 }
 

@@ -13,7 +13,7 @@ use trueup_state::{Record, Scope, Snapshot, Version};
 use super::node::{Decision, Node, NodeKind, Sight};
 use super::relocate::Relocation;
 use super::trace::lines;
-use super::{Draft, Sources};
+use super::{Draft, ObjectHolder, Sources};
 use crate::configurations::Recorded;
 use crate::graph::Graph;
 
@@ -142,10 +142,15 @@ impl<'p> Draft<'p> {
                 .push(Diagnostic::error(summary).about(address.to_string()).hint("give one another name"));
             return;
         }
-        for object in
-            record.iter().flat_map(|(record, _)| record.generations()).filter_map(|it| it.object.as_ref())
-        {
-            self.holders.under(&provider).note(address, object);
+        for generation in record.iter().flat_map(|(record, _)| record.generations()) {
+            let Some(object) = &generation.object else { continue };
+            let holder = ObjectHolder {
+                address: address.clone(),
+                provider: provider.clone(),
+                configuration: generation.configuration,
+                inputs: generation.inputs().map(|inputs| inputs.effective.clone()),
+            };
+            self.holders.note(holder, object);
         }
         self.nodes.push(Node {
             address: address.clone(),

@@ -12,15 +12,16 @@ use trueup_provider::{
     LookupRequest, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State,
     Verdict,
 };
-use trueup_state::{Generation, Status};
+use trueup_state::{Generation, Record, Status};
 
 use super::configure::configure_late;
 use super::node::{Attributes, Decision, FoundObject, NodeKind, Sight, Start};
 use super::sightings::{Chosen, SlotSightings, chosen, may_be};
 use super::trace::lines;
-use super::{Draft, Sources, failed, located, refresh};
+use super::{Draft, Sources, Spot, failed, located, refresh};
 use crate::mutations::planted;
 use crate::panics::caught;
+use crate::places::Place;
 use crate::plan::{Action, Reason};
 use crate::retry::{interrupted_window, within};
 use crate::saved::{Asked, ById, Sighted, Told};
@@ -327,7 +328,8 @@ impl Case<'_> {
         let own =
             own.ok_or_else(|| invalid(format!("{given} is not of the type {}", node.address.type_name())))?;
         let record = node.record.as_ref().map(|(record, _)| &**record);
-        draft.holders.under(&node.provider).refuse_held(&node.address, &own.state, record)?;
+        let inputs = own.state.inputs.as_ref().map(|inputs| &inputs.effective);
+        self.refuse_held(&own.state, inputs, record).await?;
         Ok(Some(own.state))
     }
 
@@ -338,7 +340,7 @@ impl Case<'_> {
             let found = self.found_by_id(state, current.number, current.slot);
             return self.decide_found(found, Reason::Recovered).await;
         }
-        if self.was_begun_elsewhere(current) {
+        if self.may_be_elsewhere(current).await {
             // What came of it, if anything, goes before another one is made.
             let decision = self.create(Start::FinishDelete, vec![Reason::Recovered]).await?;
             return self.as_replacement(decision, Reason::ProviderChanged).await;
@@ -373,12 +375,24 @@ impl Case<'_> {
         }
     }
 
-    /// Whether a create was sent where the provider's configuration of now does not lead: what came of it can be found
-    /// there alone, and goes before another one is made.
-    fn was_begun_elsewhere(&self, current: &Generation) -> bool {
-        let config = self.draft.nodes[self.at].config.as_ref();
-        let other = config.and_then(|config| self.draft.recorded.other_than(config, current));
-        other.is_some_and(|other| !other.like)
+    /// Whether an object was made, or a create sent, where the provider's configuration of now may not lead.
+    async fn may_be_elsewhere(&self, current: &Generation) -> bool {
+        let Some(config) = &self.draft.nodes[self.at].config else { return false };
+        let Some(places) = self.draft.places(self.sources.registry, self.at) else { return false };
+        places.elsewhere(config, current).await.is_some_and(|other| other.place != Place::Alike)
+    }
+
+    /// Refuses an object that something else holds.
+    async fn refuse_held(
+        &self,
+        object: &State,
+        inputs: Option<&Value>,
+        record: Option<&Record>,
+    ) -> Result<(), Failure> {
+        let node = &self.draft.nodes[self.at];
+        let Some(places) = self.draft.places(self.sources.registry, self.at) else { return Ok(()) };
+        let spot = Spot { places: &places, config: node.config.as_ref(), inputs };
+        self.draft.holders.refuse_held(spot, &node.address, object, record).await
     }
 
     /// How long the object of an interrupted create may stay out of sight, by what the program says now or said then.
@@ -475,7 +489,7 @@ impl Case<'_> {
         if node.sight == Sight::Gone {
             return self.create(Start::Recreate, vec![Reason::Gone]).await;
         }
-        if node.sight == Sight::Elsewhere {
+        if matches!(node.sight, Sight::Elsewhere { .. }) {
             let decision = self.create(Start::Record, unfinished.to_vec()).await?;
             return self.as_replacement(decision, Reason::ProviderChanged).await;
         }
@@ -509,6 +523,11 @@ impl Case<'_> {
         }
         if decision.action != Action::Replace && self.is_triggered() {
             decision = self.as_replacement(decision, Reason::Triggered).await?;
+        }
+        let changes = matches!(decision.action, Action::Update | Action::MayUpdate);
+        if changes && node.sight == Sight::Unreadable && self.may_be_elsewhere(current).await {
+            // An update where nobody can look might make a second one.
+            decision = self.as_replacement(decision, Reason::ProviderChanged).await?;
         }
         Ok(decision)
     }
@@ -655,8 +674,7 @@ impl Case<'_> {
         match chosen(found, adopt, &node.address.to_string())? {
             None => Ok(Looked::Nothing),
             Some(Chosen { sighting, slot, older }) => {
-                let holders = self.draft.holders.under(&node.provider);
-                holders.refuse_held(&node.address, &sighting.state, record)?;
+                self.refuse_held(&sighting.state, Some(&inputs.effective), record).await?;
                 let number = sighting.ownership.generation().unwrap_or(context.generation);
                 let (state, sought) = (sighting.state, inputs.clone());
                 Ok(Looked::Found(Box::new(FoundObject { state, number, slot, origin, older, sought })))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+use trueup_core::{Diagnostic, Diagnostics, Value};
 
 use super::node::Node;
 use super::{Draft, Sources};
@@ -57,32 +57,53 @@ fn protection(node: &Node) -> Option<Diagnostic> {
 
 /// Two resources that would be one object: declared ones, or one that goes and one that comes.
 fn shared_identities(draft: &Draft) -> Vec<Diagnostic> {
-    let mut holders: BTreeMap<(&str, &str, Value), &Address> = BTreeMap::new();
+    let mut holders: BTreeMap<(&str, Value), Vec<&Node>> = BTreeMap::new();
     let mut found = Vec::new();
     for node in &draft.nodes {
         let Some(identity) = identity(node) else { continue };
-        let key = (node.provider.as_str(), node.address.type_name(), identity.clone());
-        if let Some(other) = holders.insert(key, &node.address) {
-            let summary = format!("{other} and {} have one identity: {identity}", node.address);
+        let known = holders.entry((node.address.type_name(), identity.clone())).or_default();
+        let other = known.iter().find(|other| are_in_one_place(other, node));
+        if let Some(other) = other {
+            let summary = format!("{} and {} have one identity: {identity}", other.address, node.address);
             found.push(
                 Diagnostic::error(summary)
                     .about(node.address.to_string())
                     .hint("give one another identity; if it was renamed, say so with `moved`"),
             );
         }
+        known.push(node);
     }
     found
+}
+
+/// Whether objects of one identity would be in the same place. Where nobody can tell, configurations of one name count as
+/// one, and those that say the same.
+fn are_in_one_place(one: &Node, other: &Node) -> bool {
+    if let (Some(one), Some(other)) = (place(one), place(other)) {
+        return one == other;
+    }
+    let configs = one.config.as_ref().zip(other.config.as_ref());
+    one.provider == other.provider || configs.is_some_and(|(one, other)| one.value() == other.value())
+}
+
+/// Where the object of a node will be, or is if it goes, if its type can tell.
+fn place(node: &Node) -> Option<Value> {
+    node.handler()?.place(node.config.as_ref()?, identifying_inputs(node)?)
+}
+
+/// The inputs that a node will have, or had if it goes.
+fn identifying_inputs<'a>(node: &'a Node) -> Option<&'a Value> {
+    let inputs = match node.is_declared() {
+        true => node.desired.as_ref(),
+        false => node.object()?.inputs.as_ref(),
+    };
+    inputs.map(|inputs| &inputs.effective)
 }
 
 /// The identity that a node will have, or had if it goes, as far as its inputs tell all of it.
 fn identity(node: &Node) -> Option<Value> {
     let handler = node.handler()?;
-    let recorded = || node.object()?.inputs.as_ref().map(|inputs| &inputs.effective);
-    let inputs = match node.is_declared() {
-        true => &node.desired.as_ref()?.effective,
-        false => recorded()?,
-    };
-    let identity = handler.schema().identity(Some(inputs), &Value::object::<&str>([]))?;
+    let identity = handler.schema().identity(Some(identifying_inputs(node)?), &Value::object::<&str>([]))?;
     let mut parts = handler.schema().inputs.attributes.iter().filter(|(_, attribute)| attribute.identity);
     parts.all(|(name, _)| identity.get(name).is_some()).then_some(identity)
 }

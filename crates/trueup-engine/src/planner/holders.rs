@@ -5,65 +5,97 @@ use std::sync::{Arc, Mutex};
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
-use trueup_provider::State;
-use trueup_state::Record;
+use trueup_provider::{Configured, State};
+use trueup_state::{ConfigurationNumber, Record};
 
-/// The objects that records hold, by provider's configuration, type and identity: the same id may be another object's in
-/// another region. Clones share it.
+use crate::places::Places;
+
+/// The objects that records hold, by type and identity. The same identity may be another object's in another place.
+/// Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Holders {
-    held: Arc<Mutex<IndexMap<(SmolStr, SmolStr), OfType>>>,
-    /// The configuration whose objects this is about.
-    provider: SmolStr,
-}
+pub(crate) struct Holders(Arc<Mutex<IndexMap<SmolStr, OfType>>>);
 
 /// The objects of one type, by identity.
 type OfType = IndexMap<Value, Holding>;
 
 /// Who holds an object: nearly always one alone.
 struct Holding {
-    first: Address,
-    others: Vec<Address>,
+    first: ObjectHolder,
+    others: Vec<ObjectHolder>,
 }
 
 impl Holding {
-    fn all(&self) -> impl Iterator<Item = &Address> {
+    fn all(&self) -> impl Iterator<Item = &ObjectHolder> {
         std::iter::once(&self.first).chain(&self.others)
     }
 }
 
-impl Holders {
-    /// The same, about the objects of this configuration.
-    pub(crate) fn under(&self, provider: &SmolStr) -> Self {
-        Holders { held: self.held.clone(), provider: provider.clone() }
-    }
+/// A resource that holds an object, and where.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct ObjectHolder {
+    pub(crate) address: Address,
+    /// The name of the provider's configuration.
+    pub(crate) provider: SmolStr,
+    /// The configuration that the object was made with.
+    pub(crate) configuration: Option<ConfigurationNumber>,
+    pub(crate) inputs: Option<Value>,
+}
 
+/// A place to look at: the configuration that leads to it, and the inputs of what is sought there.
+pub(crate) struct Spot<'a> {
+    pub(crate) places: &'a Places<'a>,
+    pub(crate) config: Option<&'a Configured>,
+    pub(crate) inputs: Option<&'a Value>,
+}
+
+impl Spot<'_> {
+    /// Whether what somebody holds is here. Where nobody can tell, configurations of one name count as one, and those that
+    /// say the same.
+    async fn is_of(&self, holder: &ObjectHolder) -> bool {
+        let Spot { places, config, inputs } = self;
+        let here = config.zip(*inputs).and_then(|(config, inputs)| places.handler.place(config, inputs));
+        if let Some(here) = here
+            && let (Some(number), Some(inputs)) = (holder.configuration, &holder.inputs)
+            && let Some(there) = places.of_object(&holder.provider, number, inputs).await
+        {
+            return here == there;
+        }
+        let number = config.and_then(|config| places.recorded.known_number(config));
+        holder.provider == places.provider || (number.is_some() && holder.configuration == number)
+    }
+}
+
+impl Holders {
     /// Notes that a resource holds an object.
-    pub(crate) fn note(&self, address: &Address, object: &State) {
-        let (Some(identity), Ok(mut held)) = (&object.identity, self.held.lock()) else { return };
-        let of_type = held.entry(self.key(address)).or_default();
-        let holding = of_type
-            .entry(identity.clone())
-            .or_insert_with(|| Holding { first: address.clone(), others: Vec::new() });
-        if !holding.all().any(|holder| holder == address) {
-            holding.others.push(address.clone());
+    pub(crate) fn note(&self, holder: ObjectHolder, object: &State) {
+        let (Some(identity), Ok(mut held)) = (&object.identity, self.0.lock()) else { return };
+        let of_type = held.entry(holder.address.type_name().into()).or_default();
+        match of_type.get_mut(identity) {
+            None => {
+                of_type.insert(identity.clone(), Holding { first: holder, others: Vec::new() });
+            }
+            Some(holding) => {
+                if !holding.all().any(|known| *known == holder) {
+                    holding.others.push(holder);
+                }
+            }
         }
     }
 
     /// Refuses an object that another resource, or an older generation of any, holds already. What a resource itself
     /// held as its current object and took for gone may be found again.
-    pub(crate) fn refuse_held(
+    pub(crate) async fn refuse_held(
         &self,
+        spot: Spot<'_>,
         address: &Address,
         object: &State,
         record: Option<&Record>,
     ) -> Result<(), Failure> {
         let Some(identity) = &object.identity else { return Ok(()) };
-        let other = |holding: &Holding| holding.all().find(|holder| *holder != address).cloned();
         let deposed = record.into_iter().flat_map(|record| &record.deposed);
         let mut deposed = deposed.filter_map(|generation| generation.object.as_ref()?.identity.as_ref());
         let own = deposed.any(|held| held.same(identity)).then(|| address.clone());
-        match self.of(address, identity, other).flatten().or(own) {
+        match self.other_holder(&spot, address, identity).await.or(own) {
             None => Ok(()),
             Some(holder) => {
                 let message = format!("the object that would be {address} is held by {holder}: {identity}");
@@ -75,19 +107,26 @@ impl Holders {
     }
 
     /// Whether a resource other than this one holds the object.
-    pub(crate) fn is_held_by_another(&self, address: &Address, object: &State) -> bool {
+    pub(crate) async fn is_held_by_another(&self, spot: Spot<'_>, address: &Address, object: &State) -> bool {
         let Some(identity) = &object.identity else { return false };
-        let others = |holding: &Holding| holding.all().any(|holder| holder != address);
-        self.of(address, identity, others).unwrap_or(false)
+        self.other_holder(&spot, address, identity).await.is_some()
     }
 
-    /// What there is to say of who holds the object of this identity that a resource would be.
-    fn of<T>(&self, address: &Address, identity: &Value, tell: impl FnOnce(&Holding) -> T) -> Option<T> {
-        let held = self.held.lock().ok()?;
-        held.get(&self.key(address))?.get(identity).map(tell)
+    /// Another resource that holds the object of this identity in this place.
+    async fn other_holder(&self, spot: &Spot<'_>, address: &Address, identity: &Value) -> Option<Address> {
+        for holder in self.others(address, identity) {
+            if spot.is_of(&holder).await {
+                return Some(holder.address);
+            }
+        }
+        None
     }
 
-    fn key(&self, address: &Address) -> (SmolStr, SmolStr) {
-        (self.provider.clone(), address.type_name().into())
+    /// Those but this one that hold an object of this identity, wherever that is.
+    fn others(&self, address: &Address, identity: &Value) -> Vec<ObjectHolder> {
+        let Ok(held) = self.0.lock() else { return Vec::new() };
+        let holding = held.get(address.type_name()).and_then(|of_type| of_type.get(identity));
+        let all = holding.into_iter().flat_map(Holding::all);
+        all.filter(|holder| holder.address != *address).cloned().collect()
     }
 }

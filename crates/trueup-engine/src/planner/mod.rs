@@ -26,7 +26,7 @@ mod trace;
 mod validate;
 
 pub(crate) use decide::{action_of, outcome_unknown};
-pub(crate) use holders::Holders;
+pub(crate) use holders::{Holders, ObjectHolder, Spot};
 pub(crate) use observe::observe;
 pub use preview::Preview;
 pub(crate) use sightings::{Chosen, SlotSightings, can_look, chosen, may_be};
@@ -54,6 +54,7 @@ use crate::graph::Graph;
 use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::panics::caught;
+use crate::places::Places;
 use crate::plan::Plan;
 use crate::retry::{Attempts, Next};
 use crate::saved::{About, Asked, Observations};
@@ -126,6 +127,13 @@ pub(crate) struct Draft<'p> {
 }
 
 impl<'p> Draft<'p> {
+    /// The places of objects of a node's type, under its configuration of the provider.
+    pub(crate) fn places<'a>(&self, registry: &'a Registry, at: usize) -> Option<Places<'a>> {
+        let node = &self.nodes[at];
+        let (recorded, provider) = (self.recorded.clone(), node.provider.clone());
+        Some(Places { registry, recorded, handler: node.handler()?.clone(), provider })
+    }
+
     /// The address that the physical names of a node follow from.
     pub(crate) fn origin(&self, at: usize) -> Address {
         let node = &self.nodes[at];

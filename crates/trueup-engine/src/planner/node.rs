@@ -61,7 +61,10 @@ pub(crate) enum Sight {
     /// It is gone.
     Gone,
     /// It is where the configuration of its provider led when it was made, and the one of now does not (DRIFT-11).
-    Elsewhere,
+    Elsewhere {
+        /// Whether the type says so, so that both can exist at once.
+        apart: bool,
+    },
     /// The type cannot look.
     Unreadable,
 }
@@ -263,7 +266,7 @@ impl<'p> Node<'p> {
         match &self.sight {
             Sight::AsRecorded => self.object(),
             Sight::Present(seen) => Some(seen),
-            Sight::Unseen | Sight::Gone | Sight::Elsewhere | Sight::Unreadable => None,
+            Sight::Unseen | Sight::Gone | Sight::Elsewhere { .. } | Sight::Unreadable => None,
         }
     }
 

@@ -39,7 +39,11 @@ async fn observed(sources: &Sources<'_>, mut snapshot: Snapshot) -> Result<Vec<H
                 of(Step::DeleteBegun { number });
                 of(Step::Deleted { number });
             }
-            Sight::Present(_) | Sight::AsRecorded | Sight::Unseen | Sight::Elsewhere | Sight::Unreadable => {}
+            Sight::Present(_)
+            | Sight::AsRecorded
+            | Sight::Unseen
+            | Sight::Elsewhere { .. }
+            | Sight::Unreadable => {}
         }
     }
     steps.sort_by(|left, right| left.address.cmp(&right.address));

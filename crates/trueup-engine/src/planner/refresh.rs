@@ -8,10 +8,11 @@ use trueup_program::DriftPolicy;
 use trueup_provider::{CallContext, MigrateRequest, Observed, ReadRequest};
 use trueup_state::{Generation, Status};
 
-use super::node::Sight;
+use super::node::{Node, Sight};
 use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
 use crate::mutations::planted;
+use crate::places::{Elsewhere, Place, Places, out_of_reach};
 use crate::retry::{window_left, within};
 use crate::saved::Asked;
 
@@ -35,10 +36,12 @@ pub(super) async fn look(
     draft: &mut Draft<'_>,
     nodes: impl IntoIterator<Item = usize>,
 ) -> Result<(), Diagnostics> {
-    if sources.destroy || !sources.options.drift {
+    if sources.destroy {
         return Ok(());
     }
-    let wanted = nodes.into_iter().filter(|at| wants_reading(draft, *at));
+    let wanted = nodes.into_iter().filter(|at| {
+        is_readable(draft, *at) && (wants_reading(sources, draft, *at) || may_be_elsewhere(draft, *at))
+    });
     let (recorded, reads): (Vec<_>, Vec<_>) = wanted.partition(|at| draft.nodes[*at].is_in_records());
     for at in recorded {
         draft.nodes[at].sight = Sight::AsRecorded;
@@ -56,7 +59,10 @@ pub(super) async fn look(
     let mut diagnostics = Diagnostics::new();
     for (at, sight) in found {
         match sight {
-            Ok(sight) => draft.nodes[at].sight = sight,
+            Ok(sight) if wants_reading(sources, draft, at) => draft.nodes[at].sight = sight,
+            // Drift does not count: only its place was looked for.
+            Ok(sight @ (Sight::Elsewhere { .. } | Sight::Unreadable)) => draft.nodes[at].sight = sight,
+            Ok(_) => {}
             Err(failure) => diagnostics.push(failed(&draft.nodes[at].address, "read", &failure)),
         }
     }
@@ -98,20 +104,34 @@ async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Dia
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-/// Whether a node has an object that may have drifted. What is being deleted or removed is not looked at.
-fn wants_reading(draft: &Draft, at: usize) -> bool {
+/// Whether a node has an object that can be looked at. What is being deleted or removed is not.
+fn is_readable(draft: &Draft, at: usize) -> bool {
     let node = &draft.nodes[at];
-    let wanted = node.declared().is_some_and(|declared| declared.options.drift != DriftPolicy::Ignore);
-    let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
-    let there = current.is_some_and(|current| current.object.is_some() && current.status != Status::Deleting);
-    wanted && there && node.config.is_some() && draft.selection.contains(at)
+    let there = current(node).is_some_and(|it| it.object.is_some() && it.status != Status::Deleting);
+    node.is_declared() && there && node.config.is_some() && draft.selection.contains(at)
+}
+
+/// Whether drift of a node's object counts.
+fn wants_reading(sources: &Sources<'_>, draft: &Draft, at: usize) -> bool {
+    let declared = draft.nodes[at].declared();
+    sources.options.drift && declared.is_some_and(|it| it.options.drift != DriftPolicy::Ignore)
+}
+
+/// Whether a node's object was made with another configuration of its provider: it must not be taken for what that of now
+/// leads to, even if drift does not count.
+fn may_be_elsewhere(draft: &Draft, at: usize) -> bool {
+    let node = &draft.nodes[at];
+    node.config.as_ref().zip(current(node)).is_some_and(|(config, it)| draft.recorded.may_differ(config, it))
+}
+
+fn current<'a>(node: &'a Node<'_>) -> Option<&'a Generation> {
+    node.record.as_ref()?.0.current.as_ref()
 }
 
 async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sight, Failure> {
     let node = &draft.nodes[at];
     let record = node.record.as_ref().map(|(record, _)| &**record);
-    let current = record.and_then(|record| record.current.as_ref());
-    let (Some(handler), Some(config), Some(current)) = (node.handler(), &node.config, current) else {
+    let (Some(handler), Some(config), Some(current)) = (node.handler(), &node.config, current(node)) else {
         return Ok(Sight::Unseen);
     };
     let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(Sight::Unseen) };
@@ -123,14 +143,37 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
         || window_left(handler.consistency_window(&inputs.effective), current.written_at, &*sources.clock);
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
     let seen = async {
+        let places = draft.places(sources.registry, at);
+        let elsewhere = match &places {
+            Some(places) => places.elsewhere(config, current).await,
+            None => None,
+        };
+        if let Some((places, elsewhere)) =
+            places.as_ref().zip(elsewhere).filter(|(_, it)| it.place == Place::Apart)
+        {
+            // What the configuration in use finds is not it.
+            let ready = places.recorded.ready(sources.registry, &node.provider, elsewhere.number).await;
+            ready.map_err(|failure| out_of_reach(failure, &node.provider, ""))?;
+            return Ok(Sight::Elsewhere { apart: true });
+        }
         let looked = within(&*sources.clock, window, look, is_seen).await;
         planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
-        Ok(match looked? {
+        let looked = looked?;
+        if let Some((places, elsewhere)) = places.as_ref().zip(elsewhere) {
+            let is_another =
+                matches!(&looked, Observed::Present(observed) if places.is_another(state, observed));
+            if (is_another || looked == Observed::Absent)
+                && is_there(places, elsewhere, sources, &context, current).await?
+            {
+                return Ok(Sight::Elsewhere { apart: false });
+            }
+            if is_another {
+                return Ok(Sight::Gone);
+            }
+        }
+        Ok(match looked {
             Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
             Observed::Present(observed) => Sight::Present(observed),
-            Observed::Absent if is_elsewhere(sources, draft, at, current, &context).await? => {
-                Sight::Elsewhere
-            }
             Observed::Absent => Sight::Gone,
             Observed::Unreadable => Sight::Unreadable,
         })
@@ -139,23 +182,20 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
 }
 
 /// Whether an object that is not found is where the provider's configuration led when it was made.
-async fn is_elsewhere(
+async fn is_there(
+    places: &Places<'_>,
+    elsewhere: Elsewhere,
     sources: &Sources<'_>,
-    draft: &Draft<'_>,
-    at: usize,
-    current: &Generation,
     context: &CallContext,
+    current: &Generation,
 ) -> Result<bool, Failure> {
-    let node = &draft.nodes[at];
-    let (Some(handler), Some(config)) = (node.handler(), &node.config) else { return Ok(false) };
     let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(false) };
-    let Some(elsewhere) = draft.recorded.other_than(config, current) else { return Ok(false) };
     let look = async {
-        let config = &draft.recorded.ready(sources.registry, &node.provider, elsewhere.number).await?;
+        let config = &places.recorded.ready(sources.registry, &places.provider, elsewhere.number).await?;
         let request = ReadRequest { config, inputs: &inputs.effective, state, context };
-        sources.retrying(context, || handler.read(request)).await
+        sources.retrying(context, || places.handler.read(request)).await
     };
-    elsewhere.is_seen(look.await, &node.provider)
+    elsewhere.is_seen(look.await, &places.provider)
 }
 
 #[cfg(feature = "mutations")]
@@ -168,7 +208,7 @@ pub(super) fn dump(draft: &Draft) -> String {
     lines(draft, |_, node| match (&node.sight, node.object()) {
         (Sight::Unseen, _) => None,
         (Sight::Gone, _) => Some("gone".to_owned()),
-        (Sight::Elsewhere, _) => Some("where another configuration leads".to_owned()),
+        (Sight::Elsewhere { .. }, _) => Some("where another configuration leads".to_owned()),
         (Sight::Unreadable, _) => Some("cannot be read".to_owned()),
         (Sight::AsRecorded, _) => Some("as recorded".to_owned()),
         (Sight::Present(seen), Some(recorded)) if seen.outputs == recorded.outputs => {

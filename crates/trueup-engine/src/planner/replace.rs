@@ -6,7 +6,7 @@ use trueup_core::{Diagnostic, Diagnostics, Value};
 use trueup_state::Generation;
 
 use super::Draft;
-use super::node::{Node, Start};
+use super::node::{Node, Sight, Start};
 use super::retire::users_left_out;
 use super::trace::lines;
 use crate::mutations::planted;
@@ -77,6 +77,9 @@ fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
 
 /// Whether a replacement would have the identity of what it replaces, so that both cannot exist at once.
 fn keeps_identity(node: &Node) -> bool {
+    if node.sight == (Sight::Elsewhere { apart: true }) {
+        return false;
+    }
     let (Some(handler), Some(desired)) = (node.handler(), &node.desired) else { return false };
     let nothing = Value::object::<&str>([]);
     let schema = handler.schema();

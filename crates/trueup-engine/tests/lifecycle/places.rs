@@ -20,7 +20,9 @@ struct Regions(Arc<Mutex<Books>>);
 
 #[derive(Default)]
 struct Books {
-    sites: BTreeMap<(String, String), u64>,
+    sites: BTreeMap<(String, String), Standing>,
+    /// How many were ever built.
+    built: u64,
     /// Passwords that no longer let anyone in.
     revoked: Vec<String>,
     /// Whether the connection breaks with the next create, after its effect.
@@ -28,13 +30,35 @@ struct Books {
     broken: bool,
 }
 
+struct Standing {
+    size: u64,
+    serial: u64,
+    foreign: bool,
+}
+
+impl Books {
+    fn build(&mut self, key: (String, String), size: u64, foreign: bool) -> u64 {
+        let serial = self.sites.get(&key).map(|it| it.serial).unwrap_or_else(|| {
+            self.built += 1;
+            self.built
+        });
+        self.sites.insert(key, Standing { size, serial, foreign });
+        serial
+    }
+}
+
 impl Regions {
+    /// Somebody else builds.
+    fn put(&self, region: &str, name: &str, size: u64) {
+        self.books().build((region.to_owned(), name.to_owned()), size, true);
+    }
+
     fn books(&self) -> std::sync::MutexGuard<'_, Books> {
         self.0.lock().unwrap()
     }
 
     fn shown(&self) -> Vec<String> {
-        self.books().sites.iter().map(|((region, name), size)| format!("{region}/{name}={size}")).collect()
+        self.books().sites.iter().map(|((region, name), it)| format!("{region}/{name}={}", it.size)).collect()
     }
 }
 
@@ -49,11 +73,12 @@ struct Account {
     regions: Regions,
     region: String,
     password: String,
+    tells_places: bool,
 }
 
 #[derive(Inputs)]
 struct Site {
-    #[trueup(replace)]
+    #[trueup(replace, identity)]
     name: String,
     #[trueup(default = 1)]
     size: u64,
@@ -61,9 +86,10 @@ struct Site {
 
 #[derive(Outputs)]
 struct SiteOutput {
-    #[trueup(identity)]
     name: String,
     size: u64,
+    #[trueup(stable)]
+    serial: u64,
 }
 
 impl Site {
@@ -81,14 +107,16 @@ impl Site {
 
     fn put(&self, context: &Context<Account>) -> Result<SiteOutput> {
         let key = self.key(context)?;
-        context.config().regions.books().sites.insert(key, self.size);
-        Ok(SiteOutput { name: self.name.clone(), size: self.size })
+        let serial = context.config().regions.books().build(key, self.size, false);
+        Ok(SiteOutput { name: self.name.clone(), size: self.size, serial })
     }
 
-    fn see(&self, context: &Context<Account>) -> Result<Option<SiteOutput>> {
+    /// What is seen, and whether it is somebody else's.
+    fn see(&self, context: &Context<Account>) -> Result<Option<(SiteOutput, bool)>> {
         let key = self.key(context)?;
-        let size = context.config().regions.books().sites.get(&key).copied();
-        Ok(size.map(|size| SiteOutput { name: self.name.clone(), size }))
+        let books = context.config().regions.books();
+        let output = |it: &Standing| SiteOutput { name: self.name.clone(), size: it.size, serial: it.serial };
+        Ok(books.sites.get(&key).map(|it| (output(it), it.foreign)))
     }
 }
 
@@ -100,7 +128,14 @@ impl Crud for Site {
         Recovery::Lookup
     }
 
+    fn place(&self, account: &Account) -> Option<Value> {
+        account.tells_places.then(|| Value::from(format!("{}/{}", account.region, self.name)))
+    }
+
     async fn create(&self, context: &Context<Account>) -> Result<SiteOutput> {
+        if self.see(context)?.is_some() {
+            return Err(Error::already_exists("a site of this name stands there"));
+        }
         let made = self.put(context)?;
         let mut books = context.config().regions.books();
         books.broken = std::mem::take(&mut books.breaks);
@@ -108,7 +143,7 @@ impl Crud for Site {
     }
 
     async fn read(&self, context: &Context<Account>, _: &SiteOutput) -> Result<SiteOutput> {
-        self.see(context)?.ok_or_else(|| Error::not_found("no such site"))
+        self.see(context)?.map(|(seen, _)| seen).ok_or_else(|| Error::not_found("no such site"))
     }
 
     async fn update(&self, context: &Context<Account>, _: &Prior<Self>) -> Result<SiteOutput> {
@@ -123,9 +158,10 @@ impl Crud for Site {
 
     async fn lookup(&self, context: &Context<Account>) -> Result<Sightings<Found<Self, SiteOutput>>> {
         Ok(match self.see(context)? {
-            Some(outputs) => {
+            Some((outputs, foreign)) => {
                 let inputs = Site { name: self.name.clone(), size: outputs.size };
-                Sightings::owned(Found { inputs, outputs })
+                let found = Found { inputs, outputs };
+                if foreign { Sightings::unowned(found) } else { Sightings::owned(found) }
             }
             None => Sightings::absent(),
         })
@@ -134,6 +170,15 @@ impl Crud for Site {
 
 /// A bench with the provider `p`.
 fn bench() -> (Bench, Regions) {
+    bench_of(false)
+}
+
+/// Two benches: of types that tell places, and of those that do not.
+fn benches() -> [(Bench, Regions); 2] {
+    [true, false].map(bench_of)
+}
+
+fn bench_of(tells_places: bool) -> (Bench, Regions) {
     let mut bench = Bench::new();
     let regions = Regions::default();
     let of = regions.clone();
@@ -142,7 +187,7 @@ fn bench() -> (Bench, Regions) {
         async move {
             let region = settings.region.unwrap_or_else(|| "home".to_owned());
             let password = settings.password.map(|it| it.expose().clone()).unwrap_or_default();
-            Ok(Account { regions, region, password })
+            Ok(Account { regions, region, password, tells_places })
         }
     });
     bench.others = Registry::new().with(provider.crud::<Site>("site"));
@@ -171,7 +216,7 @@ fn what_was_made_by_a_block_that_went_is_deleted_where_it_is() {
     for destroyed in [false, true] {
         let (bench, regions) = bench();
         bench.deployed(&configured(program([site("a", 1)]), [("region", lit("west"))]));
-        regions.books().sites.insert(("home".to_owned(), "a".to_owned()), 7);
+        regions.put("home", "a", 7);
         match destroyed {
             true => assert!(bench.destroy().succeeded()),
             false => drop(bench.deployed(&program([]))),
@@ -299,5 +344,113 @@ fn what_an_interrupted_create_left_elsewhere_goes() {
         bench.deployed(&configured(next, [("region", lit("east"))]));
         let expected: &[&str] = if declared { &["east/a=1"] } else { &[] };
         assert_eq!(regions.shown(), expected);
+    }
+}
+
+fn west<const N: usize>(sites: [trueup_program::ResourceDeclaration; N]) -> Program {
+    configured(program(sites), [("region", lit("west"))])
+}
+
+fn east<const N: usize>(sites: [trueup_program::ResourceDeclaration; N]) -> Program {
+    configured(program(sites), [("region", lit("east"))])
+}
+
+/// DRIFT-11, ADOPT-3: what stands where the block leads now is somebody else's, however like ours it is.
+#[test]
+fn what_a_changed_block_finds_of_somebody_else_is_left_alone() {
+    for size in [1, 7] {
+        for (bench, regions) in benches() {
+            bench.deployed(&west([site("a", 1)]));
+            regions.put("east", "a", size);
+            let plan = bench.plan(&east([site("a", 1)]));
+            assert!(plan.contains("provider-changed"), "{plan}");
+            assert!(!bench.deploy(&east([site("a", 1)])).succeeded());
+            assert!(regions.shown().contains(&format!("east/a={size}")), "{:?}", regions.shown());
+            assert!(bench.destroy_of(&east([site("a", 1)])).succeeded());
+            assert_eq!(regions.shown(), [format!("east/a={size}")]);
+        }
+    }
+}
+
+/// DELETE-11, ADOPT-3
+#[test]
+fn what_is_removed_with_a_changed_block_goes_where_it_was_made() {
+    for (bench, regions) in benches() {
+        bench.deployed(&west([site("a", 1)]));
+        regions.put("east", "a", 1);
+        bench.deployed(&east([]));
+        assert_eq!(regions.shown(), ["east/a=1"]);
+    }
+}
+
+/// DRIFT-11: a place is no matter of drift.
+#[test]
+fn what_is_elsewhere_is_replaced_even_if_nobody_looks_for_drift() {
+    for (mut bench, regions) in benches() {
+        bench.deployed(&west([site("a", 1)]));
+        bench.options.plan.drift = false;
+        bench.deployed(&east([site("a", 2)]));
+        assert_eq!(regions.shown(), ["east/a=2"]);
+    }
+}
+
+/// DRIFT-11, REPLACE-2: in two places both can exist at once.
+#[test]
+fn what_moves_to_another_place_is_created_first() {
+    let (bench, regions) = bench_of(true);
+    bench.deployed(&west([site("a", 1)]));
+    let plan = bench.plan(&east([site("a", 1)]));
+    assert!(plan.contains("create-first") || plan.contains("create first"), "{plan}");
+    let mut kept = site("a", 1);
+    kept.options.retain = true;
+    bench.deployed(&east([kept]));
+    assert_eq!(regions.shown(), ["east/a=1", "west/a=1"]);
+}
+
+/// DELETE-9: the same identity in another place is another object.
+#[test]
+fn names_that_are_swapped_in_another_place_leave_nothing_behind() {
+    let (bench, regions) = bench_of(true);
+    let named = |address: &str, name: &str| resource(address, [("name", lit(name)), ("size", lit(1u64))]);
+    bench.deployed(&west([named("p_site.x", "f"), named("p_site.y", "g")]));
+    bench.deployed(&east([named("p_site.x", "g"), named("p_site.y", "f")]));
+    assert_eq!(regions.shown(), ["east/f=1", "east/g=1"]);
+}
+
+/// ADOPT-4: two configurations of different names lead to one object.
+#[test]
+fn an_object_has_one_holder_whatever_its_configuration_is_called() {
+    for (bench, regions) in benches() {
+        let mut twice = west([site("a", 1), resource("p_site.twin", [("name", lit("a"))])]);
+        let again = ProviderDeclaration { name: "p.again".into(), ..twice.providers[0].clone() };
+        twice.providers.push(again);
+        twice.resources[1].provider = Some("p.again".into());
+        let told = bench.refused(&twice);
+        assert!(told.contains("have one identity"), "{told}");
+        assert_eq!(regions.shown(), [""; 0]);
+    }
+}
+
+/// DELETE-11: a place that is secret, or of one run alone, is a place all the same.
+#[test]
+fn a_place_that_is_secret_is_a_place() {
+    for (bench, regions) in benches() {
+        let secret = |region: &str| lit(Value::from(region).into_secret());
+        regions.books().breaks = true;
+        assert!(
+            !bench.deploy(&configured(program([site("a", 1)]), [("region", secret("west"))])).succeeded()
+        );
+        regions.books().broken = false;
+        assert_eq!(regions.shown(), ["west/a=1"]);
+        bench.deployed(&configured(program([site("a", 1)]), [("region", secret("east"))]));
+        assert_eq!(regions.shown(), ["east/a=1"]);
+    }
+    for (bench, regions) in benches() {
+        let of_one_run = |region: &str| lit(Value::from(region).with_marks(Marks::EPHEMERAL));
+        bench.deployed(&configured(program([site("a", 1)]), [("region", of_one_run("west"))]));
+        let told = bench.refused(&configured(program([site("a", 1)]), [("region", of_one_run("east"))]));
+        assert!(told.contains("without `region`, which was ephemeral"), "{told}");
+        assert!(!bench.destroy_of(&configured(program([]), [("region", of_one_run("east"))])).succeeded());
+        assert_eq!(regions.shown(), ["west/a=1"]);
     }
 }

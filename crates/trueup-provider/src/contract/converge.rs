@@ -44,6 +44,13 @@ pub trait Converge: Inputs {
         Self::traits().consistency_window
     }
 
+    /// Where a configuration puts the object, such as its absolute path: the same for all configurations that lead to the
+    /// same object, however they are written. Without it, the engine judges by what each configuration finds
+    /// (DRIFT-11).
+    fn place(&self, _config: &Self::Config) -> Option<Value> {
+        None
+    }
+
     /// Brings the object to these inputs, whether it exists or not.
     fn reconcile(
         &self,

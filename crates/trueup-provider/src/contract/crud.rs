@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::time::Duration;
 
+use trueup_core::Value;
+
 use super::fields::{Inputs, Outputs};
 use super::found::{Found, RawState, Sightings, no_migration};
 use super::plan_hook::{PlanHook, PlanHookRequest};
@@ -39,6 +41,13 @@ pub trait Crud: Inputs {
     /// How long the object may stay invisible to reads and lookups after it was created or updated.
     fn consistency_window(&self) -> Duration {
         Self::traits().consistency_window
+    }
+
+    /// Where a configuration puts the object, such as its absolute path: the same for all configurations that lead to the
+    /// same object, however they are written. Without it, the engine judges by what each configuration finds
+    /// (DRIFT-11).
+    fn place(&self, _config: &Self::Config) -> Option<Value> {
+        None
     }
 
     /// Makes the object.

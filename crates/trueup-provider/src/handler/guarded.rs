@@ -15,6 +15,7 @@ use super::{
     PrecreateRequest, ReadRequest, Recovery, ResourceHandler, Sighting, StubInputs, Traits, ValidateRequest,
 };
 use crate::clock::BoxFuture;
+use crate::provider::Configured;
 use crate::state::{InputValues, State};
 
 /// A resource type that is not trusted to keep to its schema.
@@ -52,6 +53,10 @@ impl ResourceHandler for Guarded {
 
     fn consistency_window(&self, inputs: &Value) -> Duration {
         self.0.consistency_window(inputs)
+    }
+
+    fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {
+        self.0.place(config, inputs)
     }
 
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {

@@ -52,6 +52,11 @@ pub trait ResourceHandler: Send + Sync {
         self.traits().consistency_window
     }
 
+    /// Where a configuration puts the object of these inputs; `None` if the type cannot tell (DRIFT-11).
+    fn place(&self, _config: &Configured, _inputs: &Value) -> Option<Value> {
+        None
+    }
+
     /// Where two inputs differ in a way that matters: canonical differences less those the type declares equivalent
     /// (CRUD-8).
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change>;

@@ -15,6 +15,7 @@ use crate::handler::{
     Traits,
 };
 use crate::planning;
+use crate::provider::Configured;
 use crate::state::{InputValues, State};
 
 pub(crate) struct CrudHandler<T: Crud> {
@@ -80,6 +81,10 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
     fn consistency_window(&self, inputs: &Value) -> Duration {
         let usual = self.shape.traits.consistency_window;
         self.shape.recorded(inputs).map_or(usual, |receiver| receiver.consistency_window())
+    }
+
+    fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {
+        self.shape.recorded(inputs).ok()?.place(config.get::<T::Config>()?)
     }
 
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {

@@ -5,7 +5,7 @@ mod content;
 use std::fs;
 use std::path::Path;
 
-use trueup_core::Marked;
+use trueup_core::{Marked, Value};
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, Outputs, PlanHook, Planned, Prior, Recovery, Result,
     Sightings,
@@ -110,6 +110,10 @@ impl Crud for File {
 
     fn recovery(&self) -> Recovery {
         Recovery::Lookup
+    }
+
+    fn place(&self, config: &Surroundings) -> Option<Value> {
+        Some(config.place(&self.path))
     }
 
     async fn create(&self, context: &Context<Surroundings>) -> Result<FileOutput> {
