@@ -598,6 +598,23 @@ fn after_a_dependency_was_turned_round_each_generation_goes_before_what_it_uses(
     }
 }
 
+/// DELETE-1: also where only that which it uses is removed.
+#[test]
+fn after_a_dependency_was_turned_round_a_removed_resource_waits_for_the_clean_up() {
+    for [used, user] in [["c_node.a", "c_node.b"], ["c_node.b", "c_node.a"]] {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        let on = |of: &str, input: &str, other: &str| resource(of, [(input, output(other, "id"))]);
+        bench.deployed(&program([resource(used, []), on(user, "host", used)]));
+        cloud.fail(&format!("delete {}", address(user).name()), FailureClass::Denied);
+        assert!(!bench.deploy(&program([on(used, "needs", user), resource(user, [])])).succeeded());
+        let after = program([resource(user, [])]);
+        bench.deployed(&after);
+        assert_eq!(cloud.colours().len(), 1);
+        assert!(bench.plan(&after).ends_with("No changes"));
+    }
+}
+
 /// DELETE-3: where a replaced generation cannot be deleted, what it uses and the rest of its resource stay.
 #[test]
 fn what_a_generation_uses_is_blocked_when_its_delete_fails() {
