@@ -402,8 +402,10 @@ impl Progress<'_> {
                 self.failed = true;
                 let operation = operation_of(task, draft.nodes[at].decision.action);
                 self.run.emit(Some(&address), EventKind::Failed { operation, failure: failure.clone() });
+                // What goes with all its generations is told of once, whichever of them fails.
+                let stays = draft.nodes[at].is_declared() && !draft.nodes[at].is_deleted_first();
                 match task {
-                    Task::CleanUp(_) => self.clean_up_failures.push((address.clone(), failure)),
+                    Task::CleanUp(_) if stays => self.clean_up_failures.push((address.clone(), failure)),
                     _ => self.outcomes[at] = Some(failure.into()),
                 }
                 Some(address)

@@ -216,8 +216,12 @@ impl Builder {
     }
 
     fn add(&mut self, task: Task) -> Option<u32> {
+        Some(self.push(task))
+    }
+
+    fn push(&mut self, task: Task) -> u32 {
         self.tasks.push(task);
-        Some(self.tasks.len() as u32 - 1)
+        self.tasks.len() as u32 - 1
     }
 
     /// Deletes older generations before the clean-up where they use something that is deleted before it. Those of what
@@ -271,16 +275,12 @@ impl Builder {
                     let Some(other) = self.delete[dependent] else { continue };
                     let Some((record, _)) = &draft.nodes[dependent].record else { continue };
                     let said = |said: &[Address]| said.contains(&draft.nodes[at].address);
-                    let is_circular = said(&record.meta.circular);
+                    let (order, is_circular) = ((delete, other), said(&record.meta.circular));
                     match planted!(DeleteBeforeDependents) {
                         true => self.edges.push((other, delete)),
-                        false if said(&record.meta.dependencies) && !is_circular => {
-                            latest.push((delete, other))
-                        }
-                        false if is_circular && !uses_by_older(draft, dependent, at) => {
-                            circular.push((delete, other));
-                        }
-                        false => older.push((delete, other)),
+                        false if is_circular && !uses_by_older(draft, dependent, at) => circular.push(order),
+                        false if said(&record.meta.dependencies) && !is_circular => latest.push(order),
+                        false => older.push(order),
                     }
                 }
             }
@@ -307,23 +307,22 @@ impl Builder {
         }
     }
 
-    /// Adds orders of deletes that earlier generations ask for. Where what one of them uses must go before its resource
-    /// does, since that is used the other way round by now, older generations go by themselves.
+    /// Adds orders of deletes that follow from earlier uses. A resource may depend on one whose older generation still uses
+    /// it: where such orders contradict each other, older generations go by themselves, before the rest.
     fn add_or_split(&mut self, draft: &Draft, orders: Vec<(u32, u32)>) {
-        let node = |builder: &Self, task: u32| builder.tasks[task as usize].node();
         let (mut split, mut added) = (BTreeMap::new(), Vec::new());
         for (task, after) in self.add_where_possible(orders) {
-            let (used, user) = (node(self, task), node(self, after));
+            let [used, user] = [task, after].map(|it| self.tasks[it as usize].node());
             if !self.cleans_up(after) && uses_by_older(draft, user, used) {
-                let older = *split.entry(user).or_insert_with(|| self.add(Task::CleanUp(user)));
-                added.extend(older.map(|older| (task, older)));
+                added.push((task, *split.entry(user).or_insert_with(|| self.push(Task::CleanUp(user)))));
             }
         }
+        // Who used those generations goes before them, as far as that is possible.
         for (at, older) in &split {
-            // Their own users go before them, as far as that is possible.
-            let users = recorded_dependents(draft, *at);
-            let users = users.flat_map(|it| [split.get(&it).copied().flatten(), self.delete[it]]);
-            added.extend(users.flatten().filter_map(|user| Some((older.as_ref().copied()?, user))));
+            for user in recorded_dependents(draft, *at) {
+                let deletes = split.get(&user).copied().into_iter().chain(self.delete[user]);
+                added.extend(deletes.map(|delete| (*older, delete)));
+            }
         }
         self.add_where_possible(added);
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trueup_core::{Failure, FailureClass, Value, value};
+use trueup_engine::Outcome;
 use trueup_program::{BindingDeclaration, Program, ResourceDeclaration};
 use trueup_provider::{
     CallContext, Context, Converge, Current, Error, InputValues, Inputs, NativeProvider, Outputs, Recovery,
@@ -596,4 +597,38 @@ fn after_a_dependency_was_turned_round_each_generation_goes_before_what_it_uses(
         calls.retain(|call| call.starts_with("delete"));
         assert_eq!(calls, ["delete b", "delete a", "delete b"]);
     }
+}
+
+/// DELETE-1: also where only that which it uses is removed.
+#[test]
+fn after_a_dependency_was_turned_round_a_removed_resource_waits_for_the_clean_up() {
+    for [used, user] in [["c_node.a", "c_node.b"], ["c_node.b", "c_node.a"]] {
+        let cloud = Cloud::default();
+        let bench = bench(&cloud);
+        let on = |of: &str, input: &str, other: &str| resource(of, [(input, output(other, "id"))]);
+        bench.deployed(&program([resource(used, []), on(user, "host", used)]));
+        cloud.fail(&format!("delete {}", address(user).name()), FailureClass::Denied);
+        assert!(!bench.deploy(&program([on(used, "needs", user), resource(user, [])])).succeeded());
+        let after = program([resource(user, [])]);
+        bench.deployed(&after);
+        assert_eq!(cloud.colours().len(), 1);
+        assert!(bench.plan(&after).ends_with("No changes"));
+    }
+}
+
+/// DELETE-3: where a replaced generation cannot be deleted, what it uses and the rest of its resource stay.
+#[test]
+fn what_a_generation_uses_is_blocked_when_its_delete_fails() {
+    let cloud = Cloud::default();
+    let bench = bench(&cloud);
+    let on = |of: &str, input: &str, other: &str| resource(of, [(input, output(other, "id"))]);
+    let plain = |of: &str| resource(of, []);
+    bench.deployed(&program([plain("c_node.a"), on("c_node.b", "host", "c_node.a")]));
+    (0..2).for_each(|_| cloud.fail("delete b", FailureClass::Denied));
+    assert!(!bench.deploy(&program([on("c_node.a", "needs", "c_node.b"), plain("c_node.b")])).succeeded());
+    let outcomes = bench.destroy().outcomes;
+    let [(_, Outcome::Skipped(cause)), (_, Outcome::Failed(_))] = &*outcomes else { panic!("{outcomes:#?}") };
+    assert_eq!(*cause, address("c_node.b"));
+    assert!(bench.destroy().succeeded());
+    assert!(cloud.colours().is_empty() && bench.records().is_empty());
 }

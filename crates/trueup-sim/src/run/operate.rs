@@ -64,16 +64,8 @@ impl World {
         }
         self.sketch.is_circular().then(|| self.log.count(Ingredient::Circular));
         self.upgraded |= step.upgrade;
-        let here = self.sketch.region.unwrap_or(HOME);
-        // Nobody finds what is elsewhere without the state.
-        if step.loses_state && self.cloud.regions().values().all(|region| *region == here) {
-            self.sketch.pinned = true;
-            // Whoever was killed before has nothing under way any more when it is noticed.
-            self.clock.sleep(LEASE_TERM * 2).await;
-            self.cloud.truth();
-            // And what arrived last can be seen.
-            self.clock.sleep(LEASE_TERM).await;
-            self.disk.lose();
+        if step.loses_state {
+            self.lose_state().await;
         }
         self.cloud.set_weather(Weather::of(&step.faults), step.lateness);
         self.disk.set_faults(step.store.clone());
@@ -105,6 +97,21 @@ impl World {
         // Whoever comes next waits for the lease of what was killed; by then nothing of it travels any more.
         self.clock.sleep(Duration::from_millis(step.pause_ms)).await;
         self.judge_at_rest();
+    }
+
+    /// Loses the state, unless that would leave objects in another region: nobody finds those without it.
+    async fn lose_state(&mut self) {
+        // Whoever was killed before has nothing under way any more when the loss is noticed.
+        self.clock.sleep(LEASE_TERM * 2).await;
+        self.cloud.truth();
+        // And what arrived last can be seen.
+        self.clock.sleep(LEASE_TERM).await;
+        // Checked only now: a request that was under way may have made an object where the provider led before.
+        let here = self.sketch.region.unwrap_or(HOME);
+        if self.cloud.regions().values().all(|region| *region == here) {
+            self.sketch.pinned = true;
+            self.disk.lose();
+        }
     }
 
     /// A process to which these things happen.
