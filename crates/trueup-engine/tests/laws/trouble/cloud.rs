@@ -83,10 +83,14 @@ impl Spec {
         self.needs.into_iter().chain(self.host)
     }
 
-    /// Whether bringing an object to this takes another object, by the typed contract.
+    /// Whether bringing an object to this takes another object. What is convergent is only told what it is to be.
     fn replaces(&self, object: &Object) -> bool {
-        let typed = !object.kind.is_convergent();
-        typed && (self.colour != object.spec.colour || self.host != object.spec.host)
+        let (colour, host) = (self.colour != object.spec.colour, self.host != object.spec.host);
+        match object.kind {
+            Kind::Shelf | Kind::Ticket => colour || host,
+            Kind::Page => colour,
+            Kind::Node | Kind::Post | Kind::Hub => false,
+        }
     }
 }
 

@@ -22,14 +22,15 @@ mod sketch;
 mod types;
 
 use proptest::prelude::ProptestConfig;
+use trueup_test_servers::sized;
 
 use course::Course;
 use scenario::Scenario;
 
-/// Half as many scenarios as other laws are tried on: these run a program several times each, and there are many laws.
+/// In every run, a quarter of the scenarios that other laws are tried on: these take longer, and there are many laws.
 fn cases() -> ProptestConfig {
     let told = super::cases();
-    ProptestConfig { cases: told.cases.div_ceil(2), ..told }
+    ProptestConfig { cases: sized(told.cases.div_ceil(4), told.cases), ..told }
 }
 
 /// Expects that each step succeeds and leaves nothing to do, that objects stay unless something calls for others, and

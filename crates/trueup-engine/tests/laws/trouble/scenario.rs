@@ -176,6 +176,9 @@ fn edit(troubles: &[Trouble]) -> impl Strategy<Value = Edit> + use<> {
         }
     };
     also(Trouble::Bindings, 3, (any_one(), payload(0.7)).prop_map(|(at, to)| Edit::Bind(at, to)).boxed());
+    let cycle =
+        (seed(troubles), seed(troubles)).prop_map(|(told, teller)| Edit::AddCycle(Box::new([told, teller])));
+    also(Trouble::Bindings, 2, cycle.boxed());
     also(Trouble::Moves, 5, any_one().prop_map(Edit::Rename).boxed());
     also(Trouble::Moves, 3, seed(troubles).prop_map(Edit::Add).boxed());
     let region = prop::sample::select(vec![None, Some(HOME), Some(1), Some(2)]);

@@ -96,6 +96,8 @@ pub(crate) struct Seed {
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
     Add(Seed),
+    /// Adds two that form a cycle: the second uses the first, and attaches something to it.
+    AddCycle(Box<[Seed; 2]>),
     Remove(usize),
     Resize(usize, u64),
     Recolour(usize, usize),
@@ -178,7 +180,8 @@ impl Sketch {
 
     pub(crate) fn edit(&mut self, edit: &Edit) {
         match edit {
-            Edit::Add(seed) => self.add(seed),
+            Edit::Add(seed) => drop(self.add(seed)),
+            Edit::AddCycle(seeds) => self.add_cycle(seeds),
             Edit::Remove(at) => {
                 if let Some(number) = self.pick(*at) {
                     self.items.remove(&number);
@@ -231,7 +234,20 @@ impl Sketch {
         self.items.keys().map(|number| self.address(*number)).collect()
     }
 
-    fn add(&mut self, seed: &Seed) {
+    fn add_cycle(&mut self, [told, teller]: &[Seed; 2]) {
+        let told = self.add(told);
+        let teller = self.add(teller);
+        let link = self.items.get_mut(&teller).unwrap();
+        // By an input that can be exchanged, or by one that cannot.
+        if link.size.is_multiple_of(2) {
+            link.host = Some(told)
+        } else {
+            link.needs = Some(told)
+        }
+        self.items.get_mut(&told).unwrap().bound = Some((teller, Said::Url));
+    }
+
+    fn add(&mut self, seed: &Seed) -> usize {
         let number = (0..).find(|number| !self.items.contains_key(number)).unwrap();
         let serial = Serial(self.added);
         self.added += 1;
@@ -254,6 +270,7 @@ impl Sketch {
             delete_first: seed.delete_first,
         };
         self.items.insert(number, item);
+        number
     }
 
     fn rename(&mut self, from: usize) {

@@ -2,8 +2,8 @@
 
 use trueup_core::{Value, value};
 use trueup_provider::{
-    Context, Converge, Crud, Current, Found, Inputs, NativeProvider, Outputs, Ownership, Prior, Recovery,
-    Registry, Result, Sightings,
+    Context, Converge, Crud, Current, Diff, Found, Inputs, NativeProvider, Outputs, Ownership, PlanHook,
+    Prior, Recovery, Registry, Result, Sightings,
 };
 
 use super::cloud::{Cloud, FaultEffect, HOME, Kind, Object, ObjectId, Operation, Spec};
@@ -231,6 +231,17 @@ macro_rules! convergent {
 
             async fn delete(&self, context: &Context<Account>, output: &Shown) -> Result<()> {
                 delete(context, output.id).await
+            }
+
+            // A page that was found says by its colour whether it can stay.
+            fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
+                let Some(prior) = request.prior.as_ref().filter(|_| Self::KIND == Kind::Page) else {
+                    return Ok(());
+                };
+                if request.current.colour.known().is_some_and(|wanted| *wanted != prior.outputs.colour) {
+                    plan.replace("colour");
+                }
+                Ok(())
             }
 
             fn stub(_: &$view) -> Option<Value> {
