@@ -15,6 +15,7 @@ mod hold;
 mod order;
 mod saved;
 mod sketch;
+mod trouble;
 
 use proptest::prelude::ProptestConfig;
 use trueup_test_servers::sized;
