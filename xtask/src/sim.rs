@@ -26,7 +26,9 @@ pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
     cargo::run(workspace::linted(repository)?.arg("test").args(PACKAGE).arg("--tests"))
 }
 
-/// The whole crash table, thousands of seeds, and every planted bug.
+/// The whole crash table, thousands of seeds, and every planted bug; and those bugs that the engine's laws find.
 pub(crate) fn long_test(repository: &Repository) -> Result<(), Failure> {
-    cargo::run(cargo(&repository.root).arg("test").args(FAST).args(PACKAGE).arg("--tests"))
+    cargo::run(cargo(&repository.root).arg("test").args(FAST).args(PACKAGE).arg("--tests"))?;
+    let laws = ["test", "--package", "trueup-engine", "--features", "mutations", "--test", "tests", "laws::"];
+    cargo::run(workspace::linted(repository)?.args(laws))
 }

@@ -100,10 +100,11 @@ fn begin_generation(
         same && current.status != Status::Deleting
     });
     check_distinct(record.generations(), &generation)?;
-    if let Some(current) = record.current.take() {
+    if let Some(mut current) = record.current.take() {
         if current.object.is_none() {
             return Err("nothing is known of the current generation, so it cannot be deposed");
         }
+        remember_uses(&mut current, &record.meta);
         // What was under way with it no longer matters: it will be deleted.
         record.deposed.push(given_up(current));
     }
@@ -121,13 +122,29 @@ fn is_older(record: &Record, number: u64) -> bool {
 /// Takes in what the program says. What was made before, and follows nothing new, may still use what it said then.
 fn say(record: &mut Record, meta: &Metadata) {
     if record.meta.dependencies != meta.dependencies || record.meta.circular != meta.circular {
-        for generation in record.deposed.iter_mut().chain(&mut record.current) {
-            // Bindings that went in circles gave way then, and do from now on.
-            let used = || record.meta.firm_dependencies().cloned().collect();
-            generation.dependencies.get_or_insert_with(used);
+        for generation in &mut record.deposed {
+            generation.dependencies.get_or_insert_with(|| firm_dependencies(&record.meta));
+        }
+        if let Some(current) = &mut record.current {
+            current.dependencies.get_or_insert_default();
+            remember_uses(current, &record.meta);
         }
     }
     record.meta = meta.clone();
+}
+
+/// Adds what the program says to what a generation used before: an update that failed may have given it either.
+fn remember_uses(generation: &mut Generation, meta: &Metadata) {
+    if let Some(used) = &mut generation.dependencies {
+        used.extend(firm_dependencies(meta));
+        used.sort();
+        used.dedup();
+    }
+}
+
+/// Bindings that went in circles gave way then, and do from now on.
+fn firm_dependencies(meta: &Metadata) -> Vec<Address> {
+    meta.firm_dependencies().cloned().collect()
 }
 
 /// Takes a found object for the one whose create was under way.

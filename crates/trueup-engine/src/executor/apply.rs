@@ -12,7 +12,8 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
-    LookupRequest, Observed, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, State,
+    LookupRequest, Observed, Ownership, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
+    State,
 };
 use trueup_state::{Attempt, Generation, Record, Status, Step};
 
@@ -128,11 +129,23 @@ impl Applying<'_> {
 
     /// Takes an object that was found into state (ADOPT-2).
     pub(super) async fn adopt(&self, found: FoundObject) -> Result<State, Trouble> {
+        self.hold(&found.state);
         let meta = self.resource.meta.clone();
         let steps = found.adopted(&self.address, &meta, self.run.fresh_token());
         self.held.steps(self.run, steps).await?;
         self.run.emit(Some(&self.address), EventKind::Adopted);
         Ok(found.state)
+    }
+
+    /// Notes that this resource holds an object, so that no other takes it.
+    fn hold(&self, object: &State) {
+        let holder = ObjectHolder {
+            address: self.address.clone(),
+            provider: self.held.provider(),
+            configuration: self.run.recorded.number(&self.config),
+            inputs: Some(self.desired.effective.clone()),
+        };
+        self.resource.holders.note(holder, object);
     }
 
     /// Whether what was absent when the plan looked may be there by now: others had time, for as long as this run waited
@@ -163,10 +176,14 @@ impl Applying<'_> {
     async fn sighted(&self, interrupted: bool) -> Result<Option<FoundObject>, Failure> {
         let mut origins = vec![self.held.origin()];
         origins.extend(self.resource.origins.iter().filter(|_| self.record().is_none()).cloned());
-        let mut refused = None;
+        let (mut refused, mut foreign) = (None, None);
         for origin in origins {
             match self.sighted_as(interrupted, origin).await {
                 Ok(None) => {}
+                // Its own object, under another address that it had, comes before somebody else's under this one.
+                Ok(Some(found)) if found.foreign => {
+                    foreign.get_or_insert(found);
+                }
                 // What is not its own under one address may be under another that it had.
                 Err(failure) if failure.class == FailureClass::AlreadyExists => {
                     refused.get_or_insert(failure);
@@ -174,7 +191,10 @@ impl Applying<'_> {
                 sighted => return sighted,
             }
         }
-        refused.map_or(Ok(None), Err)
+        match (foreign, refused) {
+            (None, Some(failure)) => Err(failure),
+            (foreign, _) => Ok(foreign),
+        }
     }
 
     /// The same under the names that follow from one address.
@@ -206,8 +226,9 @@ impl Applying<'_> {
         let holders = &self.resource.holders;
         holders.refuse_held(spot, &self.address, &sighting.state, record.as_deref()).await?;
         let number = sighting.ownership.generation().unwrap_or(context.generation);
+        let foreign = sighting.ownership == Ownership::Unowned;
         let state = sighting.state;
-        Ok(Some(FoundObject { state, number, slot, origin, older, sought }))
+        Ok(Some(FoundObject { state, number, slot, origin, older, sought, foreign }))
     }
 
     /// The same of an object that must be there and may not be visible yet.
@@ -594,13 +615,7 @@ impl Applying<'_> {
             }
         }
         let outputs = settled.outputs.clone();
-        let holder = ObjectHolder {
-            address: self.address.clone(),
-            provider: self.held.provider(),
-            configuration: self.run.recorded.number(&self.config),
-            inputs: Some(self.desired.effective.clone()),
-        };
-        self.resource.holders.note(holder, &settled);
+        self.hold(&settled);
         self.held.step(self.run, Step::Settled { number, object: settled }).await?;
         self.run.emit(Some(&self.address), EventKind::Completed(operation));
         Ok(outputs)

@@ -186,10 +186,17 @@ impl Run<'_> {
         match attempts.after(failure.clone(), &*self.clock) {
             Next::GiveUp(failure) => Err(failure),
             Next::Again { wait, pending } => {
+                let failed = failure.clone();
                 let wait_ms = wait.as_millis() as u64;
                 let kind = EventKind::Retry { operation, attempts: attempts.made(), wait_ms, failure };
                 self.emit(Some(address), kind);
-                self.clock.sleep(wait).await;
+                let stopped = std::pin::pin!(self.cancellation.finish.cancelled());
+                match select(stopped, self.clock.sleep(wait)).await {
+                    // What is under way is seen through; another attempt is not under way yet.
+                    Either::Left(_) if pending.is_none() => return Err(failed),
+                    Either::Left(((), rest)) => rest.await,
+                    Either::Right(_) => {}
+                }
                 Ok(pending)
             }
         }

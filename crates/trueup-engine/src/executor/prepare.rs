@@ -206,6 +206,21 @@ pub(super) fn hold_premise(node: &Node<'_>, now: &InputValues) -> Result<(), Fai
     Err(Failure::new(FailureClass::Conflict, message).hint("plan again"))
 }
 
+/// Refuses bindings that come out otherwise than they were planned for what stays as it is.
+pub(super) fn hold_bindings(node: &Node<'_>, now: &[Binding]) -> Result<(), Failure> {
+    let differs = |planned: &Binding| {
+        let now = now.iter().find(|it| it.key == planned.key);
+        planned.payload.is_wholly_known() && now.is_some_and(|now| !now.payload.same(&planned.payload))
+    };
+    match node.bindings.iter().find(|planned| differs(planned)) {
+        None => Ok(()),
+        Some(Binding { key, .. }) => {
+            let message = format!("its binding `{key}` has another payload than was planned");
+            Err(Failure::new(FailureClass::Conflict, message).hint("plan again"))
+        }
+    }
+}
+
 /// Where inputs that were known differ, equivalent ones left aside.
 fn broken_premises(node: &Node<'_>, planned: &InputValues, now: &InputValues) -> Vec<Change> {
     // A type judges values that it can decode: where the plan knew less, it is given what there is now.

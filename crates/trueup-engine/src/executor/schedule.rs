@@ -257,8 +257,12 @@ impl Progress<'_> {
             // What a saved plan does not look at again stays all the same; what the run was told to leave out may not.
             .filter(|at| (draft.selection.contains(*at) || !draft.selection.is_partial()) && kept(at))
             .filter_map(|at| {
+                let node = &draft.nodes[at];
                 let now = prepare::resolved_inputs(draft, at)?;
-                prepare::hold_premise(&draft.nodes[at], &now).err().map(|failure| (at, failure))
+                let (_, bindings) = prepare::resolved(draft, at)?;
+                let held =
+                    prepare::hold_premise(node, &now).and_then(|()| prepare::hold_bindings(node, &bindings));
+                held.err().map(|failure| (at, failure))
             })
             .collect();
         for (at, failure) in stale {

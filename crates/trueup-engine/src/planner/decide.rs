@@ -9,8 +9,8 @@ use trueup_core::{Address, Diagnostic, Diagnostics, Failure, FailureClass, Path,
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
     Binding, CallContext, Configured, DataRequest, FailedCreate, ImportRequest, Imported, InputValues,
-    LookupRequest, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting, State,
-    Verdict,
+    LookupRequest, Ownership, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting,
+    State, Verdict,
 };
 use trueup_state::{Generation, Record, Status};
 
@@ -475,7 +475,7 @@ impl Case<'_> {
     /// What someone named by its id, for this generation and slot.
     fn found_by_id(&self, state: State, number: u64, slot: u64) -> FoundObject {
         let (origin, sought) = (self.draft.origin(self.at), self.desired.clone());
-        FoundObject { state, number, slot, origin, older: Vec::new(), sought }
+        FoundObject { state, number, slot, origin, older: Vec::new(), sought, foreign: false }
     }
 
     /// An object that is recorded.
@@ -628,10 +628,14 @@ impl Case<'_> {
             return Ok(Looked::Later);
         }
         let origins = self.draft.origins(self.sources.program, self.at);
-        let mut refused = None;
+        let (mut refused, mut foreign) = (None, None);
         for origin in origins {
             match self.look_as(inputs, config, window, origin).await {
                 Ok(Looked::Nothing) => {}
+                // Its own object, under another address that it had, comes before somebody else's under this one.
+                Ok(Looked::Found(found)) if found.foreign => {
+                    foreign.get_or_insert(found);
+                }
                 // What is not its own under one address may be under another that it had.
                 Err(failure) if failure.class == FailureClass::AlreadyExists => {
                     refused.get_or_insert(failure);
@@ -639,7 +643,11 @@ impl Case<'_> {
                 looked => return looked,
             }
         }
-        refused.map_or(Ok(Looked::Nothing), Err)
+        match (foreign, refused) {
+            (Some(found), _) => Ok(Looked::Found(found)),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Ok(Looked::Nothing),
+        }
     }
 
     /// The same under the names that follow from one address.
@@ -676,8 +684,10 @@ impl Case<'_> {
             Some(Chosen { sighting, slot, older }) => {
                 self.refuse_held(&sighting.state, Some(&inputs.effective), record).await?;
                 let number = sighting.ownership.generation().unwrap_or(context.generation);
+                let foreign = sighting.ownership == Ownership::Unowned;
                 let (state, sought) = (sighting.state, inputs.clone());
-                Ok(Looked::Found(Box::new(FoundObject { state, number, slot, origin, older, sought })))
+                let found = FoundObject { state, number, slot, origin, older, sought, foreign };
+                Ok(Looked::Found(Box::new(found)))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trueup_core::{Diagnostic, Diagnostics, Value};
 
-use super::node::Node;
+use super::node::{Node, Start};
 use super::{Draft, Sources};
 use crate::mutations::planted;
 use crate::plan::Action;
@@ -16,6 +16,7 @@ pub(super) fn guard(sources: &Sources<'_>, draft: &Draft) -> Result<(), Diagnost
         diagnostics.extend(unknown_class(sources, node));
     }
     diagnostics.extend(shared_identities(draft));
+    diagnostics.extend(found_twice(draft));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
@@ -74,6 +75,26 @@ fn shared_identities(draft: &Draft) -> Vec<Diagnostic> {
         known.push(node);
     }
     found
+}
+
+/// ADOPT-4: two resources that found one object, as after a move whose state was lost.
+fn found_twice(draft: &Draft) -> Vec<Diagnostic> {
+    let mut finders: BTreeMap<(&str, Value), Vec<&Node>> = BTreeMap::new();
+    let mut twice = Vec::new();
+    for node in &draft.nodes {
+        let Start::Adopt(found) = &node.decision.start else { continue };
+        let Some(identity) = &found.state.identity else { continue };
+        let known = finders.entry((node.address.type_name(), identity.clone())).or_default();
+        if let Some(other) = known.iter().find(|other| are_in_one_place(other, node)) {
+            let (one, two) = (&other.address, &node.address);
+            let hint =
+                format!("say whose it is: `trueup import {one} ID`, or the same for {two}; then deploy");
+            let summary = format!("{one} and {two} find the same object: {identity}");
+            twice.push(Diagnostic::error(summary).about(two.to_string()).hint(hint));
+        }
+        known.push(node);
+    }
+    twice
 }
 
 /// Whether objects of one identity would be in the same place. Where nobody can tell, configurations of one name count as

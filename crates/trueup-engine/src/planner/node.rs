@@ -101,6 +101,8 @@ pub(crate) struct FoundObject {
     pub(crate) older: Vec<(State, u64, u64)>,
     /// The inputs that it was looked for by.
     pub(crate) sought: InputValues,
+    /// Whether it was somebody else's.
+    pub(crate) foreign: bool,
 }
 
 #[cfg(feature = "mutations")]

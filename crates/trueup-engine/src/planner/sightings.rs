@@ -53,8 +53,10 @@ impl SlotSightings {
         let sightings =
             sightings.map(|seen| seen.into_iter().map(|it| self.identified(it)).collect::<Vec<_>>());
         self.unable = sightings.is_none();
-        // What has no generation is not told apart from what another slot may hold: then the first slot counts alone.
-        let is_over = sightings.as_ref().is_none_or(|seen| seen.iter().any(|it| generation(it).is_none()));
+        // What is its own and has no generation is not told apart from what another slot may hold: then the first slot
+        // counts alone.
+        let untold = |it: &Sighting| generation(it).is_none() && it.ownership != Ownership::Unowned;
+        let is_over = sightings.as_ref().is_none_or(|seen| seen.iter().any(untold));
         let before = self.found.len();
         for sighting in sightings.unwrap_or_default() {
             let same = |(known, _): &(Sighting, u64)| {
@@ -84,10 +86,15 @@ impl SlotSightings {
         interrupted: bool,
         address: &Address,
     ) -> Result<Vec<(Sighting, u64)>, Failure> {
-        match interrupted && self.unable && self.found.is_empty() {
-            true => Err(outcome_unknown(&address.to_string())),
-            false => Ok(self.found),
+        if interrupted && self.unable && self.found.is_empty() {
+            return Err(outcome_unknown(&address.to_string()));
         }
+        let mut found = self.found;
+        if found.iter().any(|(sighting, _)| generation(sighting).is_some()) {
+            // Somebody else's object in the way of its first name is none of its own.
+            found.retain(|(sighting, _)| sighting.ownership != Ownership::Unowned);
+        }
+        Ok(found)
     }
 }
 

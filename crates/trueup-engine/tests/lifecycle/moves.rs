@@ -205,3 +205,17 @@ fn a_move_cut_off_anywhere_keeps_the_order_of_deletes() {
         }
     }
 }
+
+/// ADOPT-4: without the state nobody knows which of the two it is, and it must not become both.
+#[test]
+fn an_object_that_two_resources_find_is_given_to_neither() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let mut lost = Bench::new();
+    lost.world = bench.world.clone();
+    let both = moved(program([thing("a", 1), thing("z", 1)]), &[("w_thing.a", "w_thing.z")]);
+    let told = lost.refused(&both);
+    assert!(told.contains("w_thing.a and w_thing.z find the same object"), "{told}");
+    assert!(told.contains("trueup import"), "{told}");
+    assert_eq!(lost.world.cloud().things.len(), 1);
+}

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::{Duration, SystemTime};
 
 use trueup_core::{Failure, FailureClass};
-use trueup_engine::{Action, Outcome};
+use trueup_engine::{Action, Cancellation, Outcome};
 use trueup_program::Timeouts;
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Prior, Recovery, Registry,
@@ -215,4 +215,53 @@ fn a_create_whose_place_is_taken_stays_open_while_nobody_can_look() {
     DENYING.set(false);
     bench.deployed(&declared);
     assert_eq!(MADE.with_borrow(Vec::len), 1);
+}
+
+/// Cancels the run while it is created, and is not ready yet.
+#[derive(Inputs)]
+struct Stopping {
+    #[trueup(inject)]
+    cancellation: Cancellation,
+}
+
+#[derive(Outputs)]
+struct StoppingOutput {}
+
+impl Crud for Stopping {
+    type Output = StoppingOutput;
+    type Config = NoConfig;
+
+    async fn create(&self, _: &Context<NoConfig>) -> Result<StoppingOutput> {
+        self.cancellation.finish();
+        Err(Error::retryable("not yet"))
+    }
+
+    async fn read(&self, _: &Context<NoConfig>, _: &StoppingOutput) -> Result<StoppingOutput> {
+        Err(Error::not_found("it was never made"))
+    }
+
+    async fn update(&self, _: &Context<NoConfig>, _: &Prior<Self>) -> Result<StoppingOutput> {
+        Ok(StoppingOutput {})
+    }
+
+    async fn delete(&self, _: &Context<NoConfig>, _: &StoppingOutput) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// APPLY-11, RETRY-1: another attempt is not under way yet.
+#[test]
+fn a_cancelled_run_makes_no_further_attempt() {
+    let mut bench = Bench::new();
+    let cancellation = bench.cancellation.clone();
+    let provider = NativeProvider::new("o").crud_with::<Stopping>("stopping", move || cancellation.clone());
+    bench.others = Registry::new().with(provider);
+    let before = bench.now();
+    let report = bench.deploy(&program([resource("o_stopping.a", [])]));
+    let Some(Outcome::Failed(failure)) = report.outcome("o_stopping.a") else {
+        panic!("{:?}", report.outcomes)
+    };
+    assert_eq!(failure.message, "not yet");
+    assert_eq!(bench.now(), before, "it does not wait");
+    assert!(bench.records().is_empty(), "nothing came of it");
 }

@@ -226,8 +226,7 @@ impl Books {
         Ok(id)
     }
 
-    /// Changes an object. An update that fails changes all but what the object uses: DELETE-1 does not hold yet for a
-    /// generation that is replaced after such an update.
+    /// Changes an object.
     pub(super) fn update(
         &mut self,
         (id, region): (ObjectId, u64),
@@ -242,8 +241,7 @@ impl Books {
         if spec.replaces(object) {
             self.mistakes.push(format!("{} changes {:?} in place to {spec:?}", context.address, object.spec));
         }
-        let (needs, host) = (object.spec.needs, object.spec.host);
-        object.spec = if fails { Spec { needs, host, ..spec } } else { spec };
+        object.spec = spec;
         object.tags = context.tags();
         object.complete = true;
         object.seal += u64::from(restamped);

@@ -279,11 +279,9 @@ impl Course {
                 _ => CallContext::new("stack", "test", address.clone()).physical_name(),
             };
             let mut books = self.cloud.books();
-            // One that lost its record has an object of its own, perhaps under another name; and two that had one address
-            // look under one name.
-            let owns = |object: &Object| object.tags.get("trueup:address") == Some(&address.to_string());
+            // Two that had one address look under one name.
             let is_new = !recorded.contains(&address) && !self.sketch.has_history(&address);
-            let is_taken = books.objects.values().any(|object| object.name == name || owns(object));
+            let is_taken = books.objects.values().any(|object| object.name == name);
             if item.kind.is_found_by_name() && is_new && !is_taken {
                 let spec = Spec { size: 7, colour: "grey".to_owned(), ..Spec::default() };
                 let (kind, tags) = (item.kind, BTreeMap::new());

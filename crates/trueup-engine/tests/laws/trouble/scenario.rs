@@ -138,13 +138,8 @@ fn said(troubles: &[Trouble], chance: f64) -> impl Strategy<Value = Option<(usiz
     perhaps(chance, (any_one(), said))
 }
 
-/// The payload of a binding. It copies urls alone: UNKNOWN-13 does not hold for bindings yet.
-fn payload(chance: f64) -> impl Strategy<Value = Option<(usize, Said)>> {
-    said(&[], chance)
-}
-
 fn seed(troubles: &[Trouble]) -> impl Strategy<Value = Seed> + use<> {
-    let bound = payload(if troubles.contains(&Trouble::Bindings) { 0.5 } else { 0.0 });
+    let bound = said(troubles, if troubles.contains(&Trouble::Bindings) { 0.5 } else { 0.0 });
     let links = (link(0.3), link(0.25), said(troubles, 0.3), link(0.1), bound);
     let own = (prop::sample::select(&Kind::ALL), 1..5u64, 0..COLOURS.len(), prop::bool::weighted(0.12));
     (own, links).prop_map(|((kind, size, colour, delete_first), (needs, host, note, after, bound))| Seed {
@@ -175,7 +170,11 @@ fn edit(troubles: &[Trouble]) -> impl Strategy<Value = Edit> + use<> {
             edits.push((weight, strategy));
         }
     };
-    also(Trouble::Bindings, 3, (any_one(), payload(0.7)).prop_map(|(at, to)| Edit::Bind(at, to)).boxed());
+    also(
+        Trouble::Bindings,
+        3,
+        (any_one(), said(troubles, 0.7)).prop_map(|(at, to)| Edit::Bind(at, to)).boxed(),
+    );
     let cycle =
         (seed(troubles), seed(troubles)).prop_map(|(told, teller)| Edit::AddCycle(Box::new([told, teller])));
     also(Trouble::Bindings, 2, cycle.boxed());
