@@ -28,7 +28,7 @@ pub(crate) fn found_by(planted: Mutation) -> Source {
         Mutation::AdoptUnowned => Source::Large(7),
         Mutation::TellSecrets => Source::Row(0),
         Mutation::IgnoreGrant => Source::Large(9),
-        Mutation::TrustEarlyAbsence => Source::Large(133),
+        Mutation::TrustEarlyAbsence => Source::Large(17),
         Mutation::ForgetLease => Source::Large(3),
         Mutation::TrustOldAbsence => Source::Row(3),
         Mutation::TrustAttempt => Source::Row(84),
