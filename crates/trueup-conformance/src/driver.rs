@@ -39,18 +39,26 @@ impl Driver {
         let name = provider.name().to_owned();
         let cannot_configure =
             |failure: Failure| Diagnostic::error(format!("cannot configure `{name}`: {failure}"));
+        let registry = Registry::new().with(provider);
+        let provider = registry.provider(&name).ok_or_else(|| Diagnostic::error("it has no name"))?;
         let schema = provider.config_schema().await.map_err(cannot_configure)?;
         let checked = schema.check(config, &name);
         if checked.diagnostics.has_errors() {
             return Err(checked.diagnostics);
         }
         let config = schema.with_defaults(&checked.value);
-        let config = provider.configure(&config).await.map_err(cannot_configure)?;
-        let handler = Registry::new().with(provider).resource(type_name).await?;
+        let configured = provider.configure(&config).await.map_err(cannot_configure)?;
+        let config = configured.with_value(config);
+        let handler = registry.resource(type_name).await?;
         let address =
             Address::resource(type_name, "it").map_err(|error| Diagnostic::error(error.to_string()))?;
         let context = CallContext::new("conformance", "test", address);
         Ok(Driver { handler, config, context, patient: false })
+    }
+
+    /// The secrets in the provider's configuration.
+    pub(crate) fn config_secrets(&self) -> Vec<&str> {
+        self.config.value().secret_texts()
     }
 
     /// The type.

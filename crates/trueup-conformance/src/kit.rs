@@ -194,7 +194,7 @@ impl Kit {
     }
 
     /// A text that the inputs hold in secret fields only: it must not appear anywhere in the clear, be it in a plan, in
-    /// what was made, looked up or reported, or in a failure.
+    /// what was made, looked up or reported, or in a failure. Nor must the secrets in the provider's configuration.
     #[must_use]
     pub fn secret(mut self, canary: impl Into<String>) -> Self {
         self.canary = Some(canary.into());

@@ -95,14 +95,10 @@ impl Failure {
         Failure { class, message: message.into(), path: None, hints: Vec::new(), diagnostics }
     }
 
-    /// The same failure without any text that stands at a secret position of these values: a provider's words may
-    /// quote what it was given.
-    #[must_use]
-    pub fn without_secrets_of<'a>(mut self, values: impl IntoIterator<Item = &'a Value>) -> Self {
-        let secrets = SecretTexts::of(values);
+    /// Takes secrets out of its texts: a provider's words may quote what it was given.
+    pub fn conceal(&mut self, secrets: &SecretTexts) {
         std::iter::once(&mut self.message).chain(&mut self.hints).for_each(|told| secrets.conceal(told));
         self.diagnostics = secrets.concealed(std::mem::take(&mut self.diagnostics));
-        self
     }
 
     /// Says which input is at fault.

@@ -1,5 +1,9 @@
 //! Words of others without the secrets that they were given: a provider may quote them.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::value::Value;
 
@@ -8,18 +12,16 @@ const SECRET_LENGTH_MIN: usize = 4;
 
 /// The texts at secret positions of some values.
 #[derive(Clone, Debug, Default)]
-pub struct SecretTexts(Vec<String>);
+// Longest first: a secret inside a longer one must not leave the rest of that one behind.
+pub struct SecretTexts(BTreeSet<(Reverse<usize>, String)>);
 
 impl SecretTexts {
     /// Those of these values.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Self {
         let texts = values.into_iter().flat_map(Value::secret_texts);
         // Shorter texts would be found in the middle of ordinary words.
-        let mut texts: Vec<String> =
-            texts.filter(|text| text.len() >= SECRET_LENGTH_MIN).map(str::to_owned).collect();
-        // A secret inside a longer one must not leave the rest of that one behind.
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        SecretTexts(texts)
+        let texts = texts.filter(|text| text.len() >= SECRET_LENGTH_MIN);
+        SecretTexts(texts.map(|text| (Reverse(text.len()), text.to_owned())).collect())
     }
 
     /// Whether there are none.
@@ -27,13 +29,24 @@ impl SecretTexts {
         self.0.is_empty()
     }
 
+    /// Adds others.
+    pub fn add(&mut self, others: SecretTexts) {
+        self.0.extend(others.0);
+    }
+
     /// Takes them out of a text.
     pub fn conceal(&self, told: &mut String) {
-        for secret in self.0.iter().filter(|secret| !secret.is_empty()) {
-            if told.contains(secret.as_str()) {
-                *told = told.replace(secret.as_str(), "(secret)");
-            }
+        if let Cow::Owned(concealed) = self.concealed_text(told) {
+            *told = concealed;
         }
+    }
+
+    /// A text without them.
+    pub fn concealed_text<'t>(&self, told: &'t str) -> Cow<'t, str> {
+        self.0.iter().fold(Cow::Borrowed(told), |told, (_, secret)| match told.contains(secret.as_str()) {
+            true => Cow::Owned(told.replace(secret.as_str(), "(secret)")),
+            false => told,
+        })
     }
 
     /// A diagnostic without them.

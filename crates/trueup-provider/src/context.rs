@@ -7,14 +7,17 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
-use trueup_core::{Address, Diagnostic, Diagnostics, SecretTexts, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Value};
 
 use crate::clock::{Clock, RuntimeClock};
+use crate::guard::Given;
 use crate::identity::{IdempotencyToken, NameRules, Owner, Ownership, physical_name};
+use crate::provider::Configured;
 
 /// The call, and the provider's configuration. Dereferences to [`CallContext`].
 pub struct Context<C = NoConfig> {
     config: Arc<C>,
+    given: Value,
     call: CallContext,
 }
 
@@ -52,12 +55,26 @@ pub struct CallContext {
 impl<C> Context<C> {
     /// A context with this configuration.
     pub fn new(config: Arc<C>, call: CallContext) -> Self {
-        Context { config, call }
+        Context { config, given: Value::NULL, call }
+    }
+
+    /// The context of a call with what the provider was made ready with; `None` if that is of another type.
+    pub(crate) fn of(configured: &Configured, call: CallContext) -> Option<Self>
+    where
+        C: Send + Sync + 'static,
+    {
+        Some(Context { config: configured.shared()?, given: configured.given().clone(), call })
     }
 
     /// The provider's configuration.
     pub fn config(&self) -> &C {
         &self.config
+    }
+
+    /// What the provider was configured with, in which secrets bear their marks. For types that mark those outputs as
+    /// secret that repeat one.
+    pub fn config_value(&self) -> &Value {
+        &self.given
     }
 }
 
@@ -108,21 +125,14 @@ impl CallContext {
         (self.progress)(doing);
     }
 
-    /// The same, for a call whose words may quote the secrets in these values.
+    /// The same, for a call whose words may quote secrets of what it was given.
     #[must_use]
-    pub(crate) fn concealing<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> CallContext {
-        let secrets = SecretTexts::of(values);
+    pub(crate) fn concealing(&self, given: &Given) -> CallContext {
         let mut context = self.clone();
-        if !secrets.is_empty() {
-            let (warnings, concealed) = (self.warnings.clone(), secrets.clone());
-            context.warnings = Arc::new(move |warning| warnings(concealed.concealed_in(warning)));
-            let progress = self.progress.clone();
-            context.progress = Arc::new(move |doing| {
-                let mut told = doing.to_owned();
-                secrets.conceal(&mut told);
-                progress(&told);
-            });
-        }
+        let (warnings, warned) = (self.warnings.clone(), given.clone());
+        context.warnings = Arc::new(move |warning| warnings(warned.secrets().concealed_in(warning)));
+        let (progress, given) = (self.progress.clone(), given.clone());
+        context.progress = Arc::new(move |doing| progress(&given.secrets().concealed_text(doing)));
         context
     }
 

@@ -14,6 +14,7 @@ mod contract;
 #[doc(hidden)]
 pub mod derive_support;
 mod error;
+mod guard;
 mod handler;
 mod identity;
 mod ignored;
@@ -33,6 +34,7 @@ pub use contract::{
     PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,
 };
 pub use error::{Error, OrAbsent, Result};
+pub use guard::KnownSecrets;
 pub use handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
     FailedCreate, HeldOpen, ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened,

@@ -8,6 +8,7 @@ use trueup_core::schema::{Block, Presence};
 use trueup_core::{Diagnostics, Failure, FailureClass, Severity, Value};
 
 use crate::clock::BoxFuture;
+use crate::guard::KnownSecrets;
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::provider::{Configured, Provider, ProviderFunction};
 
@@ -169,5 +170,9 @@ impl Provider for PresetProvider {
 
     fn is_typed(&self) -> bool {
         self.provider.is_typed()
+    }
+
+    fn known_secrets(&self) -> Option<&KnownSecrets> {
+        self.provider.known_secrets()
     }
 }

@@ -14,6 +14,7 @@ use crate::clock::BoxFuture;
 use crate::context::NoConfig;
 use crate::contract::{Converge, Crud, DataSource, Inputs};
 use crate::error::Result;
+use crate::guard::KnownSecrets;
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::native::{ConvergeHandler, CrudHandler, DataSourceHandler};
 
@@ -88,10 +89,15 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Whether its types are typed Rust, so that their answers match their schemas and their errors tell no secrets.
-    /// What others answer is checked.
+    /// Whether its types are typed Rust, so that their answers match their schemas. What others answer is checked.
     fn is_typed(&self) -> bool {
         false
+    }
+
+    /// Where the provider wants to learn of the secrets in whatever it is given, before it is called. For those that
+    /// print outside of any call, as plugins do to their logs.
+    fn known_secrets(&self) -> Option<&KnownSecrets> {
+        None
     }
 }
 
@@ -110,20 +116,31 @@ pub struct Configured(Arc<Configuration>);
 struct Configuration {
     provider: SmolStr,
     content: Arc<dyn Any + Send + Sync>,
+    given: Value,
     value: Value,
 }
 
 impl Configured {
     /// Wraps what the provider's types expect.
     pub fn new(provider: impl Into<SmolStr>, content: Arc<dyn Any + Send + Sync>) -> Self {
-        Configured(Arc::new(Configuration { provider: provider.into(), content, value: Value::NULL }))
+        let (provider, given, value) = (provider.into(), Value::NULL, Value::NULL);
+        Configured(Arc::new(Configuration { provider, content, given, value }))
     }
 
-    /// The same, with what the provider was given; the engine notes it.
+    /// The same, with what the program says of it; the engine notes it.
     #[must_use]
     pub fn with_value(self, value: Value) -> Self {
-        let Configuration { provider, content, .. } = &*self.0;
-        Configured(Arc::new(Configuration { provider: provider.clone(), content: content.clone(), value }))
+        let Configuration { provider, content, given, .. } = &*self.0;
+        let (provider, content, given) = (provider.clone(), content.clone(), given.clone());
+        Configured(Arc::new(Configuration { provider, content, given, value }))
+    }
+
+    /// The same, with all that the provider was given; the guard notes it.
+    #[must_use]
+    pub(crate) fn with_given(self, given: Value) -> Self {
+        let Configuration { provider, content, value, .. } = &*self.0;
+        let (provider, content, value) = (provider.clone(), content.clone(), value.clone());
+        Configured(Arc::new(Configuration { provider, content, given, value }))
     }
 
     /// The name of the provider.
@@ -131,9 +148,14 @@ impl Configured {
         &self.0.provider
     }
 
-    /// What the provider was given.
+    /// What the program says of it: what is recorded.
     pub fn value(&self) -> &Value {
         &self.0.value
+    }
+
+    /// All that the provider was given, presets included.
+    pub(crate) fn given(&self) -> &Value {
+        &self.0.given
     }
 
     /// The content, if it is of this type.

@@ -9,9 +9,8 @@ use trueup_core::{Diagnostic, Failure, nearest};
 
 use crate::clock::BoxFuture;
 use crate::error::Result;
-use crate::handler::{
-    DataHandler, EphemeralHandler, Guarded, GuardedData, GuardedEphemeral, ResourceHandler,
-};
+use crate::guard::GuardedProvider;
+use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::preset::{Preset, PresetProvider};
 use crate::provider::Provider;
 use crate::provider_address::provider_named;
@@ -31,7 +30,7 @@ pub trait ProviderSource: Send + Sync {
     }
 }
 
-/// The providers that a program can use.
+/// The providers that a program can use. Each is guarded: it and its types tell none of the secrets they are given.
 #[derive(Clone, Default)]
 pub struct Registry {
     providers: IndexMap<SmolStr, Arc<dyn Provider>>,
@@ -61,7 +60,7 @@ impl Registry {
     #[must_use]
     pub fn with_shared(mut self, provider: Arc<dyn Provider>) -> Self {
         let name = SmolStr::new(provider.name());
-        let before = self.providers.insert(name.clone(), provider);
+        let before = self.providers.insert(name.clone(), Arc::new(GuardedProvider::new(provider)));
         assert!(before.is_none(), "the provider `{name}` is registered twice");
         self
     }
@@ -98,7 +97,11 @@ impl Registry {
     /// The provider of this name.
     pub fn provider(&self, name: &str) -> Option<Arc<dyn Provider>> {
         let registered = self.providers.get(name).cloned();
-        let provider = registered.or_else(|| self.source.as_ref()?.provider(name))?;
+        let provider = registered.or_else(|| {
+            let found = self.source.as_ref()?.provider(name)?;
+            Some(Arc::new(GuardedProvider::new(found)))
+        })?;
+        // Around the guard, which has to know of secrets in a preset.
         match self.presets.get(name) {
             Some(preset) => Some(Arc::new(PresetProvider::new(provider, preset.clone()))),
             None => Some(provider),
@@ -152,8 +155,7 @@ impl Registry {
     ) -> Result<Arc<dyn ResourceHandler>, Diagnostic> {
         let provider = self.provider_for(configuration, type_name, "resource type")?;
         match provider.resource(type_name).await {
-            Ok(Some(handler)) if provider.is_typed() => Ok(handler),
-            Ok(Some(handler)) => Ok(Arc::new(Guarded(handler))),
+            Ok(Some(handler)) => Ok(handler),
             Ok(None) => {
                 Err(unknown_type(&*provider, type_name, "resource type", provider.resource_types().await))
             }
@@ -174,8 +176,7 @@ impl Registry {
     ) -> Result<Arc<dyn DataHandler>, Diagnostic> {
         let provider = self.provider_for(configuration, type_name, "data source")?;
         match provider.data_source(type_name).await {
-            Ok(Some(handler)) if provider.is_typed() => Ok(handler),
-            Ok(Some(handler)) => Ok(Arc::new(GuardedData(handler))),
+            Ok(Some(handler)) => Ok(handler),
             Ok(None) => {
                 Err(unknown_type(&*provider, type_name, "data source", provider.data_source_types().await))
             }
@@ -193,8 +194,7 @@ impl Registry {
         let kind = "ephemeral resource";
         let provider = self.provider_for(configuration, type_name, kind)?;
         match provider.ephemeral(type_name).await {
-            Ok(Some(handler)) if provider.is_typed() => Ok(handler),
-            Ok(Some(handler)) => Ok(Arc::new(GuardedEphemeral(handler))),
+            Ok(Some(handler)) => Ok(handler),
             Ok(None) => Err(unknown_type(&*provider, type_name, kind, provider.ephemeral_types().await)),
             Err(failure) => Err(unloadable(type_name, &failure)),
         }

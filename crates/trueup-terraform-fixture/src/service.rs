@@ -120,6 +120,7 @@ impl Inner {
     ) -> Result<ValidateProviderResponse, Status> {
         let config = decode(&self.provider, request.config.as_ref())?;
         let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default();
+        trouble::repeat(text("token"));
         let wrong = if text("prefix").contains('/') {
             Some(trouble::error("Invalid prefix", "A prefix has no slashes.", &["prefix"]))
         } else if text("trouble") == "judge-once" && self.objects().is_ok() {
@@ -133,14 +134,20 @@ impl Inner {
     fn configure(&self, request: &ConfigureRequest) -> Result<DiagnosticsResponse, Status> {
         let config = decode(&self.provider, request.config.as_ref())?;
         let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        trouble::repeat(&text("token"));
+        let mut diagnostics = Vec::new();
         match text("trouble").as_str() {
+            "warn" => {
+                diagnostics.push(trouble::warning("configured with a warning"));
+                trouble::print("configured");
+            }
             "fail" => return Ok(told(trouble::error("Cannot configure", "As was asked for.", &["trouble"]))),
             "crash" => trouble::crash("in configure"),
             _ => {}
         }
         let objects = Objects::new(text("folder"), text("prefix"));
         *self.objects.write().map_err(|_| Status::internal("poisoned"))? = Some(objects);
-        Ok(DiagnosticsResponse::default())
+        Ok(DiagnosticsResponse { diagnostics })
     }
 
     fn validate_resource(&self, request: &ValidateRequest) -> Result<DiagnosticsResponse, Status> {

@@ -16,12 +16,40 @@
 //! | `unknown-after` | something stays unknown after apply |
 //! | `bad-answer` | the answer to apply does not match the schema |
 //! | `huge` | the answer to a plan has more than 64 MiB |
+//!
+//! A provider that is given a `token` repeats it in whatever it says and prints.
 
+use std::sync::{PoisonError, RwLock};
+
+use serde_json::json;
 use trueup_terraform::protocol::attribute_path::{Step, step::Selector};
 use trueup_terraform::protocol::diagnostic::Severity;
 use trueup_terraform::protocol::{AttributePath, Diagnostic};
 
 use crate::listening::complain;
+
+/// The token that the provider repeats, if it was given one.
+static TOKEN: RwLock<String> = RwLock::new(String::new());
+
+/// Repeats a token from now on.
+pub(crate) fn repeat(token: &str) {
+    token.clone_into(&mut TOKEN.write().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// A text, and the token that the provider was given.
+pub(crate) fn gossip(text: &str) -> String {
+    match TOKEN.read().unwrap_or_else(PoisonError::into_inner).as_str() {
+        "" => text.to_owned(),
+        token => format!("{text} (by the token {token})"),
+    }
+}
+
+/// Prints a text, as it is and as a line of a log.
+pub(crate) fn print(text: &str) {
+    complain(&gossip(text));
+    let logged = json!({ "@level": "warn", "@message": gossip(&format!("{text}, for the log")) });
+    complain(&logged.to_string());
+}
 
 pub(crate) fn error(summary: &str, detail: &str, at: &[&str]) -> Diagnostic {
     diagnostic(Severity::Error, summary, detail, at)
@@ -34,8 +62,8 @@ pub(crate) fn warning(summary: &str) -> Diagnostic {
 fn diagnostic(severity: Severity, summary: &str, detail: &str, at: &[&str]) -> Diagnostic {
     Diagnostic {
         severity: severity.into(),
-        summary: summary.to_owned(),
-        detail: detail.to_owned(),
+        summary: gossip(summary),
+        detail: gossip(detail),
         attribute: (!at.is_empty()).then(|| path(at)),
     }
 }
@@ -49,6 +77,6 @@ pub(crate) fn path(names: &[&str]) -> AttributePath {
 /// Ends the process as a panic of Go would.
 #[expect(clippy::disallowed_methods, reason = "to end at once is what is wanted")]
 pub(crate) fn crash(place: &str) -> ! {
-    complain(&format!("panic: asked to crash {place}\n\ngoroutine 1 [running]:"));
+    complain(&gossip(&format!("panic: asked to crash {place}\n\ngoroutine 1 [running]:")));
     std::process::exit(2)
 }

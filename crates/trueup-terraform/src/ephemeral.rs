@@ -58,7 +58,6 @@ impl EphemeralHandler for TerraformEphemeral {
             refuse_deferred(shared.name(), answer.deferred.as_ref())?;
             // From here on there is something to close, whatever is wrong with the answer.
             let held = Held(Some(Ticket {
-                provider: shared.name().into(),
                 type_name: type_name.clone(),
                 pool: shared.options.pool.clone(),
                 instance,
@@ -75,7 +74,6 @@ impl EphemeralHandler for TerraformEphemeral {
 
 /// By what an ephemeral resource is renewed and closed.
 pub(crate) struct Ticket {
-    provider: SmolStr,
     type_name: SmolStr,
     pool: Arc<Pool>,
     instance: Arc<Instance>,
@@ -83,14 +81,22 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    pub(crate) async fn close(self) -> Result<(), Failure> {
+    /// Closes it for nobody in particular: what goes wrong is logged.
+    pub(crate) async fn close_or_log(self) {
+        let instance = self.instance.clone();
+        if let Err(failure) = self.close().await {
+            instance.log_warning(&format!("an ephemeral resource stays open: {failure}"));
+        }
+    }
+
+    async fn close(self) -> Result<(), Failure> {
         let request = CloseEphemeralRequest { type_name: self.type_name.to_string(), private: self.private };
         let closed = self
             .instance
             .call("close an ephemeral resource", Effect::Changes, None, request, Client::close_ephemeral)
             .await?;
         for warning in warnings(&closed.diagnostics, FailureClass::Fatal)? {
-            tracing::warn!(provider = %self.provider, "{}", warning.summary);
+            self.instance.log_warning(&warning.summary);
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::client::Client;
 use crate::grpc::{Code, Status};
 use crate::host::{KeptAnswers, Ticket};
 use crate::pool::{Entrance, Lease, Pool};
-use crate::process::{Launch, Plugin, StartError};
+use crate::process::{Launch, Plugin, PluginLog, StartError};
 use crate::protocol::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, DynamicValue, Empty,
     ValidateProviderRequest,
@@ -43,7 +43,7 @@ pub(crate) type Call<Q, A> = fn(&Client, Q) -> BoxFuture<'static, Result<A, Stat
 
 /// A provider with one configuration, or with none.
 pub(crate) struct Instance {
-    name: String,
+    log: PluginLog,
     launch: Launch,
     pool: Arc<Pool>,
     key: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Instance {
 
 impl Instance {
     pub(crate) fn new(
-        name: &str,
+        log: PluginLog,
         launch: Launch,
         pool: Arc<Pool>,
         config: Option<DynamicValue>,
@@ -64,7 +64,12 @@ impl Instance {
     ) -> Self {
         let key = pool.key();
         let starting = tokio::sync::Mutex::new(());
-        Instance { name: name.to_owned(), launch, pool, key, config, tells_schema, starting }
+        Instance { log, launch, pool, key, config, tells_schema, starting }
+    }
+
+    /// Logs what the provider says apart from its answers.
+    pub(crate) fn log_warning(&self, warning: &str) {
+        tracing::warn!(provider = self.log.name, "{}", self.log.secrets.concealed(warning));
     }
 
     /// Calls the provider. `method` says what for, in messages. When `cancellation` is raised, the provider is asked to
@@ -86,15 +91,11 @@ impl Instance {
             };
             let died = status.is_connection_lost() || !lease.running.plugin.is_running();
             if !died {
-                return Err(unanswered(&self.name, method, &status, class_of(&status, effect)));
+                return Err(unanswered(&self.log.name, method, &status, class_of(&status, effect)));
             }
             lease.running.stopped.store(true, Ordering::Relaxed);
             let obituary = lease.running.plugin.obituary().await;
-            tracing::warn!(
-                provider = self.name,
-                method,
-                "the plugin went away in the middle of a call: {status}"
-            );
+            self.log_warning(&format!("the plugin went away while it was to {method}: {status}"));
             if effect == Effect::Looks && !repeated {
                 repeated = true;
                 continue;
@@ -121,8 +122,10 @@ impl Instance {
 
     fn died(&self, method: &str, effect: Effect, obituary: Option<String>) -> Failure {
         let how = obituary.unwrap_or_else(|| "it no longer answers".to_owned());
-        let message =
-            format!("the process of the provider {} went away while it was to {method}: {how}", self.name);
+        let message = format!(
+            "the process of the provider {} went away while it was to {method}: {how}",
+            self.log.name
+        );
         match effect {
             Effect::Looks => Failure::new(FailureClass::Fatal, message),
             Effect::Changes => Failure::new(FailureClass::Indeterminate, message),
@@ -180,29 +183,31 @@ impl Instance {
             Some(config) => {
                 let purpose =
                     [&[u8::from(self.tells_schema)], TERRAFORM_VERSION.as_bytes(), &config.encode_to_vec()];
-                Plugin::start_for(&self.name, &self.launch, &purpose.concat()).await
+                Plugin::start_for(&self.log, &self.launch, &purpose.concat()).await
             }
-            None => Plugin::start(&self.name, &self.launch).await,
+            None => Plugin::start_logged(&self.log, &self.launch).await,
         }
     }
 
     async fn unready(&self, plugin: &Plugin, method: &str, status: &Status) -> Failure {
         match status.is_connection_lost() {
             true => self.died(method, Effect::Looks, plugin.obituary().await),
-            false => unanswered(&self.name, method, status, FailureClass::Fatal),
+            false => unanswered(&self.log.name, method, status, FailureClass::Fatal),
         }
     }
 
     fn warn(&self, messages: &[crate::protocol::Diagnostic]) -> Result<(), Failure> {
         for warning in warnings(messages, FailureClass::Invalid)? {
-            tracing::warn!(provider = self.name, "{}", warning.summary);
+            self.log_warning(&warning.summary);
         }
         Ok(())
     }
 
     fn not_started(&self, error: &StartError) -> Failure {
-        let failure =
-            Failure::new(FailureClass::Fatal, format!("cannot start the provider {}: {error}", self.name));
+        let failure = Failure::new(
+            FailureClass::Fatal,
+            format!("cannot start the provider {}: {error}", self.log.name),
+        );
         match error {
             StartError::Missing(_) => failure.hint("install the provider, or say where it is"),
             StartError::Protocol(_) => failure.hint("use a newer version of the provider"),

@@ -116,12 +116,9 @@ impl Pool {
 
     async fn close_left_open(&self) {
         let left = std::mem::take(&mut *self.left_open.lock().unwrap_or_else(PoisonError::into_inner));
-        let closing = futures_util::future::join_all(left.into_iter().map(ephemeral::Ticket::close));
-        match tokio::time::timeout(CLOSING_MAX, closing).await {
-            Ok(closed) => closed.into_iter().filter_map(Result::err).for_each(|failure| {
-                tracing::warn!("an ephemeral resource stays open: {failure}");
-            }),
-            Err(_) => tracing::warn!("ephemeral resources stay open: no answer"),
+        let closing = futures_util::future::join_all(left.into_iter().map(ephemeral::Ticket::close_or_log));
+        if tokio::time::timeout(CLOSING_MAX, closing).await.is_err() {
+            tracing::warn!("ephemeral resources stay open: no answer");
         }
     }
 

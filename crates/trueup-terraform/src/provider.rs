@@ -9,7 +9,8 @@ use tokio::sync::OnceCell;
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
 use trueup_provider::{
-    BoxFuture, Configured, DataHandler, EphemeralHandler, Provider, ProviderFunction, ResourceHandler,
+    BoxFuture, Configured, DataHandler, EphemeralHandler, KnownSecrets, Provider, ProviderFunction,
+    ResourceHandler,
 };
 
 use crate::answers::{bad_schema, diagnostics, unsendable};
@@ -21,7 +22,7 @@ use crate::ephemeral::TerraformEphemeral;
 use crate::grpc::{Code, Status};
 use crate::instance::{Effect, Instance};
 use crate::pool::Pool;
-use crate::process::Launch;
+use crate::process::{Launch, PluginLog};
 use crate::protocol::{Empty, IdentitySchemasResponse, SchemaResponse, ValidateProviderRequest};
 use crate::resource::TerraformResource;
 use crate::schema::{Identities, TypeSchema};
@@ -59,13 +60,16 @@ pub(crate) struct Shared {
     bare: OnceCell<Arc<Instance>>,
     /// Calls functions.
     pub(crate) caller: Caller,
+    /// All that was secret in what it was given: its processes print what they like, whenever they like.
+    pub(crate) secrets: KnownSecrets,
 }
 
 impl TerraformProvider {
     /// The provider that these options describe.
     pub fn new(options: ProviderOptions) -> Self {
         let (catalogue, schemas, bare) = (OnceCell::new(), Mutex::default(), OnceCell::new());
-        let shared = Arc::new(Shared { options, catalogue, schemas, bare, caller: Caller::default() });
+        let (caller, secrets) = (Caller::default(), KnownSecrets::default());
+        let shared = Arc::new(Shared { options, catalogue, schemas, bare, caller, secrets });
         TerraformProvider { shared, resources: Mutex::default() }
     }
 
@@ -91,7 +95,8 @@ impl Shared {
         }
         let name = self.name();
         // Schemas are asked for once, so nothing has to be told before.
-        let asked = Instance::new(name, self.options.launch.clone(), self.options.pool.clone(), None, false);
+        let log = PluginLog::new(name);
+        let asked = Instance::new(log, self.options.launch.clone(), self.options.pool.clone(), None, false);
         let told = asked.call("tell its schemas", Effect::Looks, None, Empty {}, tell_schemas);
         // As long again as it may take to begin.
         let limit = self.options.launch.start_timeout * 2;
@@ -153,6 +158,11 @@ impl Shared {
         Identities::read(&message).map(Some).map_err(|error| bad_schema(self.name(), &what, &error))
     }
 
+    /// Logs what nobody else is told: a provider said it, so it may hold a secret.
+    pub(crate) fn log_detail(&self, type_name: &str, detail: &str) {
+        tracing::debug!(provider = self.name(), type_name, "{}", self.secrets.concealed(detail));
+    }
+
     pub(crate) async fn config_schema(&self) -> Result<Arc<TypeSchema>, Failure> {
         Ok(self.schema(Section::Provider, "").await?.unwrap_or_default())
     }
@@ -166,7 +176,8 @@ impl Shared {
         let config = config.map(encode).transpose()?;
         let tells_schema = !self.catalogue().await?.abilities().works_untold;
         let ProviderOptions { launch, pool, .. } = &self.options;
-        Ok(Instance::new(self.name(), launch.clone(), pool.clone(), config, tells_schema))
+        let log = PluginLog { name: self.name().to_owned(), secrets: self.secrets.clone() };
+        Ok(Instance::new(log, launch.clone(), pool.clone(), config, tells_schema))
     }
 
     /// An instance without configuration, for what needs none.
@@ -303,6 +314,10 @@ impl Provider for TerraformProvider {
                 Arc::new(Called::new(self.shared.clone(), name, described)) as Arc<dyn ProviderFunction>
             }))
         })
+    }
+
+    fn known_secrets(&self) -> Option<&KnownSecrets> {
+        Some(&self.shared.secrets)
     }
 
     fn function_names(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {

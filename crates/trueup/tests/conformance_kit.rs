@@ -37,15 +37,25 @@ enum Bug {
     TheSecretIsInAnUpdate,
     TheSecretIsInALookup,
     TheSecretIsInAFailure,
+    TheKeyIsAnOutput,
+    TheKeyIsInAFailure,
     RepairBreaksItsPlan,
     TakingOverLeavesNoMark,
     ImportInventsASize,
 }
 
 impl Bug {
-    /// The secret. Handlers take longer ones out of what a type says when it fails, so only a short one gets through.
+    /// The secret of a resource. The guard takes longer ones out of what a type says, so only a short one gets through.
     fn canary(self) -> &'static str {
-        if self == Bug::TheSecretIsInAFailure { "%@%" } else { "canary" }
+        match self {
+            Bug::TheSecretIsInAFailure | Bug::TheSecretIsProgress => "%@%",
+            _ => "canary",
+        }
+    }
+
+    /// The secret of the provider's configuration, to which the same applies.
+    fn key(self) -> &'static str {
+        if self == Bug::TheKeyIsInAFailure { "!@!" } else { "key-of-the-shelf" }
     }
 }
 
@@ -53,11 +63,14 @@ impl Bug {
 struct World {
     bug: Bug,
     shelf: Shelf,
+    key: String,
 }
 
-/// The provider's configuration, of which there is none to be written.
+/// The provider's configuration.
 #[derive(Inputs)]
-struct NoSettings {}
+struct Settings {
+    key: Secret<String>,
+}
 
 #[derive(Inputs)]
 struct Crate {
@@ -96,7 +109,11 @@ impl Crate {
         if let (true, Some(password)) = (self.has(Bug::TheSecretIsProgress), &password) {
             context.report_progress(&format!("using {password}"));
         }
-        let hint = if self.has(Bug::TheSecretIsAnOutput) { password } else { None };
+        let hint = match self.world.bug {
+            Bug::TheSecretIsAnOutput => password,
+            Bug::TheKeyIsAnOutput => Some(context.config().key.clone()),
+            _ => None,
+        };
         let name = if self.has(Bug::AMirrorLies) { "another".to_owned() } else { self.name.clone() };
         Ok(CrateOutput { id, name, size: thing.size, noise, hint, mended: 0 })
     }
@@ -169,12 +186,13 @@ impl Crud for Crate {
                 thing.tags = shelf.get(prior.outputs.id)?.tags;
             }
             let done = shelf.set(prior.outputs.id, thing);
-            if self.has(Bug::TheSecretIsInAFailure) {
-                let password = self.password().unwrap_or_default();
-                done.map_err(|error| Error::fatal(format!("{error}, as {password}")))?;
-            } else {
-                done?;
-            }
+            done.map_err(|error| match self.world.bug {
+                Bug::TheSecretIsInAFailure => {
+                    Error::fatal(format!("{error}, as {}", self.password().unwrap_or_default()))
+                }
+                Bug::TheKeyIsInAFailure => Error::fatal(format!("{error}, by {}", context.config().key)),
+                _ => error,
+            })?;
         }
         yield_now().await;
         let mut output = self.output(prior.outputs.id, context)?;
@@ -242,17 +260,18 @@ impl Crud for Crate {
 
 /// The kit for a type with a bug, told everything but how to count.
 async fn kit_without_census(bug: Bug, shelf: &Shelf) -> Kit {
-    let world = World { bug, shelf: shelf.clone() };
+    let world = World { bug, shelf: shelf.clone(), key: String::new() };
     let configured = world.clone();
-    let configure = move |_: NoSettings| {
-        let world = configured.clone();
+    let configure = move |Settings { key }: Settings| {
+        let world = World { key: key.expose().clone(), ..configured.clone() };
         async move { Ok(world) }
     };
     let provider =
         NativeProvider::configured("z", configure).crud_with::<Crate>("crate", move || world.clone());
     let (tamper, remove, taken) = (shelf.clone(), shelf.clone(), shelf.clone());
     let inputs = |size: u64| value!({ name: "a", size: size, password: (bug.canary()) });
-    let kit = Kit::new(provider, "z_crate", inputs(1)).await.unwrap();
+    let config = value!({ key: (bug.key()) });
+    let kit = Kit::configured(provider, &config, "z_crate", inputs(1)).await.unwrap();
     kit.updated(inputs(2))
         .replaced(value!({ name: "b", size: 1 }))
         .secret(bug.canary())
@@ -324,6 +343,8 @@ fn each_bug_fails_the_check_that_is_meant_for_it() {
         (Bug::TheSecretIsInAnUpdate, "secrets_are_marked_and_never_told"),
         (Bug::TheSecretIsInALookup, "secrets_are_marked_and_never_told"),
         (Bug::TheSecretIsInAFailure, "secrets_are_marked_and_never_told"),
+        (Bug::TheKeyIsAnOutput, "secrets_are_marked_and_never_told"),
+        (Bug::TheKeyIsInAFailure, "secrets_are_marked_and_never_told"),
         (Bug::RepairBreaksItsPlan, "a_changed_object_is_seen_and_repaired"),
         (Bug::TakingOverLeavesNoMark, "a_foreign_object_that_is_taken_over_is_ones_own"),
         (Bug::ImportInventsASize, "an_object_is_imported_by_its_id"),

@@ -96,6 +96,71 @@ fn a_secret_is_in_no_output_no_event_and_no_log() {
     );
 }
 
+/// SECRET-1, SECRET-5: nor is one of a `provider` block, though the commands and errors of that provider repeat it.
+#[test]
+fn a_secret_of_a_provider_block_is_in_no_output_no_event_and_no_log() {
+    let folder = stack(
+        r#"
+variable "secret" {
+  type      = string
+  sensitive = true
+}
+
+variable "fail" {
+  default = false
+}
+
+provider "std" {
+  folder = var.secret
+}
+
+resource "std_exec" "secret" {
+  create      = ["sh", "-c", "pwd >&2; echo \"{ \\\"got\\\": \\\"$PWD\\\" }\"; test $FAIL = false"]
+  update      = ["sh", "-c", "pwd >&2; echo \"{ \\\"got\\\": \\\"$PWD\\\" }\"; test $FAIL = false"]
+  delete      = ["sh", "-c", "pwd >&2; test $FAIL = false"]
+  input       = var.fail
+  environment = { FAIL = tostring(var.fail) }
+}
+
+resource "std_file" "beside" {
+  path    = "beside.txt"
+  content = "beside"
+}
+
+data "std_file" "missing" {
+  count = var.fail ? 1 : 0
+  path  = "missing.txt"
+}
+"#,
+    );
+    let environment = [("TF_VAR_secret", CANARY), ("TRUEUP_LOG", "trace")];
+    let failing = [environment[0], environment[1], ("TF_VAR_fail", "true")];
+    let run = |command: &str, environment: &[(&str, &str)]| {
+        let told = folder.run_with(&format!("{command} --log-file log.txt"), environment);
+        for text in [&told.out, &told.err] {
+            assert!(!text.contains(CANARY), "{command}:\n{text}");
+        }
+        told
+    };
+    // Where a folder is wanted there is a file: the provider itself says so.
+    folder.write(CANARY, "in the way");
+    let told = run("deploy --stage t --yes", &environment);
+    assert!(told.code == 1 && told.err.contains("(secret)"), "{told:?}");
+    std::fs::remove_file(folder.path().join(CANARY)).unwrap();
+    std::fs::create_dir(folder.path().join(CANARY)).unwrap();
+    run("plan", &failing);
+    let told = run("deploy --yes --json --exclude data.std_file.missing", &failing);
+    assert!(told.code == 1 && told.out.contains("(secret)"), "{told:?}");
+    assert_eq!(run("deploy --yes", &environment).code, 0);
+    for command in ["deploy --yes", "destroy --yes --json", "history", "history --json", "plan --full"] {
+        run(command, &failing);
+    }
+    for command in ["show std_exec.secret", "state export", "output --json", "destroy --yes"] {
+        run(command, &environment);
+    }
+    assert_eq!(holding(folder.path()), [""; 0]);
+}
+
 /// The secret as an argument is not in the command that is offered to be run again, nor in the log.
 #[test]
 fn a_secret_argument_is_not_repeated() {

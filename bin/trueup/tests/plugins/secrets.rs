@@ -45,3 +45,53 @@ fn words_of_providers_are_told_without_secrets() {
         }
     }
 }
+
+/// SECRET-1: neither does one that repeats the token of its `provider` block, in diagnostics and on its own log.
+#[test]
+fn words_of_providers_are_told_without_the_secrets_of_their_block() {
+    const TOKEN: &str = "canary-3b9d5e-hush";
+    let block = |attribute: &str| {
+        format!(
+            "variable \"token\" {{\n  sensitive = true\n}}\nprovider \"fixture\" {{\n  folder = \"objects\"\n  \
+             token = var.token\n  {attribute}\n}}\n"
+        )
+    };
+    let thing = |trouble: &str| {
+        format!("resource \"fixture_thing\" \"a\" {{\n  name = \"a\"\n  trouble = \"{trouble}\"\n}}\n")
+    };
+    for version in VERSIONS {
+        let mut bench = Bench::new(version);
+        bench.variables = vec![("TF_VAR_token", TOKEN.to_owned()), ("TRUEUP_LOG", "trace".to_owned())];
+        for (configured, trouble, commands, said) in [
+            ("prefix = \"a/b\"", "", &["validate", "plan"][..], "A prefix has no slashes"),
+            ("trouble = \"fail\"", "", &["plan"], "Cannot configure"),
+            ("trouble = \"crash\"", "", &["plan"], "asked to crash in configure"),
+            ("", "fail-plan", &["plan", "plan --json"], "Cannot plan"),
+            ("", "crash-plan", &["plan"], "asked to crash in a plan"),
+            ("", "fail-create", &["deploy --yes", "deploy --yes --json"], "Cannot create"),
+            ("trouble = \"warn\"", "warn", &["plan", "deploy --yes --json", "plan --json"], "with a warning"),
+            ("", "fail-delete", &["deploy --yes", "destroy --yes", "history --json"], "Cannot delete"),
+        ] {
+            bench.write(&(block(configured) + &thing(trouble)));
+            let mut told = String::new();
+            for command in commands {
+                let done = bench.run(&format!("{command} --log-file log.txt"));
+                told += &crate::plugins::bench::unfolded(&(done.out + &done.err));
+            }
+            told += &bench.folder.read("log.txt");
+            assert!(told.contains(said) && told.contains("(by the token (secret))"), "{said}: {told}");
+            assert!(!told.contains(TOKEN), "{said}: {told}");
+            for file in std::fs::read_dir(bench.folder.path().join(".trueup")).into_iter().flatten().flatten()
+            {
+                let bytes = std::fs::read(file.path()).unwrap_or_default();
+                let found = bytes.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes());
+                assert!(!found, "{said}: it is in {}", file.path().display());
+            }
+        }
+        let log = bench.folder.read("log.txt");
+        for line in ["configured (by the token (secret))", "configured, for the log (by the token (secret))"]
+        {
+            assert!(log.contains(line), "{line}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ use crate::kit::Kit;
 /// Every answer of a whole life is looked through, failures included.
 pub(crate) async fn secrets_are_marked_and_never_told(kit: &Kit) -> Checked {
     let canary = needs(kit.canary.as_ref(), "a text that stands in secret fields only")?;
+    let configured = kit.driver.config_secrets();
     let desired = kit.desired()?;
     ensure(holds(&desired.effective, canary), || "the first inputs do not hold the secret".to_owned())?;
     let updated = kit.updated.as_ref().map_or(Ok(desired.clone()), |updated| kit.driver.inputs(updated))?;
@@ -35,7 +36,7 @@ pub(crate) async fn secrets_are_marked_and_never_told(kit: &Kit) -> Checked {
     if let Ok(progress) = kit.progress.lock() {
         told.answer("progress", &*progress);
     }
-    told.ensure_without(canary)?;
+    [canary.as_str()].into_iter().chain(configured).try_for_each(|secret| told.ensure_without(secret))?;
     lived
 }
 

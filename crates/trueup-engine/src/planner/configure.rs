@@ -165,7 +165,7 @@ pub(crate) async fn configured(
     }
     let configured = provider.configure(&config).await;
     let configured = configured.map(|configured| configured.with_value(config.clone()));
-    configured.map(Some).map_err(|failure| failed("configure", &failure.without_secrets_of([&config])))
+    configured.map(Some).map_err(|failure| failed("configure", &failure))
 }
 
 /// Why something cannot be called: its provider could not be made ready.

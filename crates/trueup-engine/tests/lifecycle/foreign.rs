@@ -1,16 +1,17 @@
 //! A provider that is not typed Rust, as a plugin is: nothing keeps its answers to its schema.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, ResourceSchema};
-use trueup_core::{Change, Failure, FailureClass, Type, Value, value};
-use trueup_engine::Outcome;
+use trueup_core::{Change, Diagnostic, Failure, FailureClass, Type, Value, value};
+use trueup_engine::{Deployed, Event, EventSink, Outcome};
+use trueup_program::{Expression, Node, ProviderDeclaration};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CheckRequest, Configured, DataHandler, DeleteRequest,
-    ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, NoConfig, Observed, PlanAnswer,
-    PlanRequest, PrivateBytes, Provider, ReadRequest, Recovery, Registry, ResourceHandler, Sighting, State,
-    Traits, Verdict,
+    ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
+    PrivateBytes, Provider, ReadRequest, Recovery, Registry, ResourceHandler, Sighting, State, Traits,
+    Verdict,
 };
 
 use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, with_output};
@@ -36,7 +37,8 @@ impl Provider for Foreign {
     fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>> {
         Box::pin(async move {
             assert!(config.is_wholly_known(), "it is configured with real values alone");
-            Ok(Configured::new("x", Arc::new(NoConfig)))
+            let endpoint = config.get("endpoint").and_then(Value::as_str).unwrap_or_default();
+            Ok(Configured::new("x", Arc::new(endpoint.to_owned())))
         })
     }
 
@@ -149,6 +151,13 @@ impl ResourceHandler for Odd {
             "more" => Ok(value!({ size: 1, weight: 2 })),
             "list" => Ok(value!([1, 2])),
             "unknown" => Ok(Value::object([("size", Value::unknown(Type::Number))])),
+            "gossip" => {
+                let endpoint = request.config.get::<String>().expect("it is its own");
+                request.context.report_progress(&format!("calling {endpoint}"));
+                let warning = Diagnostic::warning(format!("{endpoint} is slow"));
+                request.context.report_warnings(warning.into());
+                Err(format!("{endpoint} does not answer"))
+            }
             _ => Err(format!("the token {} is not welcome", given("token"))),
         };
         let answer = match outputs {
@@ -213,6 +222,31 @@ fn the_words_of_a_provider_are_told_without_the_secrets_it_was_given() {
     assert_eq!(failure.message, "the token (secret) is not welcome");
 }
 
+/// SECRET-1: a secret of the provider's configuration, in whatever it says of a call.
+#[test]
+fn the_words_of_a_provider_are_told_without_the_secrets_of_its_configuration() {
+    let bench = bench();
+    let mut program = program([resource("x_odd.odd", [("answer", lit("gossip"))])]);
+    let endpoint = lit(Value::from("https://ada:hunter2@example.com").into_secret());
+    program.providers.push(ProviderDeclaration {
+        name: "x".into(),
+        config: Expression::new(Node::Object(vec![("endpoint".into(), endpoint)])),
+    });
+    let heard = Arc::new(Mutex::new(String::new()));
+    let listening = heard.clone();
+    let listen = move |event: &Event| *listening.lock().expect("nobody panics") += &format!("{event:?}\n");
+    let sink = EventSink::new().with(listen);
+    let deploying = bench.reconciler(sink.clone());
+    let deployed = bench.run(deploying.deploy(&program, &bench.options, &bench.cancellation));
+    sink.close();
+    let Ok(Deployed::Ran(report)) = deployed else { panic!("it did not run") };
+    let Some(Outcome::Failed(failure)) = report.outcome("x_odd.odd") else { panic!("it answered") };
+    assert_eq!(failure.message, "(secret) does not answer");
+    assert_eq!(report.warnings, ["warning: (secret) is slow"]);
+    let events = heard.lock().expect("nobody panics").clone();
+    assert!(events.contains("calling (secret)") && !events.contains("hunter2"), "{events}");
+}
+
 /// A provider whose configuration comes from a resource of the same run.
 #[test]
 fn a_provider_is_configured_as_soon_as_its_configuration_is_known() {
@@ -222,10 +256,9 @@ fn a_provider_is_configured_as_soon_as_its_configuration_is_known() {
         let mut program =
             with_output(program([thing("server", 1), odd]), "size", output("x_odd.odd", "size"));
         let config = vec![("endpoint".into(), endpoint)];
-        program.providers.push(trueup_program::ProviderDeclaration {
-            name: "x".into(),
-            config: trueup_program::Expression::new(trueup_program::Node::Object(config)),
-        });
+        program
+            .providers
+            .push(ProviderDeclaration { name: "x".into(), config: Expression::new(Node::Object(config)) });
         program
     };
     let program = declared(output("w_thing.server", "url"));

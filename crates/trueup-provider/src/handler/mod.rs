@@ -10,7 +10,6 @@
 
 mod answers;
 mod ephemeral;
-mod guarded;
 mod requests;
 mod traits;
 
@@ -18,7 +17,6 @@ pub use answers::{
     ApplyFailure, Imported, Observed, PlanAnswer, PrivateBytes, Sighting, StubInputs, Verdict,
 };
 pub use ephemeral::{EphemeralHandler, HeldOpen, Opened};
-pub(crate) use guarded::{Guarded, GuardedData, GuardedEphemeral};
 pub use requests::{
     ApplyRequest, CheckRequest, DataRequest, DeleteRequest, ImportRequest, LookupRequest, MigrateRequest,
     PlanRequest, PrecreateRequest, ReadRequest, ValidateRequest,

@@ -100,10 +100,7 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             let context = self.shape.context(request.config, request.context)?;
             let sightings = match receiver.read(&context, Some(&prior)).await {
                 Err(error) if *error.class() == FailureClass::NotFound => return Ok(Observed::Absent),
-                sightings => {
-                    let known = [request.inputs, &request.state.outputs];
-                    sightings.map_err(|error| failure(error).without_secrets_of(known))?.0
-                }
+                sightings => sightings.map_err(failure)?.0,
             };
             match sightings.as_deref() {
                 None => Ok(Observed::Unreadable),
@@ -129,11 +126,7 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             let context = self.shape.context(request.config, request.context)?;
             let sightings = match receiver.read(&context, None).await {
                 Err(error) if *error.class() == FailureClass::NotFound => return Ok(Some(Vec::new())),
-                sightings => {
-                    sightings
-                        .map_err(|error| failure(error).without_secrets_of([&request.desired.effective]))?
-                        .0
-                }
+                sightings => sightings.map_err(failure)?.0,
             };
             let Some(found) = sightings else { return Ok(None) };
             let sighting = |(outputs, ownership)| self.shape.sighting(None, &outputs, ownership);
@@ -209,7 +202,7 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             // A stub was never brought to any inputs of the program (RECONCILE-2).
             match receiver.precreate(&context).await {
                 Ok(outputs) => Ok(self.shape.state(None, None, &outputs)?),
-                Err(error) => Err(self.shape.stub_failure(&request, error)),
+                Err(error) => Err(self.shape.stub_failure(error)),
             }
         })
     }

@@ -102,8 +102,7 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
             self.shape.check_schema(request.context, request.desired)?;
             let receiver = self.shape.receiver(&request.desired.effective)?;
             let context = self.shape.context(request.config, request.context)?;
-            let checked = receiver.validate_inputs(&context).await;
-            checked.map_err(|error| failure(error).without_secrets_of([&request.desired.effective]))
+            receiver.validate_inputs(&context).await.map_err(failure)
         })
     }
 
@@ -125,9 +124,7 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
                     Ok(Observed::Present(Box::new(self.shape.refreshed(request.state, &outputs)?)))
                 }
                 Err(error) if *error.class() == FailureClass::NotFound => Ok(Observed::Absent),
-                Err(error) => {
-                    Err(failure(error).without_secrets_of([request.inputs, &request.state.outputs]))
-                }
+                Err(error) => Err(failure(error)),
             }
         })
     }
@@ -141,8 +138,7 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
             let context = self.shape.context(request.config, request.context)?;
             let sightings = match receiver.lookup(&context).await {
                 Err(error) if *error.class() == FailureClass::NotFound => return Ok(Some(Vec::new())),
-                sightings => sightings
-                    .map_err(|error| failure(error).without_secrets_of([&request.desired.effective]))?,
+                sightings => sightings.map_err(failure)?,
             };
             let Some(found) = sightings.0 else { return Ok(None) };
             let sighting = |(found, ownership): (Found<T, T::Output>, _)| {

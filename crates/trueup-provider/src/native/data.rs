@@ -1,7 +1,6 @@
 //! A data source as a handler.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use trueup_core::schema::Block;
 use trueup_core::{Failure, FailureClass, FieldType, Value};
@@ -39,12 +38,10 @@ impl<T: DataSource> DataHandler for DataSourceHandler<T> {
             let receiver = T::decode(&request.inputs.effective, (self.construct)()).map_err(|error| {
                 Failure::new(FailureClass::Invalid, error.to_string()).at(error.path().clone())
             })?;
-            let config: Arc<T::Config> =
-                request.config.shared().ok_or_else(|| foreign_configuration(request.config))?;
-            let context = Context::new(config, request.context.clone());
-            let read = receiver.read(&context).await;
-            let read = read.map_err(|error| failure(error).without_secrets_of([&request.inputs.effective]));
-            read?.encode().map_err(|error| unencodable(&error))
+            let context: Context<T::Config> = Context::of(request.config, request.context.clone())
+                .ok_or_else(|| foreign_configuration(request.config))?;
+            let read = receiver.read(&context).await.map_err(failure)?;
+            read.encode().map_err(|error| unencodable(&error))
         })
     }
 }

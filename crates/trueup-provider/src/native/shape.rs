@@ -10,7 +10,7 @@ use crate::context::{CallContext, Context};
 use crate::contract::{Inputs, Outputs, PlanHook, PlanHookRequest, PriorView, RawState};
 use crate::error::{Error, Result};
 use crate::handler::{
-    ApplyFailure, ApplyRequest, DeleteRequest, PlanAnswer, PlanRequest, PrecreateRequest, Sighting, Traits,
+    ApplyFailure, ApplyRequest, DeleteRequest, PlanAnswer, PlanRequest, Sighting, Traits,
     foreign_configuration,
 };
 use crate::identity::Ownership;
@@ -91,8 +91,8 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
     }
 
     pub(super) fn context(&self, config: &Configured, call: &CallContext) -> Result<Context<C>, Failure> {
-        let config = config.shared().ok_or_else(|| foreign_configuration(config))?;
-        Ok(Context::new(config, CallContext { name_rules: self.traits.name_rules, ..call.clone() }))
+        let call = CallContext { name_rules: self.traits.name_rules, ..call.clone() };
+        Context::of(config, call).ok_or_else(|| foreign_configuration(config))
     }
 
     /// The state of an object with these outputs; of one that was known before, what its answer cannot tell is kept.
@@ -173,19 +173,13 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
             let prior = request.prior.map_or(Value::NULL, |prior| prior.outputs.clone());
             self.raw_state(inputs, planning::refreshed(&self.schema.outputs, &prior, answered)).ok()
         });
-        let prior_inputs =
-            request.prior.and_then(|prior| prior.inputs.as_ref()).map(|inputs| &inputs.effective);
-        let values =
-            [Some(&request.desired.effective), prior_inputs, request.prior.map(|prior| &prior.outputs)];
-        let failure = failure.without_secrets_of(values.into_iter().flatten());
         ApplyFailure { failure, partial: partial.map(Box::new) }
     }
 
     /// A failed attempt at a stub, with what the type knows of a half-made one.
-    pub(super) fn stub_failure(&self, request: &PrecreateRequest<'_>, error: Error) -> ApplyFailure {
+    pub(super) fn stub_failure(&self, error: Error) -> ApplyFailure {
         let (failure, partial) = error.into_parts();
         let partial = partial.and_then(|answered| self.raw_state(None, answered).ok());
-        let failure = failure.without_secrets_of([&request.desired.effective]);
         ApplyFailure { failure, partial: partial.map(Box::new) }
     }
 
@@ -196,7 +190,6 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
             let outputs = planning::refreshed(&self.schema.outputs, &request.state.outputs, left);
             self.raw_state(request.state.inputs.clone(), outputs).ok()
         });
-        let failure = failure.without_secrets_of([request.inputs, &request.state.outputs]);
         ApplyFailure { failure, partial: left.map(Box::new) }
     }
 
@@ -221,10 +214,7 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
         hook: impl FnOnce(&PlanHookRequest<'a, In, Out, C>, &mut PlanHook) -> Result<()>,
     ) -> Result<PlanAnswer, Failure> {
         let mut said = PlanHook::default();
-        hook(&self.hook_request(&request)?, &mut said).map_err(|error| {
-            let prior = request.prior.map(|prior| &prior.outputs);
-            failure(error).without_secrets_of([&request.desired.effective].into_iter().chain(prior))
-        })?;
+        hook(&self.hook_request(&request)?, &mut said).map_err(failure)?;
         let schema = &self.schema;
         said.check_names(schema)?;
         let prior_inputs = request.prior.and_then(|prior| prior.inputs.as_ref());

@@ -88,21 +88,28 @@ pub(crate) struct Line {
     cloud: Cloud,
     process: Process,
     region: u64,
+    /// The secret that the provider was configured with, if it was.
+    key: Option<String>,
 }
 
 impl Line {
     pub(crate) fn new(cloud: Cloud, process: Process) -> Self {
-        Line { cloud, process, region: HOME }
+        Line { cloud, process, region: HOME, key: None }
     }
 
-    /// The same to another region.
-    pub(crate) fn within(&self, region: u64) -> Self {
-        Line { region, ..self.clone() }
+    /// The same to another region, with this key.
+    pub(crate) fn within(&self, region: u64, key: Option<String>) -> Self {
+        Line { region, key, ..self.clone() }
     }
 
     /// Where it leads.
     pub(crate) fn region(&self) -> u64 {
         self.region
+    }
+
+    /// The key that it is opened with.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
     /// Asks something of the cloud on behalf of a call.

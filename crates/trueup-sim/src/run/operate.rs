@@ -209,7 +209,11 @@ impl World {
             }
         };
         let ending = match drive(process, running).await {
-            Driven::Ended(ended) => ended_so(ended),
+            Driven::Ended(ended) => {
+                let warned = warnings(&ended).join("; ");
+                self.log.judge(|_| canaries_appear_nowhere("the warnings of a run", &warned));
+                ended_so(ended)
+            }
             Driven::Killed => return Ending::Killed,
             Driven::Stuck => {
                 let what = format!("process {number} never ends");
@@ -253,6 +257,13 @@ impl World {
     }
 }
 
+fn warnings(ended: &Result<Option<Deployed>, EngineError>) -> &[String] {
+    match ended {
+        Ok(Some(Deployed::Ran(report))) => &report.warnings,
+        _ => &[],
+    }
+}
+
 fn ended_so(ended: Result<Option<Deployed>, EngineError>) -> Ending {
     match ended {
         Ok(Some(Deployed::Ran(report))) => {
@@ -270,7 +281,9 @@ fn ended_so(ended: Result<Option<Deployed>, EngineError>) -> Ending {
 fn told(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Done(action) => action.name().to_owned(),
-        Outcome::Failed(failure) => format!("failed: {failure}"),
+        Outcome::Failed(failure) => {
+            failure.hints.iter().fold(format!("failed: {failure}"), |told, hint| told + ", " + hint)
+        }
         Outcome::Skipped(cause) => format!("skipped because of {cause}"),
         Outcome::NotStarted => "not started".to_owned(),
     }

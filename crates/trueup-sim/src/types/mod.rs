@@ -6,7 +6,7 @@
 mod named;
 mod plain;
 
-use trueup_core::{FieldType, Value};
+use trueup_core::{Diagnostic, FieldType, Value};
 use trueup_provider::{Context, Error, Inputs, NativeProvider, Outputs, RawState, Registry, Result, Traits};
 
 use crate::cloud::{HOME, Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
@@ -62,10 +62,12 @@ fn migrated(state: RawState) -> RawState {
     RawState { outputs: state.outputs.with_entry("shape", Value::string("square")), ..state }
 }
 
-/// What the provider is told: where its objects are.
+/// What the provider is told: where its objects are, and by which key they are reached.
 #[derive(Inputs)]
 struct Settings {
     region: Option<u64>,
+    #[trueup(secret)]
+    key: Option<String>,
 }
 
 /// All types, as one release knows them, on the line of one process.
@@ -74,7 +76,7 @@ pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
     let of = move || line.clone();
     // Stubs are made before there is a receiver: what they need is in the configuration.
     let provider = NativeProvider::configured("s", move |settings: Settings| {
-        let line = configured.within(settings.region.unwrap_or(HOME));
+        let line = configured.within(settings.region.unwrap_or(HOME), settings.key);
         async { Ok(line) }
     });
     let provider = if upgraded {
@@ -106,8 +108,15 @@ async fn ask<Out: From<Seen> + FieldType>(
         Request::Create { spec, .. } | Request::Update { spec, .. } => spec.secret.clone(),
         _ => None,
     };
-    let answer = line.ask(context, context.config().region(), request).await;
-    answer.map_err(|refusal| error::<Out>(line, refusal, secret.as_deref().unwrap_or("nothing")))
+    let (changes, configured) = (request.changes(), context.config());
+    let nothing = || "nothing".to_owned();
+    let key = configured.key().map_or_else(nothing, str::to_owned);
+    let told = format!("{} by {key}", secret.unwrap_or_else(nothing));
+    let answer = line.ask(context, configured.region(), request).await;
+    if changes && answer.is_ok() {
+        context.report_warnings(Diagnostic::warning(format!("it took {told}")).into());
+    }
+    answer.map_err(|refusal| error::<Out>(line, refusal, &told))
 }
 
 /// A refusal as an error. The cloud is one of those that repeat what they were told.
@@ -117,12 +126,12 @@ fn error<Out: From<Seen> + FieldType>(line: &Line, refusal: Refusal, told: &str)
         Refusal::Denied => Error::denied(format!("not allowed to {told}")),
         Refusal::Unavailable => Error::retryable(format!("out of order, with {told}")),
         Refusal::Lost => Error::indeterminate(format!("the connection broke while sending {told}")),
-        Refusal::Taken => Error::already_exists("the name is taken"),
-        Refusal::Releasing => Error::retryable("the name is not free yet"),
-        Refusal::InUse(by) => Error::conflict(format!("{by} uses it")),
-        Refusal::Missing(what) => Error::invalid(format!("there is no {what}")),
+        Refusal::Taken => Error::already_exists(format!("the name is taken, with {told}")),
+        Refusal::Releasing => Error::retryable(format!("the name is not free yet, with {told}")),
+        Refusal::InUse(by) => Error::conflict(format!("{by} uses it")).hint(format!("free it with {told}")),
+        Refusal::Missing(what) => Error::invalid(format!("there is no {what}, with {told}")),
         Refusal::Gone => Error::not_found("there is no such object"),
-        Refusal::Quota => Error::fatal("no more objects are allowed"),
+        Refusal::Quota => Error::fatal(format!("no more objects are allowed with {told}")),
         Refusal::Partial(seen) => {
             let failed = match line.draw(3) {
                 0 => Error::retryable("half of it is made"),

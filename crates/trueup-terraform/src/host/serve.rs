@@ -22,7 +22,7 @@ use super::kept::KeptAnswers;
 use super::proxy::Proxy;
 use super::spool::Spool;
 use super::{ENDED, Order, Report};
-use crate::process::{Launch, Plugin, StartError};
+use crate::process::{Launch, Plugin, PluginLog, StartError};
 
 /// How long whoever started a host may take to turn to it.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
@@ -39,7 +39,9 @@ pub async fn serve(guard: Vec<std::ffi::OsString>) -> io::Result<()> {
     launch.start_timeout = Duration::from_millis(order.start_timeout_ms);
     let spool = Arc::new(Spool::default());
     let tee = spool.clone();
-    match Plugin::start_heard(&order.name, &launch, Box::new(move |line| tee.push(line.to_owned()))).await {
+    // A host keeps no log; whoever attaches to it hears the lines and takes secrets out of them.
+    let log = PluginLog::new(&order.name);
+    match Plugin::start_heard(&log, &launch, Box::new(move |line| tee.push(line.to_owned()))).await {
         Ok(plugin) => {
             let listener = listen(&order.socket)?;
             report(&Report::Ready).await?;

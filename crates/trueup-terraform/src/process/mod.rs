@@ -28,6 +28,7 @@ use crate::host::{Attached, Host, Unattached, attach};
 use encryption::Identity;
 use handshake::Handshake;
 pub(crate) use handshake::Listening;
+pub(crate) use output::PluginLog;
 use output::{FirstLine, Hear, LastWords};
 
 /// By which a plugin knows that it was started as one.
@@ -131,12 +132,21 @@ pub struct Plugin {
 impl Plugin {
     /// Runs a plugin until it listens, and connects to it. `name` is what messages and logs call it.
     pub async fn start(name: &str, launch: &Launch) -> Result<Self, StartError> {
-        Self::start_heard(name, launch, Box::new(|_| {})).await
+        Self::start_logged(&PluginLog::new(name), launch).await
+    }
+
+    /// The same, with a log of its own.
+    pub(crate) async fn start_logged(log: &PluginLog, launch: &Launch) -> Result<Self, StartError> {
+        Self::start_heard(log, launch, Box::new(|_| {})).await
     }
 
     /// The same, for someone who hears every line that it prints to standard error.
-    pub(crate) async fn start_heard(name: &str, launch: &Launch, hear: Hear) -> Result<Self, StartError> {
-        let starting = Self::start_without_limit(name, launch, hear);
+    pub(crate) async fn start_heard(
+        log: &PluginLog,
+        launch: &Launch,
+        hear: Hear,
+    ) -> Result<Self, StartError> {
+        let starting = Self::start_without_limit(log, launch, hear);
         timeout(launch.start_timeout, starting)
             .await
             .unwrap_or_else(|_| Err(StartError::TimedOut(launch.start_timeout)))
@@ -144,30 +154,34 @@ impl Plugin {
 
     /// One that serves a purpose, and whose process outlives us if there are hosts: it may have been started by someone
     /// else for the same purpose.
-    pub(crate) async fn start_for(name: &str, launch: &Launch, purpose: &[u8]) -> Result<Self, StartError> {
-        let Some(host) = &launch.host else { return Self::start(name, launch).await };
-        match attach(name, launch, host, purpose).await {
-            Ok(attached) => Ok(Self::attached(name, attached)),
+    pub(crate) async fn start_for(
+        log: &PluginLog,
+        launch: &Launch,
+        purpose: &[u8],
+    ) -> Result<Self, StartError> {
+        let Some(host) = &launch.host else { return Self::start_logged(log, launch).await };
+        match attach(&log.name, launch, host, purpose).await {
+            Ok(attached) => Ok(Self::attached(log, attached)),
             Err(Unattached::Plugin(error)) => Err(error),
             Err(Unattached::Host(why)) => {
-                tracing::warn!(provider = name, "the plugin gets no host: {why}");
-                Self::start(name, launch).await
+                tracing::warn!(provider = log.name, "the plugin gets no host: {why}");
+                Self::start_logged(log, launch).await
             }
         }
     }
 
-    fn attached(name: &str, Attached { version, channel, words }: Attached) -> Self {
-        let (words, ended) = output::listen(name, words);
-        output::subscribe(name, channel.clone());
+    fn attached(log: &PluginLog, Attached { version, channel, words }: Attached) -> Self {
+        let (words, ended) = output::listen(log, words);
+        output::subscribe(log, channel.clone());
         let client = Client::new(version, channel);
         Plugin { client, ended, words, _killer: None, _sockets: None }
     }
 
-    async fn start_without_limit(name: &str, launch: &Launch, hear: Hear) -> Result<Self, StartError> {
+    async fn start_without_limit(log: &PluginLog, launch: &Launch, hear: Hear) -> Result<Self, StartError> {
         let identity = Identity::fresh().map_err(|error| StartError::Certificate(error.to_string()))?;
         let sockets = TempDir::with_prefix("trueup-plugin-").ok();
         let mut child = spawn(launch, &identity, sockets.as_ref())?;
-        let (words, first_line) = output::drain(name, &mut child, hear);
+        let (words, first_line) = output::drain(log, &mut child, hear);
         let killer = CancellationToken::new();
         let guard = killer.clone().drop_guard();
         let mut ended = watch_over(child, killer);
@@ -183,7 +197,7 @@ impl Plugin {
         };
         let handshake = Handshake::parse(&line)?;
         let channel = connect(&handshake.listening, handshake.certificate.map(|it| (&identity, it))).await?;
-        output::subscribe(name, channel.clone());
+        output::subscribe(log, channel.clone());
         let client = Client::new(handshake.version, channel);
         Ok(Plugin { client, ended, words, _killer: Some(guard), _sockets: sockets })
     }

@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::sync::{oneshot, watch};
 use tokio_util::io::StreamReader;
+use trueup_provider::KnownSecrets;
 
 use crate::grpc::Channel;
 use crate::host::ENDED;
@@ -31,6 +32,36 @@ const LAST_LINES_MAX: usize = 20;
 
 /// How long to wait for what a plugin says while it ends.
 const WORDS_WAIT: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// Where the lines of one plugin are logged: under its name, without the secrets that it was given.
+#[derive(Clone)]
+pub(crate) struct PluginLog {
+    pub(crate) name: String,
+    pub(crate) secrets: KnownSecrets,
+}
+
+impl PluginLog {
+    /// One for a process that is given no secrets, or whose lines nobody keeps.
+    pub(crate) fn new(name: &str) -> Self {
+        PluginLog { name: name.to_owned(), secrets: KnownSecrets::default() }
+    }
+
+    fn debug(&self, line: &str) {
+        tracing::debug!(target: "plugin", provider = self.name, "{}", self.secrets.concealed(line));
+    }
+
+    fn at(&self, level: &str, message: &str) {
+        let name = &self.name;
+        let message = || self.secrets.concealed(message);
+        match level {
+            "error" => tracing::error!(target: "plugin", provider = name, "{}", message()),
+            "warn" => tracing::warn!(target: "plugin", provider = name, "{}", message()),
+            "info" => tracing::info!(target: "plugin", provider = name, "{}", message()),
+            "debug" => tracing::debug!(target: "plugin", provider = name, "{}", message()),
+            _ => tracing::trace!(target: "plugin", provider = name, "{}", message()),
+        }
+    }
+}
 
 /// Hears every line that a plugin prints to standard error.
 pub(crate) type Hear = Box<dyn Fn(&str) + Send + Sync>;
@@ -63,18 +94,18 @@ impl LastWords {
 
 /// Drains both outputs from now on.
 pub(super) fn drain(
-    name: &str,
+    log: &PluginLog,
     child: &mut Child,
     hear: Hear,
 ) -> (LastWords, impl Future<Output = FirstLine> + use<>) {
     let lines = Arc::new(Mutex::new(VecDeque::new()));
     let (open, complete) = watch::channel(());
     if let Some(stderr) = child.stderr.take() {
-        let (name, lines) = (name.to_owned(), lines.clone());
+        let (log, lines) = (log.clone(), lines.clone());
         tokio::spawn(async move {
             each_line(stderr, |line| {
                 hear(line);
-                log_line(&name, line, &lines);
+                log_line(&log, line, &lines);
             })
             .await;
             drop(open);
@@ -82,7 +113,7 @@ pub(super) fn drain(
     }
     let (sender, first_line) = oneshot::channel();
     if let Some(stdout) = child.stdout.take() {
-        let name = name.to_owned();
+        let log = log.clone();
         tokio::spawn(async move {
             let mut sender = Some(sender);
             each_line(stdout, |line| match sender.take() {
@@ -92,7 +123,7 @@ pub(super) fn drain(
                 Some(sender) => {
                     let _ = sender.send(FirstLine::Line(line.to_owned()));
                 }
-                None => tracing::debug!(target: "plugin", provider = name, "{line}"),
+                None => log.debug(line),
             })
             .await;
         });
@@ -102,17 +133,17 @@ pub(super) fn drain(
 }
 
 /// Hears from a host what its plugin prints, and at last how it ended.
-pub(super) fn listen(name: &str, words: Incoming) -> (LastWords, watch::Receiver<Option<ExitStatus>>) {
+pub(super) fn listen(log: &PluginLog, words: Incoming) -> (LastWords, watch::Receiver<Option<ExitStatus>>) {
     let lines = Arc::new(Mutex::new(VecDeque::new()));
     let (open, complete) = watch::channel(());
     let (sender, ended) = watch::channel(None);
-    let (name, heard) = (name.to_owned(), lines.clone());
+    let (log, heard) = (log.clone(), lines.clone());
     tokio::spawn(async move {
         let bytes = words.into_data_stream().map_err(std::io::Error::other);
         let mut status = ExitStatus::default();
         each_line(StreamReader::new(bytes), |line| match line.strip_prefix(ENDED) {
             Some(raw) => status = raw.parse().map(ExitStatus::from_raw).unwrap_or_default(),
-            None => log_line(&name, line, &heard),
+            None => log_line(&log, line, &heard),
         })
         .await;
         drop(open);
@@ -122,8 +153,8 @@ pub(super) fn listen(name: &str, words: Incoming) -> (LastWords, watch::Receiver
 }
 
 /// What a plugin prints through the protocol, once it listens.
-pub(super) fn subscribe(name: &str, channel: Channel) {
-    let name = name.to_owned();
+pub(super) fn subscribe(log: &PluginLog, channel: Channel) {
+    let log = log.clone();
     tokio::spawn(async move {
         let path = "/plugin.GRPCStdio/StreamStdio";
         let call = channel.call(path, HeaderMap::new(), &[], STDIO_MESSAGE_SIZE_MAX);
@@ -131,9 +162,7 @@ pub(super) fn subscribe(name: &str, channel: Channel) {
         while let Ok(Some(message)) = messages.next().await {
             let Ok(printed) = StdioData::decode(message) else { continue };
             let text = String::from_utf8_lossy(&printed.data);
-            for line in text.lines() {
-                tracing::debug!(target: "plugin", provider = name, "{line}");
-            }
+            text.lines().for_each(|line| log.debug(line));
         }
     });
 }
@@ -170,21 +199,15 @@ struct LogLine {
     message: String,
 }
 
-fn log_line(name: &str, line: &str, last: &Mutex<VecDeque<String>>) {
-    let Ok(LogLine { level, message }) = serde_json::from_str::<LogLine>(line) else {
-        tracing::debug!(target: "plugin", provider = name, "{line}");
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() == LAST_LINES_MAX {
-            last.pop_front();
-        }
-        last.push_back(line.trim_end().to_owned());
-        return;
-    };
-    match level.as_str() {
-        "error" => tracing::error!(target: "plugin", provider = name, "{message}"),
-        "warn" => tracing::warn!(target: "plugin", provider = name, "{message}"),
-        "info" => tracing::info!(target: "plugin", provider = name, "{message}"),
-        "debug" => tracing::debug!(target: "plugin", provider = name, "{message}"),
-        _ => tracing::trace!(target: "plugin", provider = name, "{message}"),
+fn log_line(log: &PluginLog, line: &str, last: &Mutex<VecDeque<String>>) {
+    if let Ok(LogLine { level, message }) = serde_json::from_str::<LogLine>(line) {
+        return log.at(&level, &message);
     }
+    log.debug(line);
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.len() == LAST_LINES_MAX {
+        last.pop_front();
+    }
+    // They are quoted to whoever calls when the plugin ends, and may be about another call.
+    last.push_back(log.secrets.concealed(line.trim_end()).into_owned());
 }

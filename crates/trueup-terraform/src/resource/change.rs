@@ -72,7 +72,7 @@ impl TerraformResource {
         let answered = match self.decode("its answer", answer.new_state.as_ref()) {
             Ok(answered) => answered,
             Err(unreadable) if failed => {
-                tracing::debug!(provider, "{}", unreadable.message);
+                self.shared.log_detail(&self.type_name, &unreadable.message);
                 Value::NULL
             }
             // Something was done, and nobody can read what.
@@ -115,7 +115,7 @@ impl TerraformResource {
             if !answer.legacy_type_system {
                 return Err(unfinished(failure));
             }
-            tracing::debug!(provider, type_name = %self.type_name, "{}", failure.message);
+            self.shared.log_detail(&self.type_name, &failure.message);
         }
         request.context.report_warnings(told);
         Ok(done)

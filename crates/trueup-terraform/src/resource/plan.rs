@@ -140,7 +140,7 @@ impl TerraformResource {
                 return Err(failure);
             }
             // The old type system of providers cannot do better, and Terraform lets it pass too.
-            tracing::debug!(provider, type_name = %self.type_name, "{}", failure.message);
+            self.shared.log_detail(&self.type_name, &failure.message);
         }
         let identity = answer.planned_identity.and_then(|identity| identity.data);
         Ok(Planned {

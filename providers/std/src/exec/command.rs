@@ -55,7 +55,7 @@ impl Exec {
         context: &Context<Surroundings>,
         before: Before<'_>,
     ) -> Result<Option<Value>> {
-        let masking = self.masking(before);
+        let masking = self.masking(context, before);
         let process = self.process(purpose, arguments, context, before)?;
         let guard = context.config().command_guard();
         if let Some(guard) = guard {
@@ -204,9 +204,10 @@ impl Exec {
     }
 
     /// What must not be told.
-    fn masking(&self, before: Before<'_>) -> Masking {
+    fn masking(&self, context: &Context<Surroundings>, before: Before<'_>) -> Masking {
         let result = before.output.map(|output| &output.result);
-        let values = [self.input.as_ref(), self.triggers.as_ref(), result, before.input];
+        let configured = Some(context.config_value());
+        let values = [self.input.as_ref(), self.triggers.as_ref(), result, before.input, configured];
         let bound = before.bindings.iter().map(|binding| &binding.payload);
         let commands = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
         let others = [self.lookup.as_ref(), self.precreate.as_ref()];
