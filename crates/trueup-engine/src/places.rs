@@ -123,7 +123,7 @@ impl Places<'_> {
         let outputs = &self.handler.schema().outputs.attributes;
         let stable = outputs.iter().filter(|(_, attribute)| attribute.stable).map(|(name, _)| name);
         let differs = |name: &SmolStr| match (recorded.outputs.get(name), seen.outputs.get(name)) {
-            (Some(before), Some(now)) => !before.same(&now),
+            (Some(before), Some(now)) => !before.same(now),
             _ => false,
         };
         let identities = recorded.identity.as_ref().zip(seen.identity.as_ref());

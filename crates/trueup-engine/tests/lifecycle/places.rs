@@ -38,10 +38,13 @@ pub(super) struct Standing {
 
 impl Books {
     fn build(&mut self, key: (String, String), size: u64, foreign: bool) -> u64 {
-        let serial = self.sites.get(&key).map(|it| it.serial).unwrap_or_else(|| {
-            self.built += 1;
-            self.built
-        });
+        let serial = match self.sites.get(&key) {
+            Some(standing) => standing.serial,
+            None => {
+                self.built += 1;
+                self.built
+            }
+        };
         self.sites.insert(key, Standing { size, serial, foreign });
         serial
     }
