@@ -66,6 +66,8 @@ pub enum Mutation {
     ForgetConfiguration,
     /// What is not found by the configuration in use is taken for gone.
     TrustOtherPlace,
+    /// What a block leads to that became known at apply is taken for where the object was made.
+    TrustLateBlock,
     /// A create that failed is repeated without looking whether it made something.
     RepeatUnseen,
     /// A stub that may have been made is made again, without looking for it and with another token.
@@ -77,7 +79,7 @@ pub enum Mutation {
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 31] = [
+    pub const ALL: [Mutation; 32] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -106,6 +108,7 @@ impl Mutation {
         Mutation::ShareNames,
         Mutation::ForgetConfiguration,
         Mutation::TrustOtherPlace,
+        Mutation::TrustLateBlock,
         Mutation::RepeatUnseen,
         Mutation::RemakeStub,
         Mutation::CutInputs,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::{Failure, Value};
-use trueup_provider::{Configured, Observed, Registry, ResourceHandler, State};
-use trueup_state::{ConfigurationNumber, Generation};
+use trueup_provider::{Configured, Observed, Registry, ResourceHandler, State, provider_named};
+use trueup_state::{Configuration, ConfigurationNumber, Generation};
 
 use crate::configurations::{Recorded, configuration};
 use crate::mutations::planted;
@@ -66,6 +66,14 @@ impl Places<'_> {
         Some(Elsewhere { number, place: if alike { Place::Alike } else { Place::Unknown } })
     }
 
+    /// Whether a configuration of which not everything is known yet may lead to another place than the one that a
+    /// generation was made with.
+    pub(crate) async fn may_lead_elsewhere(&self, expected: &Value, generation: &Generation) -> bool {
+        let Some((_, made_with)) = self.recorded.made_with(generation) else { return false };
+        let expected = Configuration::new(provider_named(&self.provider), expected);
+        !made_with.is_alike_but_for(&self.credentials().await, &expected)
+    }
+
     /// The provider as it was when a generation was made, if that can be had again.
     pub(crate) async fn made_with(&self, generation: &Generation) -> Option<Configured> {
         self.recorded.ready(self.registry, &self.provider, generation.configuration?).await.ok()
@@ -115,7 +123,7 @@ impl Places<'_> {
         let outputs = &self.handler.schema().outputs.attributes;
         let stable = outputs.iter().filter(|(_, attribute)| attribute.stable).map(|(name, _)| name);
         let differs = |name: &SmolStr| match (recorded.outputs.get(name), seen.outputs.get(name)) {
-            (Some(before), Some(now)) => !before.same(&now),
+            (Some(before), Some(now)) => !before.same(now),
             _ => false,
         };
         let identities = recorded.identity.as_ref().zip(seen.identity.as_ref());

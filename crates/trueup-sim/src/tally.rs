@@ -38,6 +38,7 @@ ingredients! {
     Circular: "steps with a circle of bindings",
     StateLost: "losses of the state",
     Configured: "changes of the provider's configuration",
+    Followed: "changes of the provider's configuration that a run learns late",
     Reused: "addresses used again after a move",
     Rival: "second runners",
     TakenOver: "leases taken over",

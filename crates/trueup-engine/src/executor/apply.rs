@@ -25,8 +25,8 @@ use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
-use crate::plan::{Action, Grant, ReplaceOrder};
-use crate::planner::node::{Attributes, FoundObject, Start};
+use crate::plan::{Action, Grant, Reason, ReplaceOrder};
+use crate::planner::node::{Attributes, Decision, FoundObject, Start};
 use crate::planner::{Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be};
 use crate::retry::{Attempts, interrupted_window, window_left, within};
 
@@ -42,6 +42,8 @@ pub(super) struct Applying<'a> {
     /// Whether an attempt of the create made something, or may have and was repeated by its token, whatever the last one
     /// says.
     pub(super) unsure: AtomicBool,
+    /// Whether the object cannot be read and may be in another place.
+    pub(super) is_out_of_sight: bool,
 }
 
 impl<'a> Applying<'a> {
@@ -55,18 +57,26 @@ impl<'a> Applying<'a> {
     ) -> Self {
         held.work_by(&config);
         let (policy, unsure) = (run.policy(Some(&resource.options)), AtomicBool::default());
-        Applying { run, held, address, config, desired, resource, policy, unsure }
+        let is_out_of_sight = false;
+        Applying { run, held, address, config, desired, resource, policy, unsure, is_out_of_sight }
     }
 }
 
 impl Applying<'_> {
     pub(super) async fn apply(mut self) -> Result<Finished, Trouble> {
+        self.find_place().await?;
         let prior = self.start().await?;
         let written = self.desired.clone();
         self.keep_ignored(prior.as_ref());
-        let (action, mut private, mut planned) = self.decide(prior.as_ref()).await?;
-        if action == Action::Replace && self.desired != written {
-            // Nothing is ignored of a new object.
+        let (mut action, mut private, mut planned) = self.decide(prior.as_ref()).await?;
+        if action == Action::Update && self.is_out_of_sight {
+            // An update where nobody can look might make a second one.
+            self.move_away()?;
+            action = Action::Replace;
+        }
+        let is_moved = self.resource.decision.reasons.contains(&Reason::ProviderChanged);
+        if action == Action::Replace && (self.desired != written || is_moved) {
+            // Nothing is ignored of a new object, and one in another place follows from nothing that was here.
             self.desired = written;
             (_, private, planned) = self.decide(None).await?;
         }
@@ -302,7 +312,7 @@ impl Applying<'_> {
             .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
             .await?;
         context.report_warnings(answer.diagnostics);
-        let planned = self.resource.decision.action;
+        let Decision { action: planned, ref reasons, .. } = self.resource.decision;
         let mut action = action_of(answer.verdict);
         let unfinished = current.is_some_and(|current| current.attempt().is_some());
         let adopted =
@@ -310,9 +320,18 @@ impl Applying<'_> {
         if planned == Action::Replace && prior.is_some() && !self.resource.is_stubbed {
             // A replacement that was decided is not undone by values that turned out the same.
             action = Action::Replace;
-        } else if action == Action::NoOp && (planned == Action::Update || unfinished || adopted) {
+        } else if action == Action::NoOp
+            && (planned == Action::Update || reasons.contains(&Reason::Forced) || unfinished || adopted)
+        {
             action = Action::Update;
         }
+        self.require_grant(action)?;
+        Ok((action, answer.private, answer.outputs))
+    }
+
+    /// Refuses an action that the plan did not grant (UNKNOWN-10).
+    pub(super) fn require_grant(&self, action: Action) -> Result<(), Failure> {
+        let planned = self.resource.decision.action;
         let granted = match planned.grant() {
             Grant::NoOp => action == Action::NoOp,
             Grant::Update => matches!(action, Action::NoOp | Action::Update),
@@ -320,15 +339,12 @@ impl Applying<'_> {
             Grant::Replace => true,
             Grant::Delete => false,
         };
-        if !granted && !planted!(IgnoreGrant) {
-            let message = format!(
-                "it needs another action than was planned: {} instead of {}",
-                action.name(),
-                planned.name()
-            );
-            return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
+        if granted || planted!(IgnoreGrant) {
+            return Ok(());
         }
-        Ok((action, answer.private, answer.outputs))
+        let (needed, planned) = (action.name(), planned.name());
+        let message = format!("it needs another action than was planned: {needed} instead of {planned}");
+        Err(Failure::new(FailureClass::Conflict, message).hint("plan again"))
     }
 
     /// Nothing to do, but perhaps something to record (APPLY-10).
@@ -663,7 +679,7 @@ impl Applying<'_> {
         !changes.iter().any(|change| change.path.first_key().is_some_and(mirrors))
     }
 
-    fn context(&self, token: IdempotencyToken) -> CallContext {
+    pub(super) fn context(&self, token: IdempotencyToken) -> CallContext {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let next = || (self.held.next_number(), self.free_slot());

@@ -11,6 +11,7 @@ use trueup_program::{Evaluated, RetryPolicy, Timeouts};
 use trueup_provider::{
     BoxFuture, CallContext, Configured, IdempotencyToken, NameRules, Owner, ResourceHandler,
 };
+use trueup_state::Generation;
 
 use super::Run;
 use crate::events::{EventKind, Operation};
@@ -66,21 +67,44 @@ impl Configuration {
 
     /// The provider, ready for use.
     pub(crate) async fn ready(self, run: &Run<'_>) -> Result<Configured, Failure> {
+        match self.settled(run).await? {
+            Ok(configured) => Ok(configured),
+            Err(provider) => Err(unconfigured(&provider, None)),
+        }
+    }
+
+    /// The provider, ready to delete a generation: while the program's configuration is not known, by the one that the
+    /// generation was made with (DELETE-11).
+    pub(crate) async fn ready_for(
+        self,
+        run: &Run<'_>,
+        generation: &Generation,
+    ) -> Result<Configured, Failure> {
+        match (self.settled(run).await?, generation.configuration) {
+            (Ok(configured), _) => Ok(configured),
+            (Err(provider), Some(number)) => run.recorded.ready(run.registry, &provider, number).await,
+            (Err(provider), None) => Err(unconfigured(&provider, None)),
+        }
+    }
+
+    /// The provider, ready for use, or its name while its configuration is not known.
+    async fn settled(self, run: &Run<'_>) -> Result<Result<Configured, SmolStr>, Failure> {
         let (provider, written) = match self {
-            Configuration::Ready(configured) => return Ok(configured),
+            Configuration::Ready(configured) => return Ok(Ok(configured)),
             Configuration::Late { provider, written } => (provider, written),
         };
-        // Whoever comes first makes it ready for all.
+        // Whoever comes first makes it ready for all, unless it was told something that only stood in (BIND-5).
         let mut known = run.late_configs.lock().await;
-        if let Some(configured) = known.get(&provider) {
-            return Ok(configured.clone());
+        if let Some((_, configured)) = known.get(&provider).filter(|(told, _)| *told == written.value) {
+            return Ok(Ok(configured.clone()));
         }
+        let told = written.value.clone();
         match configured(run.registry, &provider, written).await {
             Ok(Some(configured)) => {
-                known.insert(provider, configured.clone());
-                Ok(configured)
+                known.insert(provider, (told, configured.clone()));
+                Ok(Ok(configured))
             }
-            Ok(None) => Err(unconfigured(&provider, None)),
+            Ok(None) => Ok(Err(provider)),
             Err(wrong) => Err(unconfigured(&provider, Some(wrong))),
         }
     }

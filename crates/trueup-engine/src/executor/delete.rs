@@ -80,7 +80,7 @@ impl Prepared {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }
-            let config = self.config.clone().ready(run).await?;
+            let config = self.config.clone().ready_for(run, &generation).await?;
             let policy = self.policy;
             remove_generation(run, held, &self.address, handler, &config, &generation, policy).await?;
         }
@@ -174,14 +174,15 @@ impl Removal<'_> {
             let call = || self.handler.read(request);
             run.retrying(self.address, Operation::Read, self.policy, call).await
         };
-        // A later generation of the same identity is what the configuration in use leads to.
-        if !self.lives_on() {
-            match read(config).await? {
-                Observed::Present(seen) if !places.is_another(state, &seen) => return Ok(config.clone()),
-                // Nobody can look: the delete goes where the create went.
-                Observed::Unreadable => return Ok(ready.unwrap_or_else(|_| config.clone())),
-                Observed::Present(_) | Observed::Absent => {}
-            }
+        if self.lives_on() {
+            // A later generation of the same identity is what the configuration in use leads to, and not to be touched.
+            return Ok(ready.map_err(|failure| out_of_reach(failure, &places.provider, ""))?);
+        }
+        match read(config).await? {
+            Observed::Present(seen) if !places.is_another(state, &seen) => return Ok(config.clone()),
+            // Nobody can look: the delete goes where the create went.
+            Observed::Unreadable => return Ok(ready.unwrap_or_else(|_| config.clone())),
+            Observed::Present(_) | Observed::Absent => {}
         }
         let looked = match &ready {
             Ok(ready) => read(ready).await,

@@ -1,7 +1,7 @@
 //! Carrying a plan out.
 //!
 //! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready and `gate`
-//! lets them, `prepare`, `apply`, `stub`
+//! lets them, `prepare`, `apply`, `place`, `stub`
 //! and `delete` are what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
 //! `journal`. When all is applied, older generations are cleaned up by the same means.
 
@@ -10,6 +10,7 @@ mod call;
 mod delete;
 mod journal;
 mod limits;
+mod place;
 mod prepare;
 mod queue;
 mod report;
@@ -25,6 +26,7 @@ use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
+use trueup_core::Value;
 use trueup_program::Program;
 use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::{RecordId, Scope};
@@ -96,8 +98,8 @@ pub(crate) struct Run<'a> {
     pub(crate) waited: bool,
     /// The configurations that recorded objects were made with.
     pub(crate) recorded: Recorded,
-    /// Providers whose configuration became known during the run.
-    pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, Configured>>,
+    /// Providers whose configuration became known during the run, with what their blocks came to.
+    pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, (Value, Configured)>>,
     /// What providers warn of.
     pub(crate) warned: Warned,
     /// What is open while the plan is carried out.

@@ -45,6 +45,8 @@ pub(super) struct Resource {
     pub(super) is_deleted_first: bool,
     /// Whether this run has made a stub of it.
     pub(super) is_stubbed: bool,
+    /// Whether the configuration of its provider was not known when the run was planned.
+    pub(super) is_late: bool,
     /// Addresses that it had before, under whose names its object may be found.
     pub(super) origins: Vec<Address>,
     pub(super) observed: Option<State>,
@@ -152,6 +154,7 @@ fn resource(run: &Run<'_>, draft: &Draft, at: usize, handler: &Arc<dyn ResourceH
         decision: node.decision.clone(),
         is_deleted_first: node.is_deleted_first(),
         is_stubbed,
+        is_late: node.config.is_none(),
         origins: draft.origins(run.program, at).split_off(1),
         // What was seen was another object than the stub.
         observed: node.seen().filter(|_| !is_stubbed).cloned(),

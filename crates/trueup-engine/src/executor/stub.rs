@@ -17,7 +17,8 @@ use crate::planner::{can_look, outcome_unknown};
 
 impl Applying<'_> {
     /// Makes the stub, unless its object is there already.
-    pub(super) async fn stub(self) -> Result<Finished, Trouble> {
+    pub(super) async fn stub(mut self) -> Result<Finished, Trouble> {
+        self.find_place().await?;
         let existing = self.existing().await?;
         let is_known = self.current().is_some_and(|current| current.object.is_some());
         let stub = match existing {

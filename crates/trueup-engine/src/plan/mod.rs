@@ -137,6 +137,8 @@ pub enum Reason {
     Destroyed,
     /// Its provider is configured otherwise, and does not find the object any more, which is still there.
     ProviderChanged,
+    /// The configuration of its provider is not known yet, and may lead to another place.
+    ProviderUnknown,
     /// Its identity does not change, so the old object must go first.
     SameIdentity,
     /// Older generations of it wait to be deleted.
@@ -188,6 +190,7 @@ impl fmt::Display for Reason {
             Reason::Undeclared => "undeclared",
             Reason::Destroyed => "destroyed",
             Reason::ProviderChanged => "provider-changed",
+            Reason::ProviderUnknown => "provider-unknown",
             Reason::SameIdentity => "same-identity",
             Reason::CleanUp => "clean-up",
         })

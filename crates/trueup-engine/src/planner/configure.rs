@@ -9,7 +9,7 @@ use trueup_program::{Evaluated, Program};
 use trueup_provider::{Configured, Registry, provider_named};
 use trueup_state::ConfigurationNumber;
 
-use super::node::Node;
+use super::node::{Node, Sight};
 use super::{Draft, Sources, failed};
 
 /// Makes the providers ready whose configuration is known by now.
@@ -122,6 +122,24 @@ pub(super) async fn configure_late(
     Ok(late)
 }
 
+/// Forgets configurations that follow from a member of a cycle which was decided otherwise since, with what was seen by
+/// them.
+pub(super) async fn forget_outdated(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
+    let names: Vec<SmolStr> = draft.configs.keys().cloned().collect();
+    for name in names {
+        let Some(Some(config)) = draft.configs.get(&name) else { continue };
+        let now = expected(sources.registry, &name, written(sources.program, draft, &name)).await?;
+        if now.as_ref() == Some(config.value()) {
+            continue;
+        }
+        for node in draft.nodes.iter_mut().filter(|node| node.provider == name && node.is_declared()) {
+            (node.config, node.sight) = (None, Sight::Unseen);
+        }
+        draft.configs.insert(name, None);
+    }
+    Ok(())
+}
+
 /// What the program says of a provider's configuration, as far as it is known.
 pub(crate) fn written(program: &Program, draft: &Draft, name: &str) -> Evaluated {
     let scope = draft.known();
@@ -147,25 +165,35 @@ pub(crate) async fn configured(
     written: Evaluated,
 ) -> Result<Option<Configured>, Diagnostics> {
     let Some(provider) = registry.configured(name) else { return Ok(None) };
+    let config = expected(registry, name, written).await?.filter(Value::is_wholly_known);
+    let Some(config) = config else { return Ok(None) };
+    let configured = provider.configure(&config).await;
+    let configured = configured.map(|configured| configured.with_value(config.clone()));
+    let failed = |failure: Failure| failed_by(name, "configure", &failure);
+    configured.map(Some).map_err(failed)
+}
+
+/// What a provider will be configured with, as far as it is known; `None` if nobody knows the provider.
+pub(super) async fn expected(
+    registry: &Registry,
+    name: &SmolStr,
+    written: Evaluated,
+) -> Result<Option<Value>, Diagnostics> {
+    let Some(provider) = registry.configured(name) else { return Ok(None) };
     if written.diagnostics.has_errors() {
         return Err(written.diagnostics);
     }
-    let failed = |attempted: &str, failure: &Failure| {
-        let told = Diagnostic::error(format!("{attempted} provider {name}: {failure}"));
-        Diagnostics::from(failure.hints.iter().fold(told, |told, hint| told.hint(hint.clone())))
-    };
-    let schema = provider.config_schema().await.map_err(|failure| failed("load", &failure))?;
+    let schema = provider.config_schema().await.map_err(|failure| failed_by(name, "load", &failure))?;
     let checked = schema.check(&written.value, format!("provider {name}"));
     if checked.diagnostics.has_errors() {
         return Err(checked.diagnostics);
     }
-    let config = schema.with_defaults(&checked.value);
-    if !config.is_wholly_known() {
-        return Ok(None);
-    }
-    let configured = provider.configure(&config).await;
-    let configured = configured.map(|configured| configured.with_value(config.clone()));
-    configured.map(Some).map_err(|failure| failed("configure", &failure))
+    Ok(Some(schema.with_defaults(&checked.value)))
+}
+
+fn failed_by(name: &str, attempted: &str, failure: &Failure) -> Diagnostics {
+    let told = Diagnostic::error(format!("{attempted} provider {name}: {failure}"));
+    failure.hints.iter().fold(told, |told, hint| told.hint(hint.clone())).into()
 }
 
 /// Why something cannot be called: its provider could not be made ready.

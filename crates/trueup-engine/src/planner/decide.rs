@@ -14,7 +14,7 @@ use trueup_provider::{
 };
 use trueup_state::{Generation, Record, Status};
 
-use super::configure::configure_late;
+use super::configure::{configure_late, expected, forget_outdated, unconfigured, written};
 use super::node::{Attributes, Decision, FoundObject, NodeKind, Sight, Start};
 use super::sightings::{Chosen, SlotSightings, chosen, may_be};
 use super::trace::lines;
@@ -40,6 +40,7 @@ pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Resu
         if before == after {
             break;
         }
+        forget_outdated(sources, draft).await?;
     }
     Ok(())
 }
@@ -267,6 +268,17 @@ impl Case<'_> {
     async fn decide(&self) -> Result<Decision, Failure> {
         let node = &self.draft.nodes[self.at];
         let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+        let decision = self.decide_in_place(current).await?;
+        match current {
+            Some(current) if self.may_move(current, &decision).await? => {
+                self.as_possible_move(decision).await
+            }
+            _ => Ok(decision),
+        }
+    }
+
+    /// The decision if its provider leads to the same place as before.
+    async fn decide_in_place(&self, current: Option<&Generation>) -> Result<Decision, Failure> {
         match current {
             None => self.decide_new().await,
             Some(current) => match (&current.status, &current.object) {
@@ -393,6 +405,40 @@ impl Case<'_> {
         let Some(places) = self.draft.places(self.sources.registry, self.at) else { return Ok(()) };
         let spot = Spot { places: &places, config: node.config.as_ref(), inputs };
         self.draft.holders.refuse_held(spot, &node.address, object, record).await
+    }
+
+    /// Whether the configuration of its provider, once it is known, may lead away from what is there or may have been
+    /// made.
+    async fn may_move(&self, current: &Generation, decision: &Decision) -> Result<bool, Failure> {
+        let node = &self.draft.nodes[self.at];
+        let in_place = match decision.action {
+            Action::NoOp | Action::MayUpdate | Action::Update => true,
+            Action::Create => current.is_interrupted(),
+            _ => false,
+        };
+        if !in_place || node.config.is_some() || node.is_in_records() {
+            return Ok(false);
+        }
+        let written = written(self.sources.program, self.draft, &node.provider);
+        let expected = expected(self.sources.registry, &node.provider, written).await;
+        let expected = expected.map_err(|wrong| unconfigured(&node.provider, Some(wrong)))?;
+        match self.draft.places(self.sources.registry, self.at).zip(expected) {
+            Some((places, expected)) => Ok(places.may_lead_elsewhere(&expected, current).await),
+            None => Ok(false),
+        }
+    }
+
+    /// The same decision with leave to replace the object if it turns out to be in another place (UNKNOWN-14). What is
+    /// protected has none for a mere possibility, but is looked at.
+    async fn as_possible_move(&self, mut decision: Decision) -> Result<Decision, Failure> {
+        decision.reasons.push(Reason::ProviderUnknown);
+        if self.draft.nodes[self.at].declared().is_some_and(|declared| declared.options.protect) {
+            decision.action = decision.action.max(Action::MayUpdate);
+            return Ok(decision);
+        }
+        decision.outputs = self.ask(None, None, &[]).await?.outputs;
+        decision.action = Action::MayReplace;
+        Ok(decision)
     }
 
     /// How long the object of an interrupted create may stay out of sight, by what the program says now or said then.

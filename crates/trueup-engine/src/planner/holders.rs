@@ -8,7 +8,7 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{Configured, State};
 use trueup_state::{ConfigurationNumber, Record};
 
-use crate::places::Places;
+use crate::places::{Place, Places};
 
 /// The objects that records hold, by type and identity. The same identity may be another object's in another place.
 /// Clones share it.
@@ -63,6 +63,24 @@ impl Spot<'_> {
         let number = config.and_then(|config| places.recorded.known_number(config));
         holder.provider == places.provider || (number.is_some() && holder.configuration == number)
     }
+
+    /// Whether an older generation of a record holds an object of this identity here. Two of one identity are made only
+    /// where they do not see each other, so one that was made with another configuration is not here.
+    async fn is_of_older(&self, identity: &Value, record: Option<&Record>) -> bool {
+        for older in record.into_iter().flat_map(|record| &record.deposed) {
+            let held = older.object.as_ref().and_then(|object| object.identity.as_ref());
+            let elsewhere = match self.config {
+                Some(config) => self.places.elsewhere(config, older).await,
+                None => None,
+            };
+            if held.is_some_and(|held| held.same(identity))
+                && elsewhere.is_none_or(|it| it.place == Place::Alike)
+            {
+                return true;
+            }
+        }
+        false
+    }
 }
 
 impl Holders {
@@ -92,9 +110,7 @@ impl Holders {
         record: Option<&Record>,
     ) -> Result<(), Failure> {
         let Some(identity) = &object.identity else { return Ok(()) };
-        let deposed = record.into_iter().flat_map(|record| &record.deposed);
-        let mut deposed = deposed.filter_map(|generation| generation.object.as_ref()?.identity.as_ref());
-        let own = deposed.any(|held| held.same(identity)).then(|| address.clone());
+        let own = spot.is_of_older(identity, record).await.then(|| address.clone());
         match self.other_holder(&spot, address, identity).await.or(own) {
             None => Ok(()),
             Some(holder) => {

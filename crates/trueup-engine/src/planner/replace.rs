@@ -20,8 +20,10 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
             continue;
         }
         let asked = node.declared().and_then(|declared| declared.options.delete_first);
-        let by_type = node.decision.order == Some(ReplaceOrder::DeleteFirst);
-        let same_identity = keeps_identity(node);
+        // In another place nothing is in the way of the new object, whatever its type and identity.
+        let is_moved = node.decision.reasons.contains(&Reason::ProviderUnknown);
+        let by_type = node.decision.order == Some(ReplaceOrder::DeleteFirst) && !is_moved;
+        let same_identity = keeps_identity(node) && !is_moved;
         if same_identity {
             node.decision.reasons.push(Reason::SameIdentity);
         }

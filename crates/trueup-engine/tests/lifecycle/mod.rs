@@ -16,6 +16,7 @@ mod foreign;
 mod hand;
 mod in_records;
 mod kept;
+mod late_blocks;
 mod migrate;
 mod mixed_orders;
 mod moves;

@@ -16,11 +16,11 @@ use crate::lifecycle::world::{Bench, lit, program, resource};
 
 /// What stands where: by region and name, with its size. Clones share it.
 #[derive(Clone, Default)]
-struct Regions(Arc<Mutex<Books>>);
+pub(super) struct Regions(Arc<Mutex<Books>>);
 
 #[derive(Default)]
-struct Books {
-    sites: BTreeMap<(String, String), Standing>,
+pub(super) struct Books {
+    pub(super) sites: BTreeMap<(String, String), Standing>,
     /// How many were ever built.
     built: u64,
     /// Passwords that no longer let anyone in.
@@ -30,18 +30,21 @@ struct Books {
     broken: bool,
 }
 
-struct Standing {
-    size: u64,
+pub(super) struct Standing {
+    pub(super) size: u64,
     serial: u64,
     foreign: bool,
 }
 
 impl Books {
     fn build(&mut self, key: (String, String), size: u64, foreign: bool) -> u64 {
-        let serial = self.sites.get(&key).map(|it| it.serial).unwrap_or_else(|| {
-            self.built += 1;
-            self.built
-        });
+        let serial = match self.sites.get(&key) {
+            Some(standing) => standing.serial,
+            None => {
+                self.built += 1;
+                self.built
+            }
+        };
         self.sites.insert(key, Standing { size, serial, foreign });
         serial
     }
@@ -49,15 +52,15 @@ impl Books {
 
 impl Regions {
     /// Somebody else builds.
-    fn put(&self, region: &str, name: &str, size: u64) {
+    pub(super) fn put(&self, region: &str, name: &str, size: u64) {
         self.books().build((region.to_owned(), name.to_owned()), size, true);
     }
 
-    fn books(&self) -> std::sync::MutexGuard<'_, Books> {
+    pub(super) fn books(&self) -> std::sync::MutexGuard<'_, Books> {
         self.0.lock().unwrap()
     }
 
-    fn shown(&self) -> Vec<String> {
+    pub(super) fn shown(&self) -> Vec<String> {
         self.books().sites.iter().map(|((region, name), it)| format!("{region}/{name}={}", it.size)).collect()
     }
 }
@@ -137,6 +140,8 @@ impl Crud for Site {
             return Err(Error::already_exists("a site of this name stands there"));
         }
         let made = self.put(context)?;
+        // Whoever cuts a run off may do so between the effect and the answer.
+        tokio::task::yield_now().await;
         let mut books = context.config().regions.books();
         books.broken = std::mem::take(&mut books.breaks);
         if books.broken { Err(Error::indeterminate("no answer")) } else { Ok(made) }
@@ -153,6 +158,7 @@ impl Crud for Site {
     async fn delete(&self, context: &Context<Account>, _: &SiteOutput) -> Result<()> {
         let key = self.key(context)?;
         let gone = context.config().regions.books().sites.remove(&key);
+        tokio::task::yield_now().await;
         gone.map(drop).ok_or_else(|| Error::not_found("no such site"))
     }
 
@@ -169,12 +175,12 @@ impl Crud for Site {
 }
 
 /// A bench with the provider `p`.
-fn bench() -> (Bench, Regions) {
+pub(super) fn bench() -> (Bench, Regions) {
     bench_of(false)
 }
 
 /// Two benches: of types that tell places, and of those that do not.
-fn benches() -> [(Bench, Regions); 2] {
+pub(super) fn benches() -> [(Bench, Regions); 2] {
     [true, false].map(bench_of)
 }
 
@@ -194,12 +200,12 @@ fn bench_of(tells_places: bool) -> (Bench, Regions) {
     (bench, regions)
 }
 
-fn site(name: &str, size: u64) -> trueup_program::ResourceDeclaration {
+pub(super) fn site(name: &str, size: u64) -> trueup_program::ResourceDeclaration {
     resource(&format!("p_site.{name}"), [("name", lit(name)), ("size", lit(size))])
 }
 
 /// The same program with a block `provider "p"`.
-fn configured<const N: usize>(mut program: Program, config: [(&str, Expression); N]) -> Program {
+pub(super) fn configured<const N: usize>(mut program: Program, config: [(&str, Expression); N]) -> Program {
     let entries = config.into_iter().map(|(name, value)| (name.into(), value)).collect();
     let config = Expression::new(Node::Object(entries));
     program.providers.push(ProviderDeclaration { name: "p".into(), config });

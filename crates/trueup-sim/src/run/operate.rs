@@ -59,7 +59,9 @@ impl World {
         for edit in &step.edits {
             let (moves, region) = (self.sketch.moves.len(), self.sketch.region);
             self.sketch.edit(edit);
-            (self.sketch.region != region).then(|| self.log.count(Ingredient::Configured));
+            let is_moved = self.sketch.region != region;
+            is_moved.then(|| self.log.count(Ingredient::Configured));
+            (is_moved && self.sketch.compass().is_some()).then(|| self.log.count(Ingredient::Followed));
             (self.sketch.moves.len() < moves).then(|| self.log.count(Ingredient::Reused));
         }
         self.sketch.is_circular().then(|| self.log.count(Ingredient::Circular));

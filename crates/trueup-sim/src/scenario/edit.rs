@@ -30,6 +30,8 @@ pub enum Edit {
     Rename(u64),
     /// The provider block says another region, or there is none any more.
     Configure(Option<u64>),
+    /// From now on the provider block follows from a compass.
+    Follow,
 }
 
 impl Sketch {
@@ -62,6 +64,7 @@ impl Sketch {
             }
             Edit::Configure(region) if !self.pinned => self.region = *region,
             Edit::Configure(_) => {}
+            Edit::Follow => self.follows = true,
         }
         self.stiffen();
     }

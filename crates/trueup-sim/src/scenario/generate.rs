@@ -32,7 +32,21 @@ pub fn generate(seed: u64, size: Size) -> Scenario {
         step.operation = Operation::Deploy;
     }
     add_ring(seed, resources, &mut drawn);
+    add_compass(seed, &mut drawn);
     Scenario { seed, steps: drawn }
+}
+
+/// Lets the provider block of some seeds follow from a compass. It is drawn apart from all else, and only where the block
+/// changes at all, so that what others do stays what it is.
+fn add_compass(seed: u64, steps: &mut [Step]) {
+    let is_configured =
+        steps.iter().flat_map(|step| &step.edits).any(|edit| matches!(edit, Edit::Configure(_)));
+    if let Some(first) = steps.first_mut()
+        && is_configured
+        && Dice::of(seed, 9).percent(50)
+    {
+        first.edits.push(Edit::Follow);
+    }
 }
 
 fn step(dice: &mut Dice, at: u64, resources: u64, trouble: bool) -> Step {

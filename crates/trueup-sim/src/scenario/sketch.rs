@@ -37,6 +37,8 @@ pub struct Sketch {
     pub used: u64,
     /// What its provider block says, if it has one: where objects are.
     pub region: Option<u64>,
+    /// Whether the block follows from a compass, so that a run learns late where it leads.
+    pub follows: bool,
     /// Whether objects are where they are for good: whoever has lost the state looks in one place alone.
     pub pinned: bool,
     /// Numbers whose replacement deletes first, or once did: of itself, or because of what it depends on.
@@ -183,21 +185,30 @@ impl Sketch {
             from: address(*kind, *from).into(),
             to: address(*kind, *to).into(),
         });
+        let compass = self.compass().map(compass);
+        let led = |region: u64| match &compass {
+            Some(compass) => output(&compass.address, "region"),
+            None => Value::from(region).into(),
+        };
+        let providers = self.region.map(|region| provider(led(region))).into_iter().collect();
+        let items = self.items.keys().map(|number| self.declaration(*number));
         Program {
             stack: STACK.into(),
-            resources: self.items.keys().map(|number| self.declaration(*number)).collect(),
+            resources: items.chain(compass).collect(),
             moves: moves.collect(),
-            providers: self.region.map(provider).into_iter().collect(),
+            providers,
             ..Program::default()
         }
     }
 
+    /// What the compass says, if there is one.
+    pub(crate) fn compass(&self) -> Option<u64> {
+        self.region.filter(|_| self.follows)
+    }
+
     fn declaration(&self, number: u64) -> ResourceDeclaration {
         let item = &self.items[&number];
-        let output = |of: u64, name: &str| {
-            let reference = Reference { address: self.address(of), path: Path::attribute(name) };
-            Expression::new(Node::Reference(reference))
-        };
+        let output = |of: u64, name: &str| output(&self.address(of), name);
         let literal = |value: Value| Expression::from(value);
         let mut inputs = vec![
             ("size".into(), literal(item.size.into())),
@@ -225,12 +236,24 @@ impl Sketch {
 }
 
 /// A block of the provider that puts objects there.
-fn provider(region: u64) -> ProviderDeclaration {
+fn provider(region: Expression) -> ProviderDeclaration {
     // The same key everywhere: two blocks differ in more than secrets, or not at all.
     let key = Value::string(format!("{CANARY}-key")).into_secret();
-    let config =
-        Node::Object(vec![("region".into(), Value::from(region).into()), ("key".into(), key.into())]);
+    let config = Node::Object(vec![("region".into(), region), ("key".into(), key.into())]);
     ProviderDeclaration { name: "s".into(), config: Expression::new(config) }
+}
+
+/// A resource of another provider that tells a region. Some changes of it make a new one.
+fn compass(region: u64) -> ResourceDeclaration {
+    let address = Address::resource("k_compass", "north").unwrap_or_else(|_| unreachable!("both are names"));
+    let literal = |number: u64| Expression::from(Value::from(number));
+    let inputs = vec![("region".into(), literal(region)), ("hemisphere".into(), literal(region / 2))];
+    ResourceDeclaration::new(address, Expression::new(Node::Object(inputs)))
+}
+
+fn output(of: &Address, name: &str) -> Expression {
+    let reference = Reference { address: of.clone(), path: Path::attribute(name) };
+    Expression::new(Node::Reference(reference))
 }
 
 /// The address of a resource of a kind and number.

@@ -46,7 +46,8 @@ impl fmt::Display for Sketch {
             writeln!(f)?;
         }
         if let Some(region) = self.region {
-            writeln!(f, "    its provider is configured for region {region}")?;
+            let followed = if self.follows { ", as a compass says" } else { "" };
+            writeln!(f, "    its provider is configured for region {region}{followed}")?;
         }
         for (kind, from, to) in &self.moves {
             writeln!(f, "    {} r{from} is now r{to}", kind.word())?;

@@ -3,6 +3,7 @@
 //! Each version of a type is a Rust type of its own: a process of a newer release registers the newer ones under the same
 //! names.
 
+mod compass;
 mod named;
 mod plain;
 
@@ -90,12 +91,11 @@ pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
             .crud_with::<plain::Ticket>("ticket", of.clone())
             .crud_with::<plain::Stone>("stone", of.clone())
     };
-    Registry::new().with(
-        provider
-            .converge_with::<named::Jar>("jar", of.clone())
-            .converge_with::<named::Page>("page", of.clone())
-            .converge_with::<named::Hub>("hub", of),
-    )
+    let provider = provider
+        .converge_with::<named::Jar>("jar", of.clone())
+        .converge_with::<named::Page>("page", of.clone())
+        .converge_with::<named::Hub>("hub", of);
+    Registry::new().with(provider).with(NativeProvider::new("k").crud::<compass::Compass>("compass"))
 }
 
 /// Asks the cloud, and says what went wrong in the engine's words; of half-made objects in those of a release.

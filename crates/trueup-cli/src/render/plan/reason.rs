@@ -6,6 +6,8 @@ use trueup_engine::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
 /// So many names are told; more are counted.
 const NAMES_MAX: usize = 3;
 
+const PROVIDER_UNKNOWN: &str = "its provider's configuration is not known yet, and may be for another place";
+
 /// Why, in a few words; empty where the sign says it all.
 pub(super) fn why(plan: &Plan, action: &PlannedAction) -> String {
     let mut told: Vec<String> = Vec::new();
@@ -27,6 +29,7 @@ pub(super) fn why(plan: &Plan, action: &PlannedAction) -> String {
     }
     match action.action {
         Action::Replace | Action::MayReplace => told.extend(replaced(plan, action)),
+        Action::MayUpdate if has(Reason::ProviderUnknown) => told.push(PROVIDER_UNKNOWN.to_owned()),
         Action::MayUpdate => told.push(format!("may update: {}", awaited(plan, action))),
         Action::Read => told.push("read during the run".to_owned()),
         Action::Forget => told.push("left in place, no longer tracked".to_owned()),
@@ -97,6 +100,9 @@ fn replaced(plan: &Plan, action: &PlannedAction) -> Vec<String> {
         let upstream: Vec<String> =
             action.dependencies.iter().filter(replaced).map(ToString::to_string).collect();
         causes.push(format!("{} is replaced", upstream.join(", ")));
+    }
+    if action.reasons.contains(&Reason::ProviderUnknown) {
+        causes.push(PROVIDER_UNKNOWN.to_owned());
     }
     if action.reasons.contains(&Reason::SameIdentity) {
         causes.push("both would have the same identity".to_owned());

@@ -190,6 +190,17 @@ fn every_action_is_shown_with_its_fields_and_reasons() {
     insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::Changes));
 }
 
+/// UNKNOWN-14
+#[test]
+fn a_plan_says_that_a_provider_may_be_configured_for_another_place() {
+    let moved = PlannedAction {
+        replace_order: Some(ReplaceOrder::CreateFirst),
+        ..action("std_file.x", Action::MayReplace, &[Reason::ProviderUnknown])
+    };
+    let text = rendered(&plan(vec![moved]), Look::PLAIN, Shown::Brief);
+    assert!(text.contains("create first: its provider's configuration is not known yet"), "{text}");
+}
+
 #[test]
 fn a_plan_reads_without_utf8() {
     let text = rendered(&everything(), Look { unicode: false, ..Look::PLAIN }, Shown::Changes);

@@ -240,9 +240,9 @@ impl Sketch {
         let link = self.items.get_mut(&teller).unwrap();
         // By an input that can be exchanged, or by one that cannot.
         if link.size.is_multiple_of(2) {
-            link.host = Some(told)
+            link.host = Some(told);
         } else {
-            link.needs = Some(told)
+            link.needs = Some(told);
         }
         self.items.get_mut(&told).unwrap().bound = Some((teller, Said::Url));
     }
