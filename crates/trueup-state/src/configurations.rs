@@ -44,10 +44,12 @@ impl Configuration {
         }
     }
 
-    /// Whether another one is the same but for its credentials, as far as both are known: it leads to the same place, most
+    /// Whether another one is the same but for its credentials and what is of one run alone: it leads to the same place, most
     /// probably, in the name of somebody else.
     pub fn is_alike_but_for(&self, credentials: &[SmolStr], other: &Configuration) -> bool {
-        let counts = |name: &SmolStr| !credentials.contains(name);
+        let counts = |name: &SmolStr| {
+            !credentials.contains(name) && !self.left_out.contains(name) && !other.left_out.contains(name)
+        };
         let rest = |it: &Configuration| -> Vec<(SmolStr, Value)> {
             let entries = it.value.as_entries().into_iter().flat_map(Entries::iter);
             entries
@@ -55,13 +57,8 @@ impl Configuration {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect()
         };
-        let is_whole = |it: &Configuration| !it.left_out.iter().any(counts);
         let (one, two) = (rest(self), rest(other));
-        self.provider == other.provider
-            && is_whole(self)
-            && is_whole(other)
-            && one.iter().all(|(_, value)| value.is_wholly_known())
-            && one == two
+        self.provider == other.provider && one.iter().all(|(_, value)| value.is_wholly_known()) && one == two
     }
 }
 

@@ -451,12 +451,16 @@ fn a_place_that_is_secret_is_a_place() {
         bench.deployed(&configured(program([site("a", 1)]), [("region", secret("east"))]));
         assert_eq!(regions.shown(), ["east/a=1"]);
     }
-    for (bench, regions) in benches() {
-        let of_one_run = |region: &str| lit(Value::from(region).with_marks(Marks::EPHEMERAL));
-        bench.deployed(&configured(program([site("a", 1)]), [("region", of_one_run("west"))]));
-        let told = bench.refused(&configured(program([site("a", 1)]), [("region", of_one_run("east"))]));
-        assert!(told.contains("without `region`, which was ephemeral"), "{told}");
-        assert!(!bench.destroy_of(&configured(program([]), [("region", of_one_run("east"))])).succeeded());
-        assert_eq!(regions.shown(), ["west/a=1"]);
-    }
+}
+
+/// DELETE-11: what is of one run alone is not recorded, so nobody can tell whether it was another place.
+#[test]
+fn a_place_that_is_of_one_run_alone_is_not_taken_for_another() {
+    let (bench, regions) = bench_of(true);
+    let of_one_run = |region: &str| lit(Value::from(region).with_marks(Marks::EPHEMERAL));
+    bench.deployed(&configured(program([site("a", 1)]), [("region", of_one_run("west"))]));
+    let told = bench.refused(&configured(program([site("a", 1)]), [("region", of_one_run("east"))]));
+    assert!(told.contains("without `region`, which was ephemeral"), "{told}");
+    assert!(!bench.destroy_of(&configured(program([]), [("region", of_one_run("east"))])).succeeded());
+    assert_eq!(regions.shown(), ["west/a=1"]);
 }

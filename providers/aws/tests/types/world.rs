@@ -97,7 +97,8 @@ impl World {
         let proxy = Proxy::start(emulator.port()).await;
         let endpoint = format!("http://127.0.0.1:{}", proxy.port);
         let raw = Raw::emulated(&endpoint, "eu-central-1");
-        let secret = value!("secret").into_secret();
+        // No word of any input.
+        let secret = value!("emulated-key-17").into_secret();
         let config =
             value!({ region: "eu-central-1", endpoint: endpoint, access_key: "test", secret_key: secret });
         let emulated = Some(Emulated { proxy, _emulator: emulator });
