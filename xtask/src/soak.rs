@@ -68,12 +68,15 @@ const STEPS: &[Step] = &[
 ];
 
 /// The tests that have a long form: their names contain one of these.
-const LONG_FORMS: [&str; 15] = [
+const LONG_FORMS: [&str; 18] = [
     "a_run_may_die",
     "it_says_what_the_memory",
     "contest::",
     "cycles::",
+    "keep_the_contract",
+    "keeps_the_contract",
     "kills::",
+    "plugins::",
     "referee::",
     "laws::",
     "makespan",

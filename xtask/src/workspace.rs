@@ -42,7 +42,7 @@ fn runner(repository: &Repository) -> Vec<String> {
         return ["test", "--no-fail-fast"].map(str::to_owned).to_vec();
     }
     // More threads than cores: many tests wait for a disk, a server or a retry.
-    let threads = std::thread::available_parallelism().map_or(2, usize::from) * 3;
+    let threads = std::thread::available_parallelism().map_or(2, usize::from) * 4;
     let options = ["nextest", "run", "--no-fail-fast", "--status-level=slow", "--no-tests=pass"];
     options.map(str::to_owned).into_iter().chain([format!("--test-threads={threads}")]).collect()
 }

@@ -33,6 +33,7 @@ pub struct Kit {
     pub(crate) census: Option<Census>,
     pub(crate) settle: Option<Hook<()>>,
     pub(crate) steps: Option<StepCount>,
+    pub(crate) stride: usize,
     pub(crate) canary: Option<String>,
     pub(crate) kept_in_state: bool,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
@@ -76,6 +77,7 @@ impl Kit {
             census: None,
             settle: None,
             steps: None,
+            stride: 1,
             canary: None,
             kept_in_state: false,
             progress,
@@ -179,6 +181,13 @@ impl Kit {
     #[must_use]
     pub fn steps_counted_by(mut self, count: impl Fn() -> usize + Send + Sync + 'static) -> Self {
         self.steps = Some(Box::new(count));
+        self
+    }
+
+    /// Cuts calls off after every so many steps instead of each, where trying all of them takes too long.
+    #[must_use]
+    pub fn cut_off_every(mut self, steps: usize) -> Self {
+        self.stride = steps.max(1);
         self
     }
 

@@ -38,7 +38,7 @@ fn a_full_file_system_leaves_no_half_made_state() {
     if left_out(disk::NAME) {
         return;
     }
-    let sizes = (64..=200).step_by(sized(8, 4));
+    let sizes = (64..=200).step_by(sized(16, 4));
     let enough: Vec<bool> = std::thread::scope(|scope| {
         let cases: Vec<_> = sizes.map(|kilobytes| scope.spawn(move || filled_together(kilobytes))).collect();
         cases.into_iter().map(|case| case.join().unwrap()).collect()

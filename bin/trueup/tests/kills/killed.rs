@@ -14,7 +14,7 @@ use crate::kills::stores::{in_bucket, in_database};
 
 /// The number of kills that must leave an operation open; `TRUEUP_KILLS` overrides it.
 fn kills() -> u64 {
-    std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(sized(20, 200))
+    std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(sized(12, 200))
 }
 
 /// The same where the state is on a server.

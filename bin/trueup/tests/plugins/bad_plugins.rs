@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::plugins::bench::{Bench, VERSIONS, binaries, unfolded};
+use crate::plugins::bench::{Bench, binaries, unfolded, versions};
 
 const THING: &str = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n";
 
@@ -91,7 +91,7 @@ fn what_a_plugin_prints_is_nobodys_business() {
 
 #[test]
 fn a_provider_that_misbehaves_is_told_by_name() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         for (trouble, why) in [
             ("crash-plan", "went away while it was to plan a resource"),
@@ -120,7 +120,7 @@ fn a_provider_that_misbehaves_is_told_by_name() {
 /// APPLY-13: an operation that takes too long is stopped, and the plugin with it.
 #[test]
 fn an_apply_that_hangs_ends_with_its_time() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(
             "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n  trouble = \"hang\"\n  lifecycle {\n    \

@@ -8,9 +8,16 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 use trueup_cli_harness::{Folder, Told, fixture_providers};
+use trueup_test_servers::sized;
 
 /// Both versions of the protocol.
-pub(crate) const VERSIONS: [u8; 2] = [5, 6];
+const VERSIONS: [u8; 2] = [5, 6];
+
+/// The versions of the protocol that a test is for: in the ordinary run one of them, which differs from test to test.
+pub(crate) fn versions() -> Vec<u8> {
+    let test = std::thread::current().name().map_or(0, str::len);
+    sized(vec![VERSIONS[test % VERSIONS.len()]], VERSIONS.to_vec())
+}
 
 /// A variable that all processes of one bench have, by which they are found.
 const MARK: &str = "TRUEUP_PLUGIN_TEST";

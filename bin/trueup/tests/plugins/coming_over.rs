@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value as Json, json};
 use trueup_cli_harness::Told;
 
-use crate::plugins::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, versions};
 
 const CANARY: &str = "s3cr3t-canary";
 
@@ -197,7 +197,7 @@ fn comparable(mut state: Json) -> Json {
 /// ADOPT-7, SECRET-1.
 #[test]
 fn a_state_of_terraform_is_taken_over_whole_and_given_back_as_it_was() {
-    for version in VERSIONS {
+    for version in versions() {
         let Some(both) = Both::new(version) else { return };
         both.write(PROGRAM, Some(MODULE));
         both.terraform("apply -auto-approve -input=false");
@@ -225,7 +225,7 @@ const TWO: &str = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n";
 /// CRASH-2, CRASH-5.
 #[test]
 fn what_is_tainted_or_deposed_stays_so() {
-    for version in VERSIONS {
+    for version in versions() {
         let Some(both) = Both::new(version) else { return };
         let more = ["b", "c"].map(|name| TWO.replace("\"a\"", &format!("\"{name}\"")));
         let provider = "provider \"fixture\" {\n  folder = \"objects\"\n}\n";
@@ -266,7 +266,7 @@ fn state_of(bench: &Bench, instance: &Json) -> Json {
 
 #[test]
 fn what_was_deployed_here_comes_back_without_terraform() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(TWO);
         bench.done("deploy --yes");
@@ -284,7 +284,7 @@ fn what_was_deployed_here_comes_back_without_terraform() {
 /// What an older version of a provider recorded is for the provider to bring up to date.
 #[test]
 fn objects_of_an_older_schema_are_upgraded_by_their_provider() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(TWO);
         bench.done("deploy --yes");

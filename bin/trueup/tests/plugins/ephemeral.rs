@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::plugins::bench::{Bench, VERSIONS, unfolded};
+use crate::plugins::bench::{Bench, unfolded, versions};
 
 /// A ticket, with further arguments.
 fn ticket(name: &str, more: &str) -> String {
@@ -33,7 +33,7 @@ impl Bench {
 /// SECRET-1
 #[test]
 fn a_ticket_is_open_while_something_needs_it_and_is_never_kept() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(&(ticket("entry", "") + &thing("entry", "")));
         bench.done("validate");
@@ -73,7 +73,7 @@ fn a_ticket_is_open_while_something_needs_it_and_is_never_kept() {
 /// A configuration that needs a ticket has a new one whenever something is planned or carried out.
 #[test]
 fn a_provider_is_configured_with_what_is_open() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let second = |name: &str| {
             let configured = "provider \"fixture\" {\n  alias = \"second\"\n  folder = \"second\"\n  prefix = \
@@ -107,7 +107,7 @@ fn a_provider_is_configured_with_what_is_open() {
 /// Where its arguments are not known yet it is opened at apply alone; several are told apart by their keys.
 #[test]
 fn a_ticket_waits_until_its_arguments_are_known() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(
             "resource \"fixture_thing\" \"first\" {\n  name = \"first\"\n}\n\
@@ -129,7 +129,7 @@ fn a_ticket_waits_until_its_arguments_are_known() {
 
 #[test]
 fn a_saved_plan_holds_no_ticket_and_gets_another() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let variable = "variable \"pin\" {\n  type = string\n  ephemeral = true\n}\n";
         let given = "resource \"fixture_thing\" \"b\" {\n  name = \"b\"\n  password_wo = \
@@ -152,7 +152,7 @@ fn a_saved_plan_holds_no_ticket_and_gets_another() {
 
 #[test]
 fn a_ticket_is_closed_whatever_fails() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         for (trouble, apply) in [("fail-plan", false), ("fail-create", true)] {
             bench.write_configured(
@@ -182,7 +182,7 @@ fn a_ticket_is_closed_whatever_fails() {
 
 #[test]
 fn a_ticket_is_renewed_while_a_run_lasts() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(
             &(ticket("entry", "renew_in = 2") + &thing("entry", "trouble = \"wait-after\"")),
@@ -205,7 +205,7 @@ fn a_ticket_is_renewed_while_a_run_lasts() {
 /// APPLY-11
 #[test]
 fn a_ticket_is_closed_when_a_run_is_interrupted() {
-    for version in VERSIONS {
+    for version in versions() {
         let interrupt = |bench: &Bench| {
             let reached = bench.pipe("reached");
             let run = bench.start("deploy --yes");

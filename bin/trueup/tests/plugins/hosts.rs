@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::plugins::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, versions};
 
 const STAYING: [(&str, &str); 1] = [("TRUEUP_PLUGIN_STAY", "60")];
 
@@ -24,7 +24,7 @@ fn killed_before_the_answer(bench: &Bench) {
 /// CRASH-1: nothing but the answer tells what came of it, and the answer is there.
 #[test]
 fn the_answer_to_a_create_outlives_the_run_that_asked_for_it() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(&program("nest"));
         killed_before_the_answer(&bench);
@@ -61,7 +61,7 @@ fn what_is_under_way_is_waited_for() {
 /// The same binary, environment and configuration: the same process.
 #[test]
 fn a_plugin_that_is_there_already_is_used_again() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured("resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n");
         let run = |arguments: &str, stay: &[(&str, &str)]| {
@@ -87,7 +87,7 @@ fn a_plugin_that_is_there_already_is_used_again() {
 /// Large providers take seconds to judge their configuration: nobody waits for the same answer twice.
 #[test]
 fn a_plugin_that_is_configured_is_not_asked_again_what_it_thinks_of_it() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write(
             "provider \"fixture\" {\n  folder = \"objects\"\n  trouble = \"judge-once\"\n}\n\nresource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n",
@@ -103,7 +103,7 @@ fn a_plugin_that_is_configured_is_not_asked_again_what_it_thinks_of_it() {
 /// Whoever puts right what was wrong, such as credentials in a file, must not hear the old complaint again.
 #[test]
 fn a_plugin_that_did_not_take_its_configuration_does_not_stay() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write(
             "provider \"fixture\" {\n  folder = \"objects\"\n  trouble = \"fail\"\n}\n\nresource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::plugins::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, versions};
 
 fn thing(bench: &Bench, body: &str, ignored: &str) {
     bench.write_configured(&format!(
@@ -13,7 +13,7 @@ fn thing(bench: &Bench, body: &str, ignored: &str) {
 /// PLAN-21: what is ignored has the value that the object has, whoever gave it.
 #[test]
 fn ignored_attributes_keep_what_the_object_has() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         thing(&bench, "  name = \"a\"\n  note = \"first\"\n  size = 1", "[note]");
         bench.done("deploy --yes");
@@ -32,7 +32,7 @@ fn ignored_attributes_keep_what_the_object_has() {
 /// PLAN-21: the provider judges what the program says, not what the object has instead.
 #[test]
 fn an_ignored_attribute_of_the_object_need_not_be_one_that_could_be_written() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         thing(&bench, "  name = \"a\"\n  size = 1", "[name]");
         bench.done("deploy --yes");
@@ -46,7 +46,7 @@ fn an_ignored_attribute_of_the_object_need_not_be_one_that_could_be_written() {
 /// PLAN-21: providers with the old type system plan something for what is ignored all the same.
 #[test]
 fn what_a_legacy_provider_plans_for_an_ignored_attribute_is_ignored() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let legacy = |note: &str| {
             let lifecycle = "  lifecycle {\n    ignore_changes = [note]\n  }\n";
@@ -65,7 +65,7 @@ fn what_a_legacy_provider_plans_for_an_ignored_attribute_is_ignored() {
 
 #[test]
 fn a_key_of_a_map_is_ignored_by_itself() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         thing(&bench, "  name = \"a\"\n  tags = { own = \"1\" }", "[tags[\"by_others\"]]");
         bench.done("deploy --yes");
@@ -80,7 +80,7 @@ fn a_key_of_a_map_is_ignored_by_itself() {
 
 #[test]
 fn with_all_ignored_nothing_changes_until_it_is_made_anew() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         thing(&bench, "  name = \"a\"\n  note = \"first\"", "all");
         bench.done("deploy --yes");
@@ -96,7 +96,7 @@ fn with_all_ignored_nothing_changes_until_it_is_made_anew() {
 /// Nothing is ignored of a new object.
 #[test]
 fn a_replacement_takes_what_the_program_says() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         thing(&bench, "  name = \"a\"\n  note = \"first\"", "[note]");
         bench.done("deploy --yes");
@@ -109,7 +109,7 @@ fn a_replacement_takes_what_the_program_says() {
 
 #[test]
 fn a_change_elsewhere_triggers_a_replacement() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let program = |note: &str| {
             bench.write_configured(&format!(

@@ -1,6 +1,6 @@
 //! Objects that exist already.
 
-use crate::plugins::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, versions};
 
 /// An object that nobody recorded.
 fn orphaned(version: u8) -> Bench {
@@ -16,7 +16,7 @@ const THING: &str = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n  note 
 /// ADOPT-7
 #[test]
 fn an_import_block_takes_an_object_over_by_its_id_or_identity() {
-    for version in VERSIONS {
+    for version in versions() {
         for by in ["id = \"a\"", "identity = { name = \"a\" }"] {
             let bench = orphaned(version);
             bench.write_configured(&format!("{THING}import {{\n  to = fixture_thing.a\n  {by}\n}}\n"));
@@ -30,7 +30,7 @@ fn an_import_block_takes_an_object_over_by_its_id_or_identity() {
 
 #[test]
 fn the_import_command_takes_an_object_over() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = orphaned(version);
         bench.done(&bench.named("import fixture_thing.a a --yes"));
         assert!(bench.actions().is_empty(), "{:?}", bench.actions());
@@ -39,7 +39,7 @@ fn the_import_command_takes_an_object_over() {
 
 #[test]
 fn what_cannot_be_imported_is_told() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let import = |by: &str| {
             bench.write_configured(&format!("{THING}import {{\n  to = fixture_thing.a\n  {by}\n}}\n"));

@@ -5,7 +5,7 @@ use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::plugins::bench::{Bench, VERSIONS, unfolded};
+use crate::plugins::bench::{Bench, unfolded, versions};
 
 /// A resource whose create never answers the first time, and how far it comes by then.
 fn program(kind: &str, trouble: &str) -> String {
@@ -41,7 +41,7 @@ fn killed(bench: &Bench, victim: &str) {
 /// CRASH-1: what a type's own inputs identify is looked for by an import, and either found or made.
 #[test]
 fn an_unknown_outcome_is_settled_by_looking_where_the_inputs_say_what_for() {
-    for version in VERSIONS {
+    for version in versions() {
         for victim in ["plugin", "trueup"] {
             for (trouble, exists) in [("hang-before", false), ("hang-after", true)] {
                 let bench = Bench::new(version);
@@ -62,7 +62,7 @@ fn an_unknown_outcome_is_settled_by_looking_where_the_inputs_say_what_for() {
 /// CRASH-1: nothing tells what came of it, so a person is asked, and told how to answer.
 #[test]
 fn an_unknown_outcome_that_nothing_settles_is_for_a_person() {
-    for version in VERSIONS {
+    for version in versions() {
         for victim in ["plugin", "trueup"] {
             for (trouble, exists) in [("hang-before", false), ("hang-after", true)] {
                 let bench = Bench::new(version);
@@ -89,7 +89,7 @@ fn an_unknown_outcome_that_nothing_settles_is_for_a_person() {
 /// APPLY-11
 #[test]
 fn interrupting_a_run_stops_the_provider_and_leaves_nothing_behind() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(&program("thing", "hang"));
         let run = bench.start("deploy --yes");

@@ -1,10 +1,10 @@
 //! Providers as programs speak of them: sources, aliases, modules, late configuration, functions.
 
-use crate::plugins::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, versions};
 
 #[test]
 fn each_alias_is_a_configuration_of_its_own() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write(
             r#"
@@ -61,7 +61,7 @@ fn what_an_alias_made_that_is_gone_is_deleted_where_it_is() {
 
 #[test]
 fn modules_inherit_are_passed_and_have_configurations() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let required = |aliases: &str| {
             bench.named(&format!(
@@ -106,7 +106,7 @@ fn modules_inherit_are_passed_and_have_configurations() {
 /// A configuration may come from what another resource gives: then nothing is looked at before that is there.
 #[test]
 fn a_configuration_may_be_known_late() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write(
             r#"
@@ -133,7 +133,7 @@ resource "fixture_thing" "a" {
 
 #[test]
 fn functions_of_providers_are_called() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write(
             r#"

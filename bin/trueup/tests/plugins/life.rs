@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::plugins::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, versions};
 
 /// PLAN-1, APPLY-1, REPLACE-1, DELETE-4
 #[test]
 fn a_resource_lives_from_plan_to_destroy() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let thing = |body: &str| {
             bench.write_configured(&format!("resource \"fixture_thing\" \"a\" {{\n{body}\n}}\n"));
@@ -45,7 +45,7 @@ fn a_resource_lives_from_plan_to_destroy() {
 /// The providers of what is recorded are found though no program speaks of them.
 #[test]
 fn what_is_no_longer_declared_is_deleted_by_its_provider() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured("resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n");
         bench.done("deploy --yes");
@@ -58,7 +58,7 @@ fn what_is_no_longer_declared_is_deleted_by_its_provider() {
 
 #[test]
 fn data_sources_are_read_when_they_can_be() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let program = |size: u8| {
             bench.write_configured(&format!(
@@ -84,7 +84,7 @@ fn data_sources_are_read_when_they_can_be() {
 /// MOVE-1, PLAN-20
 #[test]
 fn a_resource_moves_to_another_name_and_another_type() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured("resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n");
         bench.done("deploy --yes");
@@ -107,7 +107,7 @@ fn a_resource_moves_to_another_name_and_another_type() {
 /// CRASH-2
 #[test]
 fn what_was_made_half_way_is_replaced() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         let thing = |trouble: &str| {
             bench.write_configured(&format!(
@@ -138,7 +138,7 @@ fn a_saved_plan_is_carried_out() {
 
 #[test]
 fn every_form_of_block_and_attribute_is_written_as_in_terraform() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(
             r#"

@@ -1,11 +1,11 @@
 //! Secrets that providers are given, and what they say of them.
 
-use crate::plugins::bench::{Bench, VERSIONS};
+use crate::plugins::bench::{Bench, versions};
 
 /// SECRET-1
 #[test]
 fn no_secret_is_shown_or_kept_in_the_clear() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(
             "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n  secret = \"hush-hush-one\"\n  \
@@ -32,7 +32,7 @@ fn no_secret_is_shown_or_kept_in_the_clear() {
 /// A provider that quotes what it was given does not give it away.
 #[test]
 fn words_of_providers_are_told_without_secrets() {
-    for version in VERSIONS {
+    for version in versions() {
         let bench = Bench::new(version);
         bench.write_configured(
             "variable \"token\" {\n  sensitive = true\n  default = \"tok/en-very-secret\"\n}\n\
@@ -59,7 +59,7 @@ fn words_of_providers_are_told_without_the_secrets_of_their_block() {
     let thing = |trouble: &str| {
         format!("resource \"fixture_thing\" \"a\" {{\n  name = \"a\"\n  trouble = \"{trouble}\"\n}}\n")
     };
-    for version in VERSIONS {
+    for version in versions() {
         let mut bench = Bench::new(version);
         bench.variables = vec![("TF_VAR_token", TOKEN.to_owned()), ("TRUEUP_LOG", "trace".to_owned())];
         for (configured, trouble, commands, said) in [

@@ -67,7 +67,7 @@ impl Case {
 
     /// In the ordinary run the first configurations alone.
     pub(crate) fn shortened(mut self) -> Self {
-        self.steps.truncate(sized(4, usize::MAX));
+        self.steps.truncate(sized(3, usize::MAX));
         self
     }
 

@@ -74,7 +74,7 @@ pub(crate) async fn a_create_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked
         return Err(blind());
     }
     let count = census(kit)?;
-    for steps in 0..STEPS_MAX {
+    for steps in (0..STEPS_MAX).step_by(kit.stride) {
         let before = count().await;
         let driver = kit.driver.with_fresh_token();
         if let Some(finished) =
@@ -105,7 +105,7 @@ pub(crate) async fn a_create_whose_answer_was_lost_is_recovered(kit: &Kit) -> Ch
 pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked {
     let updated = needs(kit.updated.as_ref(), "inputs for an update")?;
     let updated = kit.driver.inputs(updated)?;
-    for steps in 0..STEPS_MAX {
+    for steps in (0..STEPS_MAX).step_by(kit.stride) {
         let (_, state) = kit.created().await?;
         let cut_off =
             interrupted(kit.driver.apply(&updated, Some(&state), Some(&state)), steps, kit.steps.as_ref())
@@ -127,7 +127,7 @@ pub(crate) async fn an_update_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked
 /// DELETE-5
 pub(crate) async fn a_delete_cut_off_anywhere_is_repeated(kit: &Kit) -> Checked {
     let count = census(kit)?;
-    for steps in 0..STEPS_MAX {
+    for steps in (0..STEPS_MAX).step_by(kit.stride) {
         let before = count().await;
         let (desired, state) = kit.created().await?;
         let finished =

@@ -33,7 +33,7 @@ pub(crate) async fn a_stub_cut_off_anywhere_is_recovered(kit: &Kit) -> Checked {
         return Err(blind());
     }
     let count = census(kit)?;
-    for steps in 0..STEPS_MAX {
+    for steps in (0..STEPS_MAX).step_by(kit.stride) {
         let before = count().await;
         let driver = kit.driver.with_fresh_token();
         let cut_off = interrupted(driver.precreate(&desired), steps, kit.steps.as_ref()).await;

@@ -2,7 +2,7 @@
 //! seeds, and the planted bugs. `cargo xtask sim --minutes M` goes on from there.
 //!
 //! Built for speed (profile `sim`, as `cargo xtask soak` does) it runs all of that; unoptimised, as in `cargo xtask test`,
-//! a fortieth of the cases, and of each bug the case that is known to find it.
+//! an eightieth of the cases, and of each bug the case that is known to find it.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "what it did is worth a line")]
 
@@ -19,7 +19,7 @@ use trueup_sim::explore::{Effort, explore};
 
 /// How many of so many cases are simulated: all of them, if this was built for speed.
 fn within_budget(cases: usize) -> usize {
-    if cfg!(optimised) { cases } else { cases / 40 }
+    if cfg!(optimised) { cases } else { cases / 80 }
 }
 
 /// Explores cases on two threads. The first failure is told with all that is needed to see it again.

@@ -264,7 +264,7 @@ fn trees() -> Vec<Value> {
 
 /// In the ordinary run the first configurations alone.
 fn shortened(configurations: &[Value]) -> &[Value] {
-    &configurations[..configurations.len().min(sized(4, usize::MAX))]
+    &configurations[..configurations.len().min(sized(2, usize::MAX))]
 }
 
 #[test]

@@ -10,6 +10,7 @@ use trueup_core::{Value, value};
 use trueup_provider::{BoxFuture, Clock, NativeProvider, RuntimeClock};
 use trueup_provider_aws::{Aws, aws_provider};
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
+use trueup_test_servers::sized;
 
 use crate::account::Account;
 use crate::proxy::Proxy;
@@ -145,6 +146,7 @@ impl World {
             return kit.patient().steps_counted_by(|| 0);
         };
         let (proxy, counting) = (proxy.clone(), proxy.clone());
+        let kit = kit.cut_off_every(sized(3, 1));
         kit.steps_counted_by(move || counting.heard("")).settled_by(move || {
             let proxy = proxy.clone();
             async move { proxy.idle().await }

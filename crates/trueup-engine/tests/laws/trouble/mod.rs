@@ -27,10 +27,10 @@ use trueup_test_servers::sized;
 use course::Course;
 use scenario::Scenario;
 
-/// In every run, a quarter of the scenarios that other laws are tried on: these take longer, and there are many laws.
+/// In every run, a sixth of the scenarios that other laws are tried on: these take longer, and there are many laws.
 fn cases() -> ProptestConfig {
     let told = super::cases();
-    ProptestConfig { cases: sized(told.cases.div_ceil(4), told.cases), ..told }
+    ProptestConfig { cases: sized(told.cases.div_ceil(6), told.cases), ..told }
 }
 
 /// Expects that each step succeeds and leaves nothing to do, that objects stay unless something calls for others, and
