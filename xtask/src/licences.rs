@@ -8,7 +8,7 @@ use crate::repository::Repository;
 use crate::spdx::Expression;
 
 /// Licences that ask for no more than that their notice is kept. Adding one is a decision for all users of the crates.
-const ACCEPTED: &[&str] = &[
+pub(crate) const ACCEPTED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",

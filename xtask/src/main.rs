@@ -1,7 +1,7 @@
 //! The checks of this repository, one phase each: `cargo xtask help` lists them, `cargo xtask ci` runs them all.
 //!
 //! This file holds the table of phases and reads the arguments. [`phases`] says what each phase runs, [`runner`] runs
-//! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`links`],
+//! them in order, times them and reports. Everything else checks one thing: [`licences`] (with [`spdx`]), [`mod@deny`], [`links`],
 //! [`book`], [`spec_ids`], and [`mod@reference`] and [`protocol`], which also write what they check. [`workspace`] is the
 //! one build that all phases share, [`servers`] what tests share. [`quick`] checks what a developer changed, [`soak`] runs
 //! the long versions of what `ci` does in short. [`sim`] runs the simulator, [`mod@fuzz`] the fuzzer, [`mod@referee`]
@@ -13,6 +13,7 @@
 mod bench;
 mod book;
 mod cargo;
+mod deny;
 mod failure;
 mod fuzz;
 mod licences;
@@ -49,6 +50,11 @@ const PHASES: &[Phase] = &[
         run: phases::docs,
     },
     Phase { name: "licences", purpose: "dependencies have permissive licences", run: phases::licences },
+    Phase {
+        name: "deny",
+        purpose: "dependencies come from the registry, once each, and none is banned",
+        run: phases::deny,
+    },
 ];
 
 /// The first lines that `ci` prints.
@@ -74,8 +80,9 @@ fn main() -> ExitCode {
         ["quick"] => exit_code(quick::run(&repository)),
         ["soak"] => soak::run(&repository, soak::MINUTES),
         ["soak", "--minutes", minutes] => match minutes.parse() {
+            // A soak of no minutes would skip every step, and succeed.
+            Ok(0) | Err(_) => usage_error(&format!("`{minutes}` is no number of minutes")),
             Ok(minutes) => soak::run(&repository, minutes),
-            Err(_) => usage_error(&format!("`{minutes}` is no number of minutes")),
         },
         ["protocol"] => exit_code(protocol::write(&repository)),
         ["reference"] => exit_code(reference::write(&repository)),

@@ -7,7 +7,7 @@ use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::servers::Servers;
-use crate::{book, licences, links, reference, sim, spec_ids, workspace};
+use crate::{book, deny, licences, links, reference, sim, spec_ids, workspace};
 
 /// Property tests try this many cases, unless the environment says otherwise; a soak tries more.
 const PROPERTY_CASES: &str = "64";
@@ -118,6 +118,10 @@ pub(crate) fn api_docs(repository: &Repository, packages: &[&str]) -> Result<(),
 
 pub(crate) fn licences(repository: &Repository) -> Result<(), Failure> {
     licences::check(repository)
+}
+
+pub(crate) fn deny(repository: &Repository) -> Result<(), Failure> {
+    deny::check(repository)
 }
 
 /// A cargo command on an example as a user's own crate: with its own lock file, which must be up to date.

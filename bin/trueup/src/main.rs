@@ -1,10 +1,11 @@
 //! The program `trueup`: Terraform's language on the built-in providers, with state in the stack's folder.
 //!
-//! It only puts together what others do: `language` reads programs, `providers` manage things, stores come with the
-//! command line. Started as the guard of a plugin, it becomes that plugin, as a host it serves one, and as the guard of a
+//! It only puts together what others do: `language` reads programs, `providers` manage things, `key_services` keep keys,
+//! stores come with the command line. Started as the guard of a plugin, it becomes that plugin, as a host it serves one, and as the guard of a
 //! command it ends that command with its run.
 
 mod function_page;
+mod key_services;
 mod language;
 mod plugin_guard;
 mod plugin_host;
@@ -33,5 +34,6 @@ fn main() -> ExitCode {
         front_end: Box::new(language::TerraformLanguage),
         registry: Box::new(providers::registry),
         open_store: Arc::new(open_store),
+        key_services: key_services::clients(),
     })
 }

@@ -4,6 +4,7 @@
 //! Only Linux has that; elsewhere plugins end when we end them.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,7 +20,6 @@ pub(crate) fn guard() -> Vec<OsString> {
 }
 
 /// If this process was started as a guard: how it ended, in case it could not become the plugin.
-#[expect(clippy::print_stderr, reason = "whoever started it hears what a plugin says last")]
 pub(crate) fn guarded() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != WORD {
@@ -30,7 +30,8 @@ pub(crate) fn guarded() -> Option<ExitCode> {
         return Some(ExitCode::FAILURE);
     }
     let error = become_program(Path::new(&program), arguments);
-    eprintln!("cannot run {}: {error}", program.to_string_lossy());
+    // Whoever started it hears what a plugin says last, if they still listen.
+    let _ = writeln!(std::io::stderr(), "cannot run {}: {error}", program.to_string_lossy());
     Some(ExitCode::FAILURE)
 }
 

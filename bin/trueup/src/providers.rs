@@ -1,11 +1,12 @@
 //! The providers: those that are built in, and Terraform's.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::sync::Arc;
 
 use trueup_cli::front_end::StateSettings;
 use trueup_cli::{RegistryRequest, StoreRequest};
-use trueup_core::Value;
+use trueup_core::{Value, escape};
 use trueup_provider::{Error, Registry, Result};
 use trueup_provider_std::{
     CommandGuard, Randomness, StackOutputRequest, StackOutputs, Surroundings, stack_provider, std_provider,
@@ -44,9 +45,10 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
     registry.with_source(Arc::new(others))
 }
 
-#[expect(clippy::print_stderr, reason = "a plan has no progress that could tell it")]
+/// Tells that a plan waits, which has no progress that could tell it.
 fn tell(waiting: &str) {
-    eprintln!("{waiting}");
+    // Nobody is left to tell that nobody listens.
+    let _ = writeln!(std::io::stderr(), "{}", escape(waiting));
 }
 
 /// The environment of the process without the keys of secrets.

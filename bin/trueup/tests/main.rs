@@ -7,6 +7,8 @@ mod failing;
 #[cfg(feature = "full")]
 mod golden;
 #[cfg(feature = "full")]
+mod keys;
+#[cfg(feature = "full")]
 mod kills;
 mod pages;
 #[cfg(feature = "pg")]

@@ -14,6 +14,7 @@ impl Session<'_> {
             let summary = "someone has to approve this, and there is no terminal to ask in";
             return Err(CommandError::new(summary, "add --yes"));
         }
+        self.check_shown()?;
         match self.ui.ask(question, &|| self.interrupts.any()) {
             Answer::Yes => Ok(true),
             Answer::No => {
@@ -21,6 +22,16 @@ impl Session<'_> {
                 Ok(false)
             }
             Answer::Interrupted => Err(CommandError::Interrupted),
+        }
+    }
+
+    /// Refuses to ask about something that could not be shown.
+    pub(crate) fn check_shown(&self) -> CommandResult<()> {
+        match self.ui.undelivered() {
+            None => Ok(()),
+            Some(_) => {
+                Err(CommandError::plain("nobody can approve what could not be shown; nothing was changed"))
+            }
         }
     }
 }

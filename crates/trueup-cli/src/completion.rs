@@ -1,11 +1,13 @@
 //! What completes: addresses and stages, from the state of the folder the shell stands in, and profiles. Whatever goes wrong on the
 //! way completes nothing, and says nothing: the line belongs to the user.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
 use clap_complete::engine::CompletionCandidate;
+use trueup_core::escape_line;
 use trueup_provider::RuntimeClock;
 use trueup_state::{Scope, Store};
 use trueup_store_sqlite::SqliteStore;
@@ -71,7 +73,8 @@ fn recorded(ask: impl for<'s> FnOnce(&'s dyn Store, Vec<Scope>) -> Asking<'s>) -
 fn candidates(found: Option<BTreeSet<String>>, current: &OsStr) -> Vec<CompletionCandidate> {
     let begun = current.to_string_lossy();
     let mut found: Vec<String> = found.unwrap_or_default().into_iter().collect();
-    found.retain(|name| name.starts_with(&*begun));
+    // A shell would show it as it is.
+    found.retain(|name| name.starts_with(&*begun) && matches!(escape_line(name), Cow::Borrowed(_)));
     found.sort_by(|left, right| crate::render::natural::compare(left, right));
     found.into_iter().map(CompletionCandidate::new).collect()
 }

@@ -1,11 +1,13 @@
 //! What a command line is made of: the binary that knows front ends, providers and stores hands them over here.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use trueup_core::Diagnostics;
 use trueup_provider::{BoxFuture, Clock, Registry};
 use trueup_state::Store;
+use trueup_state::sealing::KeyService;
 
 use crate::front_end::{FrontEnd, RequiredProvider, StateSettings};
 
@@ -21,6 +23,30 @@ pub struct Composition {
     pub registry: Box<MakeRegistry>,
     /// Opens the store that settings name.
     pub open_store: Arc<OpenStore>,
+    /// The key services that it was built with.
+    pub key_services: KeyServiceClients,
+}
+
+/// What makes clients of key services; `None` for those that the binary was built without.
+#[derive(Default)]
+pub struct KeyServiceClients {
+    /// For AWS KMS.
+    pub kms: Option<Box<MakeKeyService>>,
+    /// For the transit engine of Vault and OpenBao.
+    pub vault: Option<Box<MakeKeyService>>,
+}
+
+/// Makes the client for one key of a key service, or says what is wrong with its settings. Sends nothing yet.
+pub type MakeKeyService = dyn Fn(&KeyServiceRequest) -> Result<Arc<dyn KeyService>, String> + Send + Sync;
+
+/// Which key of a key service, and the environment that says where the service is and who asks.
+pub struct KeyServiceRequest<'a> {
+    /// The key, as the settings name it.
+    pub key: &'a str,
+    /// The environment.
+    pub environment: &'a BTreeMap<String, String>,
+    /// By what pauses are measured.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Makes the providers for the stack that a request names.

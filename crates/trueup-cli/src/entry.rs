@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::composition::Composition;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::interrupt::Interrupts;
+use crate::log_file::{LogFile, LoggedSecrets};
 use crate::session::Session;
 use crate::settings::{Environment, Profile, UserSettings, parse_env_file};
 use crate::ui::{Terminal, Ui};
@@ -25,8 +26,26 @@ use crate::ui::{Terminal, Ui};
 pub fn main(composition: Composition) -> ExitCode {
     crate::panics::tell_only_where();
     let name = composition.name;
-    CompleteEnv::with_factory(|| command_line(name)).var(crate::completion::VARIABLE).complete();
+    if let Some(exit) = completed(name) {
+        return exit;
+    }
     run(&composition, std::env::args_os().collect()).into()
+}
+
+/// How it ended, if a shell asked for completions.
+fn completed(name: &'static str) -> Option<ExitCode> {
+    let here = std::env::current_dir().ok();
+    let completing = CompleteEnv::with_factory(|| command_line(name)).var(crate::completion::VARIABLE);
+    match completing.try_complete(std::env::args_os(), here.as_deref()) {
+        Ok(true) => Some(ExitCode::SUCCESS),
+        Ok(false) => None,
+        // A shell that does not read them wants none.
+        Err(told) if told.kind() == clap::error::ErrorKind::Io => Some(Exit::Error.into()),
+        Err(told) => {
+            let _ = told.print();
+            Some(Exit::Error.into())
+        }
+    }
 }
 
 fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
@@ -36,13 +55,19 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
     let mut command = ManuallyDrop::new(command_line(composition.name));
     let matches = match command.try_get_matches_from_mut(&arguments) {
         Ok(matches) => matches,
-        Err(told) => return tell_usage(&told),
+        Err(told) => {
+            let ui = Ui::new(Terminal::detect(&environment, false));
+            return tell_usage(&told, &ui, composition.name);
+        }
     };
     let given = given_variables(&matches);
     let json = wants_json(&matches);
     let parsed = match Arguments::from_arg_matches(&matches) {
         Ok(parsed) => parsed,
-        Err(told) => return tell_usage(&told),
+        Err(told) => {
+            let ui = Ui::new(Terminal::detect(&environment, false));
+            return tell_usage(&told, &ui, composition.name);
+        }
     };
     // What is wrong with it is told where it is needed.
     let user = UserSettings::read(environment.config_file().as_deref());
@@ -50,8 +75,9 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
     let ui = Ui::new(Terminal::detect(&environment, no_color));
     // However this ends, the terminal is left as it was found.
     let _settled = Settled(ui.clone());
-    let prepared = prepare(&parsed.global, &environment, &user, &arguments);
-    let Prepared { folder, profile } = match prepared {
+    let logged_secrets = LoggedSecrets::default();
+    let prepared = prepare(&parsed.global, &environment, &user, &arguments, &logged_secrets);
+    let Prepared { folder, profile, log } = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return error.tell(&ui, composition.name),
     };
@@ -73,6 +99,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             profile,
             passphrase: Arc::default(),
             registries: std::cell::RefCell::default(),
+            logged_secrets,
             typed: typed(composition.name, &arguments),
         };
         tracing::info!(version = composition.version, "{}", session.typed);
@@ -80,12 +107,16 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
             Ok(exit) => exit,
             Err(error) => {
                 if let Some(told) = error.to_json().filter(|_| json) {
-                    ui.data(&told.to_string());
+                    ui.json(&told);
                 }
                 error.tell(&ui, composition.name)
             }
         };
         session.shut_down().await;
+        if let Some(log) = &log {
+            log.warn(&ui);
+        }
+        let exit = delivered(exit, &ui, composition.name);
         tracing::info!(exit = exit.code(), "ended");
         exit
     })
@@ -107,17 +138,29 @@ impl Drop for Settled {
     }
 }
 
-/// Help goes to standard output and is what was asked for; mistakes go to standard error.
-fn tell_usage(told: &clap::Error) -> Exit {
-    // A reader that went away has seen enough.
-    let _ = told.print();
-    if told.use_stderr() { Exit::Error } else { Exit::Done }
+/// How a command ends whose product is on standard output: what could not be written there was not delivered (OUTPUT-4).
+fn delivered(exit: Exit, ui: &Ui, name: &str) -> Exit {
+    let Some(why) = ui.undelivered() else { return exit };
+    let told = CommandError::plain(format!("cannot write to standard output: {why}")).tell(ui, name);
+    if exit == Exit::Interrupted { exit } else { told }
 }
 
-/// What is in place before any command, besides environment and log.
+/// Help goes to standard output and is what was asked for; mistakes go to standard error, and quote what was typed.
+fn tell_usage(told: &clap::Error, ui: &Ui, name: &str) -> Exit {
+    let usage = told.render().to_string();
+    if told.use_stderr() {
+        ui.note(usage.trim_end());
+        return Exit::Error;
+    }
+    ui.data(usage.trim_end());
+    delivered(Exit::Done, ui, name)
+}
+
+/// What is in place before any command, besides the environment.
 struct Prepared {
     folder: PathBuf,
     profile: Option<Profile>,
+    log: Option<LogFile>,
 }
 
 /// Puts it in place.
@@ -126,6 +169,7 @@ fn prepare(
     environment: &Environment,
     user: &Result<UserSettings, String>,
     arguments: &[OsString],
+    logged_secrets: &LoggedSecrets,
 ) -> CommandResult<Prepared> {
     let profile = Profile::named(global.profile.as_deref(), environment, user)?;
     let of_profile = profile.as_ref().map(|it| it.unset_variables(environment)).unwrap_or_default();
@@ -141,10 +185,9 @@ fn prepare(
             std::fs::canonicalize(&folder).map_err(|error| CommandError::file("work in", &folder, &error))?
         }
     };
-    if let Some(file) = &global.log_file {
-        log_to(file, environment)?;
-    }
-    Ok(Prepared { folder, profile })
+    let begin = |file| LogFile::begin(file, environment, logged_secrets.clone());
+    let log = global.log_file.as_deref().map(begin).transpose()?;
+    Ok(Prepared { folder, profile, log })
 }
 
 /// Begins again with the variables of the files and of the profile: providers read the environment of the process, which can be set only
@@ -210,23 +253,6 @@ fn without_env_file(arguments: &[OsString]) -> Vec<OsString> {
         }
     }
     kept
-}
-
-fn log_to(path: &Path, environment: &Environment) -> CommandResult<()> {
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    let file = file.map_err(|error| CommandError::file("write", path, &error))?;
-    let wanted = environment.get("TRUEUP_LOG").unwrap_or("info");
-    let filter = tracing_subscriber::EnvFilter::try_new(wanted).map_err(|error| {
-        CommandError::new(
-            format!("TRUEUP_LOG is `{wanted}`: {error}"),
-            "set it to error, warn, info, debug or trace",
-        )
-    })?;
-    let subscriber =
-        tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).with_writer(file).finish();
-    // Another one is set only where tests share a process.
-    let _ = tracing::subscriber::set_global_default(subscriber);
-    Ok(())
 }
 
 /// The command as it was typed, fit to be typed again. Values of variables are left out: any of them may be secret.

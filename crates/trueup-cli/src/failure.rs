@@ -196,6 +196,9 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
              again what can be found",
         ),
         StoreError::Key { error: KeyError::Format { .. }, .. } => diagnostic,
+        StoreError::Key { error: KeyError::Unavailable { .. }, .. } => {
+            diagnostic.hint("nothing is lost: run again once the key service answers")
+        }
         StoreError::Key { .. } => diagnostic
             .hint("bring the key back, or say where it is: `trueup config` shows what is set")
             .hint("if it is lost, `trueup state rekey --forget` gives up the secrets, and nothing else"),

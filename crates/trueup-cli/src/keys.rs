@@ -4,19 +4,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use trueup_core::Secret;
-use trueup_state::sealing::{KeyKind, KeySources, Keyring, SealedStore};
+use trueup_state::sealing::{KeyKind, KeySources, Keyring, SealedStore, ServiceKey};
 use trueup_state::{Scope, Store, StoreError};
 
 use crate::composition::{OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::StateSettings;
 use crate::session::Session;
-use crate::settings::{self, UserSettings};
+use crate::settings::{self, KeyServiceSetup, UserSettings};
 
 impl Session<'_> {
+    /// Makes clients of key services.
+    pub(crate) fn key_service_setup(&self) -> KeyServiceSetup<'_> {
+        let (clients, environment) = (&self.composition.key_services, &self.environment);
+        KeyServiceSetup { clients, environment, clock: self.clock.clone() }
+    }
+
     /// Where keys are, for a store of these settings. No key file is made in its folder, nor in that of the stack.
     pub(crate) fn key_sources(&self, user: &UserSettings, state: &StateSettings) -> KeySources {
-        let sources = settings::key(&self.environment, user).value;
+        let sources = settings::key(&self.key_service_setup(), user).value;
         let own = settings::own_key_file(&self.environment);
         let state_file = state.sqlite_file(&self.folder);
         let state_folder = state_file.and_then(|file| Some(file.parent()?.to_owned()));
@@ -36,7 +42,7 @@ impl Session<'_> {
         let config = self.environment.config_file();
         // What is wrong with the file is told where the stack is loaded.
         let user = UserSettings::read(config.as_deref()).unwrap_or_default();
-        let sources = settings::key(&self.environment, &user).value;
+        let sources = settings::key(&self.key_service_setup(), &user).value;
         let asked = self.passphrase.clone();
         Arc::new(move |request: StoreRequest| {
             let (open, sources, asked) = (open.clone(), sources.clone(), asked.clone());
@@ -62,7 +68,7 @@ impl Session<'_> {
     pub(crate) fn ask_for_chosen(&self, sources: &mut KeySources) -> CommandResult<()> {
         match sources.chosen {
             KeyKind::Passphrase => self.ask_for_passphrase(sources),
-            KeyKind::File | KeyKind::Env | KeyKind::Command => Ok(()),
+            KeyKind::File | KeyKind::Env | KeyKind::Command | KeyKind::Kms | KeyKind::Vault => Ok(()),
         }
     }
 
@@ -134,6 +140,16 @@ pub(crate) fn told(sources: &KeySources) -> String {
         KeyKind::Passphrase => sources.variables.passphrase.to_owned(),
         KeyKind::Env => sources.variables.key.to_owned(),
         KeyKind::Command => sources.command.join(" "),
+        KeyKind::Kms => service_place(&sources.services.kms),
+        KeyKind::Vault => service_place(&sources.services.vault),
     };
     format!("{} {place}", sources.chosen)
+}
+
+fn service_place(key: &ServiceKey) -> String {
+    match key {
+        ServiceKey::Ready(service) => service.location(),
+        ServiceKey::Unset => "(no key is named)".to_owned(),
+        ServiceKey::Unusable(why) => format!("({why})"),
+    }
 }

@@ -23,6 +23,7 @@ pub mod front_end;
 mod graph;
 mod interrupt;
 mod keys;
+mod log_file;
 mod panics;
 mod plan_files;
 mod policies;
@@ -41,9 +42,13 @@ pub mod terraform;
 mod ui;
 mod unmade_store;
 mod watch;
+mod whole_file;
 mod workplace;
 
-pub use composition::{Composition, MakeRegistry, OpenStore, RegistryRequest, StoreRequest};
+pub use composition::{
+    Composition, KeyServiceClients, KeyServiceRequest, MakeKeyService, MakeRegistry, OpenStore,
+    RegistryRequest, StoreRequest,
+};
 pub use entry::main;
 pub use exit::Exit;
 pub use rust_program::{Deployment, cli, composition};

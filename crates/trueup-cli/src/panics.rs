@@ -1,10 +1,19 @@
 //! What a panic tells: where it was, but not what it says, which may hold secrets (SECRET-5).
 
+use std::backtrace::Backtrace;
+use std::io::Write;
 use std::panic::PanicHookInfo;
+
+use trueup_core::escape;
 
 /// Makes panics tell no more than that, unless the user asks for more by `RUST_BACKTRACE`.
 pub(crate) fn tell_only_where() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0") {
+        std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+            let told = format!("{panic}\n{}", Backtrace::force_capture());
+            // As below. What it says may quote anything (OUTPUT-1).
+            let _ = writeln!(std::io::stderr(), "{}", escape(&told));
+        }));
         return;
     }
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
@@ -16,6 +25,6 @@ pub(crate) fn tell_only_where() {
              command again\n  help: RUST_BACKTRACE=1 shows what it says, which may hold secrets\n"
         );
         // Nobody is left to tell that nobody listens.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), told.as_bytes());
+        let _ = std::io::stderr().write_all(told.as_bytes());
     }));
 }

@@ -1,6 +1,6 @@
 //! Plan files on disk: `plan --out` writes one, `deploy FILE` carries it out, `show FILE` tells what it says.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use trueup_core::{Diagnostic, Diagnostics};
@@ -17,6 +17,7 @@ use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{Premises, Purpose};
 use crate::running::Errand;
 use crate::settings::Profile;
+use crate::whole_file::{self, Readers};
 use crate::workplace::{Access, Workplace};
 
 /// A plan file that was read, and says whom it is for.
@@ -128,7 +129,8 @@ pub(crate) async fn save(workplace: &Workplace<'_>, saved: &SavedPlan, path: &Pa
     let bytes = write_plan(saved, &workplace.location(), made_by, key).await;
     let bytes =
         bytes.map_err(|error| CommandError::plain(format!("the plan cannot be saved: {}", told(&error))))?;
-    write_private(path, &bytes).map_err(|error| CommandError::file("write", path, &error))
+    whole_file::replace(path, &bytes, Readers::Owner)
+        .map_err(|error| CommandError::file("write", path, &error))
 }
 
 /// Whether the stage has secrets that are sealed, and so a key.
@@ -236,24 +238,4 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(PLAN_FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Writes a file for its owner alone, as a whole or not at all.
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let written = written.and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        // Nobody needs half a plan.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
 }

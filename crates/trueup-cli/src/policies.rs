@@ -1,10 +1,13 @@
 //! The policies that plans are held against: where they are looked for, and what becomes of what they say.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use trueup_core::{Diagnostic, Diagnostics, Severity, SourceMap};
-use trueup_policy::{Policies, PolicyError};
+use trueup_engine::Reconciler;
+use trueup_policy::{Judgement, Policies, PolicyAdmission, PolicyError, Undecided};
 
 use crate::failure::{CommandError, CommandResult};
 use crate::workplace::Workplace;
@@ -13,7 +16,7 @@ use crate::workplace::Workplace;
 const OWN_POLICIES: &str = "policies";
 
 /// All policies for a stack: those that were named, and those beside it.
-pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandResult<Policies> {
+pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandResult<Arc<Policies>> {
     let session = workplace.session;
     let listed = session.environment.get("TRUEUP_POLICIES").unwrap_or_default();
     let of_environment = std::env::split_paths(listed).filter(|path| !path.as_os_str().is_empty());
@@ -24,7 +27,7 @@ pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandRes
     for path in paths {
         policies.read(&session.folder.join(path)).map_err(|error| unreadable(&error))?;
     }
-    Ok(policies)
+    Ok(Arc::new(policies))
 }
 
 /// The first line of the error says what is wrong and where; an excerpt may follow.
@@ -40,18 +43,58 @@ fn unreadable(error: &PolicyError) -> CommandError {
 }
 
 /// Fails if policies object.
-pub(crate) fn obey(judged: &Diagnostics) -> CommandResult<()> {
-    match judged.has_errors() {
-        true => Err(CommandError::Wrong { diagnostics: judged.clone(), sources: SourceMap::new() }),
+pub(crate) fn obey(judged: &Judgement) -> CommandResult<()> {
+    match judged.found.has_errors() {
+        true => Err(CommandError::Wrong { diagnostics: judged.found.clone(), sources: SourceMap::new() }),
         false => Ok(()),
     }
 }
 
+/// Has the reconciler hold each change against the policies once more, on real values.
+pub(crate) fn admitted_by(policies: &Arc<Policies>, reconciler: Reconciler) -> Reconciler {
+    match policies.is_empty() {
+        true => reconciler,
+        false => reconciler.admitted_by(Arc::new(PolicyAdmission::new(policies.clone()))),
+    }
+}
+
+/// The warnings of policies, unless they deny: then they are told with what denies.
+pub(crate) fn warnings(judged: &Judgement) -> Diagnostics {
+    let mut warnings = Diagnostics::new();
+    if !judged.found.has_errors() {
+        warnings.extend(judged.found.iter().filter(|it| it.severity == Severity::Warning).cloned());
+    }
+    warnings
+}
+
+/// A line for each policy that can't be decided yet.
+pub(crate) fn undecided_lines(judged: &Judgement) -> Vec<String> {
+    let mut by_policy: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Undecided { policy, address } in &judged.undecided {
+        by_policy.entry(policy).or_default().extend(address.as_deref());
+    }
+    let line = |(policy, addresses): (&str, Vec<&str>)| {
+        let of = match addresses.as_slice() {
+            [] => String::new(),
+            [one] => format!(" for {one}"),
+            [first, rest @ ..] => format!(" for {first} and {} more", rest.len()),
+        };
+        format!(
+            "policy `{policy}` can't be decided yet{of}: it depends on unknown values. It is checked again at apply."
+        )
+    };
+    by_policy.into_iter().map(line).collect()
+}
+
 /// What policies say, for machines.
-pub(crate) fn policies_json(judged: &Diagnostics) -> Json {
+pub(crate) fn policies_json(judged: &Judgement) -> Json {
     let one = |it: &Diagnostic| {
         let effect = if it.severity == Severity::Error { "deny" } else { "warn" };
         json!({ "effect": effect, "address": it.subject, "message": it.summary })
     };
-    judged.iter().map(one).collect()
+    let open = |it: &Undecided| {
+        let message = format!("policy `{}` is checked again at apply", it.policy);
+        json!({ "effect": "undecided", "address": it.address, "message": message })
+    };
+    judged.found.iter().map(one).chain(judged.undecided.iter().map(open)).collect()
 }

@@ -45,7 +45,7 @@ pub(crate) async fn refresh(
     if view.json {
         let told: Vec<_> =
             steps.iter().map(|it| json!({ "address": it.address, "step": it.step.name() })).collect();
-        session.ui.data(&json!({ "version": 1, "kind": "refresh", "steps": told }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "refresh", "steps": told }));
     } else {
         let look = session.ui.out();
         steps.iter().flat_map(|step| told(step, &snapshot, look)).for_each(|line| session.ui.data(&line));

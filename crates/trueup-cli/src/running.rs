@@ -3,25 +3,26 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, join, select};
-use trueup_core::{Address, Diagnostics, Severity};
+use trueup_core::{Address, escape_line};
 use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, Reconciler, RunReport, SavedPlan};
-use trueup_policy::Policies;
+use trueup_policy::{Judgement, Policies};
 use trueup_program::Program;
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{Built, Purpose};
 use crate::plan_files::{check_premises, plan_to_save, save};
-use crate::policies::{obey, policies_json};
+use crate::policies::{admitted_by, obey, policies_json, undecided_lines, warnings};
 use crate::progress::{Mode, Progress, Watcher, planning};
 use crate::render::{
     Defaults, PlanView, RunView, Shown, duration, output_lines, plan_json, render_diagnostics, render_plan,
     render_run, run_json,
 };
-use crate::ui::{Answer, Meaning, Ui, width};
+use crate::ui::{Answer, Meaning, Ui, shown_path, width};
 use crate::workplace::{Access, Workplace};
 
 /// What is to be carried out, and how.
@@ -41,7 +42,7 @@ pub(crate) struct Errand<'a> {
     /// Where the plan comes from, and goes.
     pub course: Course<'a>,
     /// What its plan must not do.
-    pub policies: Policies,
+    pub policies: Arc<Policies>,
 }
 
 /// Where a plan comes from, and goes.
@@ -134,7 +135,7 @@ pub(crate) async fn carry_out_changed(
             show(workplace, errand, &saved.plan, &judged, &Showing { program: &program, defaults, begun });
             obey(&judged)?;
             save(workplace, &saved, path).await?;
-            let shown = path.strip_prefix(&session.folder).unwrap_or(path).display();
+            let shown = shown_path(path.strip_prefix(&session.folder).unwrap_or(path));
             session.ui.note(&format!("\nSaved. To carry it out: {} deploy {shown}", session.name()));
             return Ok((Exit::Done, Ended::Planned { changes: !saved.plan.is_empty() }));
         }
@@ -147,7 +148,8 @@ pub(crate) async fn carry_out_changed(
     let mode = mode(errand.json, &session.ui);
     let usual = errand.options.plan.retry.attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, usual, attempts(&program));
-    let mut reconciler = following(workplace.reconciler(store, progress.sink()));
+    let reconciler = admitted_by(&errand.policies, workplace.reconciler(store, progress.sink()));
+    let mut reconciler = following(reconciler);
     if let Some(read) = read {
         reconciler = reconciler.having_read(scope, read);
     }
@@ -266,7 +268,7 @@ fn show(
     workplace: &Workplace<'_>,
     errand: &Errand<'_>,
     plan: &Plan,
-    judged: &Diagnostics,
+    judged: &Judgement,
     showing: &Showing<'_>,
 ) {
     let session = workplace.session;
@@ -279,7 +281,7 @@ fn show(
         if !errand.policies.is_empty() {
             told["policies"] = policies_json(judged);
         }
-        session.ui.data(&told.to_string());
+        session.ui.json(&told);
         return;
     }
     let took = session.clock.now().duration_since(showing.begun).unwrap_or_default();
@@ -292,20 +294,19 @@ fn show(
         Shown::Changes | Shown::Brief => render_plan(&showing.defaults.left_out_of(plan), view),
     };
     session.ui.data(&format!("{header}\n\n{body}"));
-    let mut warnings = plan.warnings.clone();
-    // What objects is told as the error that it is.
-    warnings
-        .extend(judged.iter().filter(|it| it.severity == Severity::Warning && !judged.has_errors()).cloned());
-    if !warnings.is_empty() {
-        session.ui.note(&render_diagnostics(&warnings, &showing.program.sources, session.ui.err()));
+    let mut found = plan.warnings.clone();
+    found.extend(warnings(judged));
+    if !found.is_empty() {
+        session.ui.note(&render_diagnostics(&found, &showing.program.sources, session.ui.err()));
     }
+    undecided_lines(judged).iter().for_each(|line| session.ui.note(line));
 }
 
 /// The first line: what this is about.
 pub(crate) fn header(workplace: &Workplace<'_>, plan: &Plan, checked: bool, took: Duration) -> String {
     let look = workplace.session.ui.out();
     let stack = workplace.stack.value.as_str();
-    let rest = [format!("stage {}", workplace.stage.value), workplace.location()];
+    let rest = [format!("stage {}", workplace.stage.value), escape_line(&workplace.location()).into_owned()];
     let facts = |stack: String, more: &[String]| look.facts(&[&[stack][..], &rest, more].concat());
     let painted = look.paint(Meaning::Strong, stack);
     let looked_at = plan.actions.iter().filter(|it| !it.prior_outputs.is_null() && !it.unreadable).count();
@@ -333,6 +334,11 @@ fn asked(workplace: &Workplace<'_>, errand: &Errand<'_>, plan: &Plan) -> Asked {
     // With nothing to do, what is recorded besides is still brought up to date.
     if plan.is_empty() {
         return Asked::Approved;
+    }
+    if !matches!(errand.approval, Approval::Given)
+        && let Err(unseen) = session.check_shown()
+    {
+        return Asked::Refused(unseen);
     }
     match errand.approval {
         Approval::Given => Asked::Approved,
@@ -437,14 +443,14 @@ fn tell(
         return exit;
     }
     if errand.json {
-        session.ui.data(&run_json(report, took, interrupted).to_string());
+        session.ui.json(&run_json(report, took, interrupted));
         return exit;
     }
     let command = if errand.purpose == Purpose::Destroy { "destroy" } else { "deploy" };
     let look = session.ui.err();
     let view = RunView { look, command, took, interrupted, again: &session.typed, program };
     for warning in &report.warnings {
-        session.ui.note(warning);
+        session.ui.note(&warning.trim_end().replace('\n', "\n  "));
     }
     session.ui.note(&format!("\n{}", render_run(report, &view)));
     if let Some(outputs) = report.outputs.as_ref().filter(|_| command == "deploy") {

@@ -9,7 +9,7 @@ use trueup_core::{Diagnostic, Diagnostics, SourceMap, Value};
 use trueup_engine::Stack;
 use trueup_provider::{BoxFuture, Registry};
 
-use crate::composition::{Composition, RegistryRequest};
+use crate::composition::{Composition, KeyServiceClients, RegistryRequest};
 use crate::front_end::{
     BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, Premise, PremiseKind, ProgramSource,
     ScaffoldFile, StackSettings,
@@ -62,7 +62,8 @@ pub fn composition(
     let front_end = RustFrontEnd { settings, declare: Arc::new(declare) };
     let open_store = Arc::new(crate::stores::open_store);
     let registry = Box::new(move |_: &RegistryRequest| registry.clone());
-    Composition { name, version, front_end: Box::new(front_end), registry, open_store }
+    let (front_end, key_services) = (Box::new(front_end), KeyServiceClients::default());
+    Composition { name, version, front_end, registry, open_store, key_services }
 }
 
 struct RustFrontEnd {

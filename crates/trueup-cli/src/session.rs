@@ -11,6 +11,7 @@ use trueup_provider::{Clock, Registry};
 use crate::composition::{Composition, RegistryRequest};
 use crate::front_end::{GivenVariable, RequiredProvider, StateSettings, Variables};
 use crate::interrupt::Interrupts;
+use crate::log_file::LoggedSecrets;
 use crate::settings::{Environment, Profile};
 use crate::ui::Ui;
 
@@ -36,6 +37,8 @@ pub(crate) struct Session<'a> {
     pub passphrase: Arc<OnceLock<Secret<String>>>,
     /// All that was asked for providers.
     pub registries: RefCell<Vec<Registry>>,
+    /// What the log must not show.
+    pub logged_secrets: LoggedSecrets,
     /// The command as it was typed, for whoever has to run it again.
     pub typed: String,
 }
@@ -47,6 +50,7 @@ impl Session<'_> {
         let (open_store, providers) = (self.opening_sealed(), providers.to_vec());
         let registry =
             (self.composition.registry)(&RegistryRequest { folder, state, providers, clock, open_store });
+        self.logged_secrets.add(registry.secrets());
         self.registries.borrow_mut().push(registry.clone());
         match &self.profile {
             Some(profile) => profile.configured(registry),

@@ -162,6 +162,12 @@ impl<'a> Workplace<'a> {
             let make = move || made(path.clone(), own.clone(), open.clone(), request.clone());
             return Ok(Arc::new(UnmadeStore::new(stores::location(state), clock.clone(), Box::new(make))));
         }
+        if access == Access::Write && settings::make_private(folder).is_err() {
+            let own = folder.join(settings::OWN_FOLDER);
+            self.session
+                .ui
+                .note(&format!("{} is open to others, and cannot be closed: it is not yours", own.display()));
+        }
         let opened = open(request).await;
         opened
             .map_err(|diagnostics| CommandError::Wrong { diagnostics, sources: self.loaded.sources.clone() })

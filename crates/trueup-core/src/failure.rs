@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostics;
 use crate::path::Path;
-use crate::secret_texts::SecretTexts;
 use crate::value::Value;
 
 /// A failed operation.
@@ -93,12 +92,6 @@ impl Failure {
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         let diagnostics = Diagnostics::new();
         Failure { class, message: message.into(), path: None, hints: Vec::new(), diagnostics }
-    }
-
-    /// Takes secrets out of its texts: a provider's words may quote what it was given.
-    pub fn conceal(&mut self, secrets: &SecretTexts) {
-        std::iter::once(&mut self.message).chain(&mut self.hints).for_each(|told| secrets.conceal(told));
-        self.diagnostics = secrets.concealed(std::mem::take(&mut self.diagnostics));
     }
 
     /// Says which input is at fault.

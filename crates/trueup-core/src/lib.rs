@@ -11,6 +11,7 @@
 
 mod address;
 mod diagnostic;
+mod escape;
 mod failure;
 mod field;
 mod marked;
@@ -18,7 +19,7 @@ mod on_all_cores;
 mod path;
 pub mod schema;
 mod secret;
-mod secret_texts;
+mod secrets;
 mod source;
 mod suggestion;
 mod text;
@@ -27,18 +28,19 @@ mod value;
 
 pub use address::{Address, AddressError, AddressRange, InstanceKey, Mode, ModulePath, ModuleStep};
 pub use diagnostic::{Diagnostic, Diagnostics, Report, Severity, Style};
+pub use escape::{acts_on_display, escape, escape_json, escape_line};
 pub use failure::{Failure, FailureClass};
 pub use field::{FieldError, FieldSchema, FieldType};
 pub use marked::Marked;
 pub use on_all_cores::on_all_cores;
 pub use path::{Path, PathError, Step};
 pub use secret::Secret;
-pub use secret_texts::SecretTexts;
+pub use secrets::{KnownSecrets, SECRET_LENGTH_MIN, SecretTexts};
 pub use source::{FileId, Origin, SourceFile, SourceMap};
 pub use suggestion::nearest;
 pub use text::is_identifier;
 pub use types::{Mismatch, ObjectType, Type, convert};
 pub use value::{
-    Change, Entries, JsonError, JsonForm, Kind, Marks, Number, NumberError, Origins, Secrets, Value, diff,
-    read_json, recorded,
+    Change, Entries, Excess, JsonError, JsonForm, Kind, Marks, Number, NumberError, Origins, Secrets, Value,
+    diff, read_json, recorded,
 };

@@ -314,3 +314,24 @@ fn no_place_and_no_text_breaks_a_report() {
         }
     }
 }
+
+/// OUTPUT-1: the only sequences in a report are those of its own colours, whatever it quotes.
+#[test]
+fn a_report_quotes_nothing_that_acts_on_a_terminal() {
+    let hostile = "\u{1b}[35;7m \u{9b}35m \u{202e} \u{2028} \r \u{200b} \u{7f} \u{e0001}";
+    let mut sources = SourceMap::new();
+    let text = format!("a = {hostile} b\n");
+    let end = u32::try_from(text.len() - 1).unwrap();
+    let origin = Origin { file: sources.add(format!("{hostile}\nmain.tf"), text), start: 4, end };
+    let placed = Diagnostic::error(hostile).at(Path::ROOT, Some(origin)).label(hostile);
+    let unplaced = Diagnostic::error(hostile).about(hostile);
+    for diagnostic in [placed, unplaced].map(|it| it.detail(hostile).hint(hostile)) {
+        for style in [Style::Plain, Style::Coloured] {
+            let report = Report::new(&sources, style).within(60).render(&diagnostic.clone().into());
+            assert!(!report.contains("\u{1b}[35"), "{report:?}");
+            let acts = |char: char| trueup_core::acts_on_display(char) && !matches!(char, '\n' | '\u{1b}');
+            assert!(!report.contains(acts), "{report:?}");
+            assert!(style == Style::Coloured || !report.contains('\u{1b}'), "{report:?}");
+        }
+    }
+}

@@ -70,6 +70,11 @@ impl Recorded {
         std::mem::take(&mut known.unsaved).then(|| known.configurations.clone())
     }
 
+    /// The store still lacks those that were taken: their commit failed.
+    pub(crate) fn save_again(&self) {
+        self.lock().unsaved = true;
+    }
+
     /// Those that are still used, if they are fewer than there are.
     pub(crate) fn without_unused<'a>(
         &self,

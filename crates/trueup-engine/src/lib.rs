@@ -5,12 +5,14 @@
 //! - [`Plan`]: what would be done, why, and what may be done at most
 //! - [`Event`], [`EventSink`]: what happens, for console, JSON, history and users' own subscribers
 //! - [`RunReport`]: what a run came to
+//! - [`AdmissionControl`]: what judges changes on real values, before they are made
 //! - [`SavedPlan`]: a plan that is carried out later, exactly as it is or not at all
 //! - [`HandChange`]: what people change in state by hand
 //!
 //! The engine owns order, retries, recovery and what is recorded. It knows no terminal, no environment and no file:
 //! programs, stores, providers, clock and randomness are handed to it.
 
+mod admission;
 mod configurations;
 mod ephemeral;
 mod events;
@@ -32,6 +34,7 @@ mod saved;
 mod stack;
 mod warned;
 
+pub use admission::{AdmissionControl, FinalChange};
 pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,
 };

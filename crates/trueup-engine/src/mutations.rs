@@ -74,12 +74,14 @@ pub enum Mutation {
     RemakeStub,
     /// Where deletes go in circles, inputs give way instead of bindings.
     CutInputs,
+    /// What a provider answers is recorded without the marks on what repeats a secret.
+    RevealAnswers,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 32] = [
+    pub const ALL: [Mutation; 33] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -112,6 +114,7 @@ impl Mutation {
         Mutation::RepeatUnseen,
         Mutation::RemakeStub,
         Mutation::CutInputs,
+        Mutation::RevealAnswers,
     ];
 }
 

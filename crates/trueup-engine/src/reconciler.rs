@@ -10,6 +10,7 @@ use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
 use trueup_state::{HeldLease, Holder as LeaseHolder, Record, Scope, Snapshot, Status, Store, StoreError};
 
+use crate::admission::AdmissionControl;
 use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
@@ -31,6 +32,7 @@ pub struct Reconciler {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     looking: Arc<Looking>,
+    admission: Option<Arc<dyn AdmissionControl>>,
     following: Option<Following>,
     read: Mutex<Option<(Scope, Snapshot)>>,
 }
@@ -91,6 +93,7 @@ impl Reconciler {
             clock,
             random,
             looking: Arc::default(),
+            admission: None,
             following: None,
             read: Mutex::default(),
         }
@@ -147,6 +150,13 @@ impl Reconciler {
     #[must_use]
     pub fn counting(mut self, looking: Arc<Looking>) -> Self {
         self.looking = looking;
+        self
+    }
+
+    /// The same, showing each change to an admission control before it is made.
+    #[must_use]
+    pub fn admitted_by(mut self, admission: Arc<dyn AdmissionControl>) -> Self {
+        self.admission = Some(admission);
         self
     }
 
@@ -392,7 +402,11 @@ impl Reconciler {
             late_configs: tokio::sync::Mutex::default(),
             warned: Warned::default(),
             ephemerals: Ephemerals::new(self.clock.clone()),
+            admission: self.admission.as_deref(),
         };
+        if let Some(admission) = run.admission {
+            admission.begin(&planned.plan);
+        }
         run.emit(None, EventKind::RunStarted { reason: reason.into() });
         execute(&run, planned).await
     }

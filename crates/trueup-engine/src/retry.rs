@@ -98,7 +98,25 @@ impl Attempts {
         if exhausted || elapsed >= self.timeout {
             return Next::GiveUp(self.told(failure, elapsed));
         }
-        Next::Again { wait: delay.unwrap_or_else(|| self.backoff()), pending }
+        let left = self.timeout.saturating_sub(elapsed);
+        match delay {
+            // What has begun is asked once more before its time is up.
+            Some(delay) if pending.is_some() => Next::Again { wait: delay.min(left), pending },
+            // Whatever the other side asks for, the timeout holds.
+            Some(delay) if delay > left => Next::GiveUp(self.too_late(failure, delay, elapsed)),
+            delay => Next::Again { wait: delay.unwrap_or_else(|| self.backoff()), pending },
+        }
+    }
+
+    /// The failure of an operation that was to be tried again past its timeout.
+    fn too_late(&self, failure: Failure, delay: Duration, elapsed: Duration) -> Failure {
+        let mut failure = self.told(failure, elapsed);
+        let (delay, timeout) = (delay.as_secs(), self.timeout.as_secs());
+        failure.message = format!(
+            "{}; it is to be tried again in {delay} s, past the timeout of {timeout} s",
+            failure.message
+        );
+        failure.hint("deploy again later, or raise the timeout")
     }
 
     /// Exponential, with up to a quarter taken off so that many do not come back at once.

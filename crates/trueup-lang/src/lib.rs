@@ -19,6 +19,7 @@ pub mod eval;
 mod folder;
 pub mod format;
 pub mod functions;
+mod limits;
 mod lower;
 pub mod modules;
 pub mod syntax;

@@ -52,6 +52,10 @@ impl Policies {
     pub fn read(&mut self, path: &Path) -> Result<(), PolicyError> {
         let fail = |what: String| PolicyError { path: path.to_owned(), what };
         let found = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?;
+        // To open a pipe may wait for ever, and to read a device may never end.
+        if !found.is_dir() && !found.is_file() {
+            return Err(fail("it is a socket, pipe or device, not a file".to_owned()));
+        }
         if !found.is_dir() {
             return self.read_file(path, found.len());
         }

@@ -2,10 +2,12 @@
 //!
 //! A policy is an expression in CEL that is true of what it objects to, read from a TOML file ([`Policies::read`]). One
 //! that speaks of `resource` is asked of each resource of a plan, any other once of the `plan` as a whole
-//! ([`Policies::judge`]). It denies, or warns. What it says of secrets is nothing: it sees that there is one, and no more.
+//! ([`Policies::judge`]). It denies, or warns. It sees secrets as they are, but what is told of its judgement never quotes
+//! one. What depends on values that a plan does not know yet is undecided, and judged again at apply ([`PolicyAdmission`]).
 //!
 //! An expression that cannot be evaluated denies, whatever its effect: a policy that does not work protects nothing.
 
+mod admission;
 pub mod cel;
 mod file;
 mod judge;
@@ -13,7 +15,9 @@ mod view;
 
 use std::path::PathBuf;
 
+pub use admission::PolicyAdmission;
 pub use file::PolicyError;
+pub use judge::{Judgement, Undecided};
 
 /// The policies that plans are held against.
 #[derive(Default)]

@@ -1,98 +1,150 @@
-//! A plan as policies see it: with what is known, and without what is secret.
+//! A plan as policies see it: secrets as they are, and unknown values as unknown.
+//!
+//! Policies judge secrets like any other value, or marking one would get it past them. What is said about a judgement
+//! never quotes a value where a view holds a secret ([`Seen::is_secret`]).
 
 use std::collections::BTreeMap;
 
 use smol_str::{SmolStr, ToSmolStr};
 use trueup_core::{Change, Kind, Path, Step, Value};
-use trueup_engine::{Plan, PlannedAction};
+use trueup_engine::{Action, FinalChange, Plan, PlannedAction};
 
 use crate::cel::{Key, Map, Value as Cel};
 
-/// What stands for a secret.
-const SECRET: &str = "(secret)";
-
-/// The resources of a plan, in its order.
-pub(crate) fn resources(plan: &Plan) -> Vec<Cel> {
-    plan.actions.iter().map(resource).collect()
+/// A resource as policies see it.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    pub(crate) view: Cel,
+    /// Whether a secret is part of it.
+    pub(crate) is_secret: bool,
+    /// Whether some of its inputs are unknown.
+    pub(crate) is_unknown: bool,
 }
 
 /// The plan as a whole, with its resources.
-pub(crate) fn whole(plan: &Plan, resources: &[Cel]) -> Cel {
-    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
-    for action in &plan.actions {
-        *counts.entry(action.action.name()).or_default() += 1;
+pub(crate) fn whole(plan: &Plan, resources: &[Seen]) -> Cel {
+    let mut counts: BTreeMap<SmolStr, i64> = BTreeMap::new();
+    for resource in resources {
+        if let Cel::Map(fields) = &resource.view
+            && let Some(Cel::String(action)) = fields.field("action")
+        {
+            *counts.entry(action.clone()).or_default() += 1;
+        }
     }
-    let counts = counts.into_iter().map(|(action, count)| (SmolStr::new(action), Cel::Int(count)));
+    let counts = counts.into_iter().map(|(action, count)| (action, Cel::Int(count)));
     map([
         ("stack", text(&plan.scope.stack)),
         ("stage", text(&plan.scope.stage)),
-        ("resources", Cel::list(resources.iter().cloned())),
+        ("resources", Cel::list(resources.iter().map(|it| it.view.clone()))),
         ("counts", entries(counts)),
         ("left_out", texts(&plan.left_out)),
     ])
 }
 
-fn resource(action: &PlannedAction) -> Cel {
-    let address = &action.address;
-    let mut unknown = Vec::new();
-    map([
+/// A resource as the plan has it.
+pub(crate) fn planned(action: &PlannedAction) -> Seen {
+    // A plan keeps nothing ephemeral: where an input is, it has a null that is secret.
+    let inputs = Paths { is_secret_null_unknown: true, ..Paths::default() };
+    resource(action, action.action, (&action.inputs, inputs), changes(&action.changes, None))
+}
+
+/// The same on final values.
+pub(crate) fn decided(action: &PlannedAction, change: &FinalChange<'_>) -> Seen {
+    let changes = changes(&action.changes, Some(change.inputs));
+    resource(action, change.action, (change.inputs, Paths::default()), changes)
+}
+
+fn resource(
+    planned: &PlannedAction,
+    action: Action,
+    (inputs, mut own): (&Value, Paths),
+    (changes, secret): (Cel, bool),
+) -> Seen {
+    let address = &planned.address;
+    let mut prior = Paths::default();
+    let (drift, secret_drift) = self::changes(&planned.drift, None);
+    let view = map([
         ("address", text(address)),
         ("type", text(address.type_name())),
         ("name", text(address.name())),
         ("module", text(address.module())),
-        ("action", text(action.action.name())),
-        ("reasons", texts(&action.reasons)),
-        ("inputs", seen(&action.inputs, &Path::ROOT, &mut unknown)),
-        ("prior_inputs", seen(&action.prior_inputs, &Path::ROOT, &mut Vec::new())),
-        ("prior_outputs", seen(&action.prior_outputs, &Path::ROOT, &mut Vec::new())),
-        ("unknown", Cel::list(unknown.into_iter().map(Cel::String))),
-        ("changes", changes(&action.changes)),
-        ("drift", changes(&action.drift)),
-        ("replaced_for", texts(&action.replace_paths)),
-        ("dependencies", texts(&action.dependencies)),
-    ])
+        ("action", text(action.name())),
+        ("reasons", texts(&planned.reasons)),
+        ("inputs", own.see(inputs, &Path::ROOT)),
+        ("prior_inputs", prior.see(&planned.prior_inputs, &Path::ROOT)),
+        ("prior_outputs", prior.see(&planned.prior_outputs, &Path::ROOT)),
+        ("unknown", Cel::list(own.unknown.iter().cloned().map(Cel::String))),
+        ("secret", Cel::list(own.secret.iter().cloned().map(Cel::String))),
+        ("changes", changes),
+        ("drift", drift),
+        ("replaced_for", texts(&planned.replace_paths)),
+        ("dependencies", texts(&planned.dependencies)),
+    ]);
+    let is_secret = secret || secret_drift || !own.secret.is_empty() || !prior.secret.is_empty();
+    Seen { view, is_secret, is_unknown: !own.unknown.is_empty() }
 }
 
-fn changes(changes: &[Change]) -> Cel {
-    let side = |value: &Option<Value>| {
-        value.as_ref().map_or(Cel::Null, |value| seen(value, &Path::ROOT, &mut Vec::new()))
-    };
+/// Changes, and whether there is a secret among them. Where inputs are final, those are what comes after.
+fn changes(changes: &[Change], inputs: Option<&Value>) -> (Cel, bool) {
+    let mut paths = Paths::default();
+    let mut side = |value: Option<&Value>| value.map_or(Cel::Null, |value| paths.see(value, &Path::ROOT));
     let change = |it: &Change| {
-        map([("path", text(&it.path)), ("before", side(&it.before)), ("after", side(&it.after))])
+        let settled = inputs.and_then(|inputs| inputs.at(&it.path));
+        let after = settled.as_ref().or(it.after.as_ref());
+        map([("path", text(&it.path)), ("before", side(it.before.as_ref())), ("after", side(after))])
     };
-    Cel::list(changes.iter().map(change))
+    let seen = Cel::list(changes.iter().map(change));
+    (seen, !paths.secret.is_empty())
 }
 
-/// A value. What is unknown is left out of maps and objects, is null in lists, and has its path listed.
-fn seen(value: &Value, path: &Path, unknown: &mut Vec<SmolStr>) -> Cel {
-    if value.is_unknown() {
-        unknown.push(path.to_smolstr());
-        return Cel::Null;
-    }
-    if value.is_secret() {
-        return text(SECRET);
-    }
-    match value.kind() {
-        Kind::Null | Kind::Unknown(_) => Cel::Null,
-        Kind::Bool(bool) => Cel::Bool(*bool),
-        Kind::Number(number) => match number.as_i64() {
-            Some(integer) => Cel::Int(integer),
-            None => Cel::Double(number.nearest_f64()),
-        },
-        Kind::String(string) => Cel::String(string.clone()),
-        Kind::List(items) | Kind::Set(items) => {
-            let item = |(at, item)| seen(item, &path.join(Step::Index(at)), unknown);
-            Cel::list((0..).zip(items.iter()).map(item))
+/// The paths in a value that are unknown or secret.
+#[derive(Default)]
+struct Paths {
+    unknown: Vec<SmolStr>,
+    secret: Vec<SmolStr>,
+    inside_secret: bool,
+    /// Whether a null that is secret stands for a value to come.
+    is_secret_null_unknown: bool,
+}
+
+impl Paths {
+    fn see(&mut self, value: &Value, path: &Path) -> Cel {
+        let is_secret = value.is_secret() || self.inside_secret;
+        let is_to_come = self.is_secret_null_unknown && value.is_null() && is_secret;
+        if value.is_unknown() || is_to_come {
+            self.unknown.push(path.to_smolstr());
         }
-        Kind::Map(fields) | Kind::Object(fields) => {
-            let mut seen_fields = Vec::with_capacity(fields.len());
-            for (key, entry) in fields.iter() {
-                let entry_seen = seen(entry, &path.join(Step::Key(key.clone())), unknown);
-                if !entry.is_unknown() {
-                    seen_fields.push((key.clone(), entry_seen));
-                }
+        if !value.is_secret() || self.inside_secret {
+            return self.see_kind(value, path);
+        }
+        self.secret.push(path.to_smolstr());
+        self.inside_secret = true;
+        let seen = self.see_kind(value, path);
+        self.inside_secret = false;
+        seen
+    }
+
+    fn see_kind(&mut self, value: &Value, path: &Path) -> Cel {
+        match value.kind() {
+            Kind::Null if self.is_secret_null_unknown && self.inside_secret => Cel::Unknown,
+            Kind::Null => Cel::Null,
+            Kind::Unknown(_) => Cel::Unknown,
+            Kind::Bool(bool) => Cel::Bool(*bool),
+            Kind::Number(number) => match number.as_i64() {
+                Some(integer) => Cel::Int(integer),
+                None => Cel::Double(number.nearest_f64()),
+            },
+            Kind::String(string) => Cel::String(string.clone()),
+            Kind::List(items) | Kind::Set(items) => {
+                let item = |(at, item)| self.see(item, &path.join(Step::Index(at)));
+                Cel::list((0..).zip(items.iter()).map(item))
             }
-            entries(seen_fields)
+            Kind::Map(fields) | Kind::Object(fields) => {
+                let field = |(key, entry): (&SmolStr, &Value)| {
+                    (key.clone(), self.see(entry, &path.join(Step::Key(key.clone()))))
+                };
+                entries(fields.iter().map(field))
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use trueup_engine::{Action, Plan, PlannedAction};
 use trueup_policy::Policies;
 use trueup_state::Scope;
 
-fn plan(stage: &str, actions: Vec<PlannedAction>) -> Plan {
+pub(crate) fn plan(stage: &str, actions: Vec<PlannedAction>) -> Plan {
     Plan {
         scope: Scope::new("shop", stage),
         actions,
@@ -22,7 +22,7 @@ fn plan(stage: &str, actions: Vec<PlannedAction>) -> Plan {
     }
 }
 
-fn action(type_name: &str, name: &str, action: Action, inputs: Value) -> PlannedAction {
+pub(crate) fn action(type_name: &str, name: &str, action: Action, inputs: Value) -> PlannedAction {
     PlannedAction {
         address: Address::resource(type_name, name).unwrap(),
         action,
@@ -53,7 +53,7 @@ fn said(policies: &str, plan: &Plan) -> String {
     }
 }
 
-fn read(text: &str) -> Result<Policies, String> {
+pub(crate) fn read(text: &str) -> Result<Policies, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("p.toml");
     std::fs::write(&file, text).unwrap();
@@ -66,7 +66,7 @@ fn told(policies: &Policies, plan: &Plan) -> String {
     let line = |it: &trueup_core::Diagnostic| {
         format!("{:?} {}: {}", it.severity, it.subject.as_deref().unwrap_or("plan"), it.summary)
     };
-    policies.judge(plan).iter().map(line).collect::<Vec<_>>().join("\n")
+    policies.judge(plan).found.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn when(expression: &str, plan: &Plan) -> String {
@@ -131,24 +131,6 @@ fn many_objections_are_counted() {
     assert!(said.ends_with("Error plan: policy `p`: 30 more resources like that"), "{said}");
 }
 
-/// SECRET-1
-#[test]
-fn a_secret_is_seen_as_one_and_no_more() {
-    let inputs = value!({ password: (value!("canary").into_secret()), nested: (value!({ a: "canary" }).into_secret()) });
-    let plan = plan("dev", vec![action("t", "n", Action::Create, inputs)]);
-    assert_eq!(
-        when("resource.inputs.password == '(secret)' && resource.inputs.nested == '(secret)'", &plan),
-        "Error t.n: policy `p`: no"
-    );
-    for guess in [
-        "resource.inputs.password == 'canary'",
-        "resource.inputs.nested.a == 'canary'",
-        "resource.inputs + 1",
-    ] {
-        assert!(!when(guess, &plan).contains("canary"), "{guess}");
-    }
-}
-
 #[test]
 fn a_policy_that_cannot_be_evaluated_denies() {
     let plan = plan("dev", vec![action("t", "n", Action::Create, value!({ size: 3 }))]);
@@ -161,7 +143,7 @@ fn a_policy_that_cannot_be_evaluated_denies() {
 fn a_policy_that_cannot_be_evaluated_says_where() {
     let plan = plan("dev", vec![action("t", "n", Action::Create, value!({ size: 3 }))]);
     let policy = "[[policy]]\nname = 'p'\nwhen = \"\"\"\nresource.type == 't' &&\n  resource.inputs.tags.team == 'a'\"\"\"\nmessage = 'no'";
-    let found = read(policy).unwrap().judge(&plan);
+    let found = read(policy).unwrap().judge(&plan).found;
     let diagnostic = found.iter().next().unwrap();
     let (_, place) = diagnostic.detail.as_deref().unwrap().split_once("p.toml").unwrap();
     insta::assert_snapshot!(place, @r"

@@ -14,6 +14,14 @@ pub trait Scope {
     fn is_final(&self) -> bool {
         false
     }
+
+    /// Hears of the values that others are made of. Their secrets may come back without the text around them.
+    fn report_sources(&self, _values: &[Value]) {}
+
+    /// Whether marks only trace where values go, so that they say nothing about secrets.
+    fn is_tracing(&self) -> bool {
+        false
+    }
 }
 
 /// The outcome of an evaluation.
@@ -68,6 +76,7 @@ impl Evaluation<'_> {
                     return Value::NULL;
                 }
                 let marks = arguments.iter().fold(Marks::NONE, |marks, it| marks | it.all_marks());
+                self.scope.report_sources(&arguments);
                 let result = if arguments.iter().all(Value::is_wholly_known) {
                     match function.call(&arguments) {
                         Ok(value) => value,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
-use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, KnownSecrets, Value};
 
 use crate::clock::{Clock, RuntimeClock};
 use crate::guard::Given;
@@ -17,7 +17,6 @@ use crate::provider::Configured;
 /// The call, and the provider's configuration. Dereferences to [`CallContext`].
 pub struct Context<C = NoConfig> {
     config: Arc<C>,
-    given: Value,
     call: CallContext,
 }
 
@@ -50,12 +49,14 @@ pub struct CallContext {
     pub warnings: Arc<dyn Fn(Diagnostic) + Send + Sync>,
     /// What names this type may have.
     pub name_rules: NameRules,
+    /// The secrets of the run.
+    pub secrets: KnownSecrets,
 }
 
 impl<C> Context<C> {
     /// A context with this configuration.
     pub fn new(config: Arc<C>, call: CallContext) -> Self {
-        Context { config, given: Value::NULL, call }
+        Context { config, call }
     }
 
     /// The context of a call with what the provider was made ready with; `None` if that is of another type.
@@ -63,18 +64,12 @@ impl<C> Context<C> {
     where
         C: Send + Sync + 'static,
     {
-        Some(Context { config: configured.shared()?, given: configured.given().clone(), call })
+        Some(Context { config: configured.shared()?, call })
     }
 
     /// The provider's configuration.
     pub fn config(&self) -> &C {
         &self.config
-    }
-
-    /// What the provider was configured with, in which secrets bear their marks. For types that mark those outputs as
-    /// secret that repeat one.
-    pub fn config_value(&self) -> &Value {
-        &self.given
     }
 }
 
@@ -101,6 +96,7 @@ impl CallContext {
             progress: Arc::new(|_| {}),
             warnings: Arc::new(|_| {}),
             name_rules: NameRules::default(),
+            secrets: KnownSecrets::default(),
         }
     }
 
@@ -120,19 +116,29 @@ impl CallContext {
         self.owner.recognise(tags)
     }
 
+    /// A text without the secrets of the run. What a call says is scrubbed in any case; a type that shortens a text of
+    /// others has to scrub it first, because half a secret is not recognised.
+    pub fn scrubbed(&self, text: &str) -> String {
+        self.secrets.scrubbed(text).into_owned()
+    }
+
     /// Tells whoever watches what the call is doing.
     pub fn report_progress(&self, doing: &str) {
         (self.progress)(doing);
     }
 
-    /// The same, for a call whose words may quote secrets of what it was given.
+    /// The same, for a call whose progress and warnings may quote secrets.
     #[must_use]
-    pub(crate) fn concealing(&self, given: &Given) -> CallContext {
+    pub(crate) fn scrubbed_by(&self, given: &Given) -> CallContext {
         let mut context = self.clone();
-        let (warnings, warned) = (self.warnings.clone(), given.clone());
-        context.warnings = Arc::new(move |warning| warnings(warned.secrets().concealed_in(warning)));
-        let (progress, given) = (self.progress.clone(), given.clone());
-        context.progress = Arc::new(move |doing| progress(&given.secrets().concealed_text(doing)));
+        context.secrets = given.known().clone();
+        let (warnings, secrets) = (self.warnings.clone(), given.known().clone());
+        context.warnings = Arc::new(move |mut warning| {
+            secrets.scrub_diagnostic(&mut warning);
+            warnings(warning);
+        });
+        let (progress, secrets) = (self.progress.clone(), given.known().clone());
+        context.progress = Arc::new(move |doing| progress(&secrets.scrubbed(doing)));
         context
     }
 

@@ -34,7 +34,6 @@ pub use contract::{
     PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,
 };
 pub use error::{Error, OrAbsent, Result};
-pub use guard::KnownSecrets;
 pub use handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
     FailedCreate, HeldOpen, ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened,

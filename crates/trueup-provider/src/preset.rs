@@ -8,7 +8,6 @@ use trueup_core::schema::{Block, Presence};
 use trueup_core::{Diagnostics, Failure, FailureClass, Severity, Value};
 
 use crate::clock::BoxFuture;
-use crate::guard::KnownSecrets;
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::provider::{Configured, Provider, ProviderFunction};
 
@@ -170,9 +169,5 @@ impl Provider for PresetProvider {
 
     fn is_typed(&self) -> bool {
         self.provider.is_typed()
-    }
-
-    fn known_secrets(&self) -> Option<&KnownSecrets> {
-        self.provider.known_secrets()
     }
 }

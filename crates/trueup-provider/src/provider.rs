@@ -14,7 +14,6 @@ use crate::clock::BoxFuture;
 use crate::context::NoConfig;
 use crate::contract::{Converge, Crud, DataSource, Inputs};
 use crate::error::Result;
-use crate::guard::KnownSecrets;
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::native::{ConvergeHandler, CrudHandler, DataSourceHandler};
 
@@ -92,12 +91,6 @@ pub trait Provider: Send + Sync {
     /// Whether its types are typed Rust, so that their answers match their schemas. What others answer is checked.
     fn is_typed(&self) -> bool {
         false
-    }
-
-    /// Where the provider wants to learn of the secrets in whatever it is given, before it is called. For those that
-    /// print outside of any call, as plugins do to their logs.
-    fn known_secrets(&self) -> Option<&KnownSecrets> {
-        None
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Failure, nearest};
+use trueup_core::{Diagnostic, Failure, KnownSecrets, nearest};
 
 use crate::clock::BoxFuture;
 use crate::error::Result;
@@ -30,12 +30,13 @@ pub trait ProviderSource: Send + Sync {
     }
 }
 
-/// The providers that a program can use. Each is guarded: it and its types tell none of the secrets they are given.
+/// The providers that a program can use. Each is guarded: it and its types show none of the run's secrets.
 #[derive(Clone, Default)]
 pub struct Registry {
     providers: IndexMap<SmolStr, Arc<dyn Provider>>,
     source: Option<Arc<dyn ProviderSource>>,
     presets: IndexMap<SmolStr, Preset>,
+    secrets: KnownSecrets,
 }
 
 impl Registry {
@@ -60,7 +61,9 @@ impl Registry {
     #[must_use]
     pub fn with_shared(mut self, provider: Arc<dyn Provider>) -> Self {
         let name = SmolStr::new(provider.name());
-        let before = self.providers.insert(name.clone(), Arc::new(GuardedProvider::new(provider)));
+        let before = self
+            .providers
+            .insert(name.clone(), Arc::new(GuardedProvider::new(provider, self.secrets.clone())));
         assert!(before.is_none(), "the provider `{name}` is registered twice");
         self
     }
@@ -77,6 +80,11 @@ impl Registry {
     pub fn preset(mut self, provider: impl Into<SmolStr>, preset: Preset) -> Self {
         self.presets.insert(provider.into(), preset);
         self
+    }
+
+    /// The secrets of the run, which all guards share. Whoever makes texts of secrets reports them here.
+    pub fn secrets(&self) -> &KnownSecrets {
+        &self.secrets
     }
 
     /// The names of all that are registered.
@@ -99,7 +107,7 @@ impl Registry {
         let registered = self.providers.get(name).cloned();
         let provider = registered.or_else(|| {
             let found = self.source.as_ref()?.provider(name)?;
-            Some(Arc::new(GuardedProvider::new(found)))
+            Some(Arc::new(GuardedProvider::new(found, self.secrets.clone())))
         })?;
         // Around the guard, which has to know of secrets in a preset.
         match self.presets.get(name) {

@@ -36,5 +36,5 @@ pub use package::Platform;
 pub use pattern::{AddressPattern, Selection};
 pub use problem::{Problem, ProblemKind};
 pub use semver::Version;
-pub use settings::{Settings, Surroundings};
+pub use settings::{PackageLimits, Settings, Surroundings};
 pub use trueup_provider::ProviderAddress;

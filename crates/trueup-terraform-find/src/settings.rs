@@ -54,8 +54,27 @@ pub struct Settings {
     pub proxies: BTreeMap<String, Secret<String>>,
     /// How long to wait before a server that could not be asked is asked again; it doubles from there.
     pub backoff: Duration,
+    /// The largest packages that are taken.
+    pub package_limits: PackageLimits,
     /// What to tell the user, short of an error.
     pub warnings: Vec<String>,
+}
+
+/// How large packages may be. The largest provider that we know has 160 MiB, and 900 MiB unpacked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PackageLimits {
+    /// The archive, in bytes.
+    pub packed_bytes_max: u64,
+    /// All files in it, in bytes.
+    pub unpacked_bytes_max: u64,
+    /// How many files there are in it.
+    pub files_max: u64,
+}
+
+impl Default for PackageLimits {
+    fn default() -> Self {
+        PackageLimits { packed_bytes_max: 2 << 30, unpacked_bytes_max: 8 << 30, files_max: 10_000 }
+    }
 }
 
 impl Settings {
@@ -93,6 +112,7 @@ impl Settings {
                 .collect(),
             trusted: variable("SSL_CERT_FILE").map(PathBuf::from),
             backoff: BACKOFF,
+            package_limits: PackageLimits::default(),
             warnings,
         })
     }

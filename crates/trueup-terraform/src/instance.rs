@@ -69,7 +69,7 @@ impl Instance {
 
     /// Logs what the provider says apart from its answers.
     pub(crate) fn log_warning(&self, warning: &str) {
-        tracing::warn!(provider = self.log.name, "{}", self.log.secrets.concealed(warning));
+        tracing::warn!(provider = self.log.name, "{}", self.log.secrets.scrubbed(warning));
     }
 
     /// Calls the provider. `method` says what for, in messages. When `cancellation` is raised, the provider is asked to

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smol_str::SmolStr;
 use tokio::sync::OnceCell;
 use trueup_core::schema::Block;
-use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Value};
+use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, KnownSecrets, Value};
 use trueup_provider::{
-    BoxFuture, Configured, DataHandler, EphemeralHandler, KnownSecrets, Provider, ProviderFunction,
-    ResourceHandler,
+    BoxFuture, Configured, DataHandler, EphemeralHandler, Provider, ProviderFunction, ResourceHandler,
 };
 
 use crate::answers::{bad_schema, diagnostics, unsendable};
@@ -42,6 +41,8 @@ pub struct ProviderOptions {
     pub cache: Option<PathBuf>,
     /// Bounds the processes of this provider and of all others that share it.
     pub pool: Arc<Pool>,
+    /// The secrets of the run: its processes print what they like, whenever they like.
+    pub secrets: KnownSecrets,
 }
 
 /// A Terraform provider. Nothing is started before something is asked that only the provider knows.
@@ -60,16 +61,13 @@ pub(crate) struct Shared {
     bare: OnceCell<Arc<Instance>>,
     /// Calls functions.
     pub(crate) caller: Caller,
-    /// All that was secret in what it was given: its processes print what they like, whenever they like.
-    pub(crate) secrets: KnownSecrets,
 }
 
 impl TerraformProvider {
     /// The provider that these options describe.
     pub fn new(options: ProviderOptions) -> Self {
         let (catalogue, schemas, bare) = (OnceCell::new(), Mutex::default(), OnceCell::new());
-        let (caller, secrets) = (Caller::default(), KnownSecrets::default());
-        let shared = Arc::new(Shared { options, catalogue, schemas, bare, caller, secrets });
+        let shared = Arc::new(Shared { options, catalogue, schemas, bare, caller: Caller::default() });
         TerraformProvider { shared, resources: Mutex::default() }
     }
 
@@ -160,7 +158,7 @@ impl Shared {
 
     /// Logs what nobody else is told: a provider said it, so it may hold a secret.
     pub(crate) fn log_detail(&self, type_name: &str, detail: &str) {
-        tracing::debug!(provider = self.name(), type_name, "{}", self.secrets.concealed(detail));
+        tracing::debug!(provider = self.name(), type_name, "{}", self.options.secrets.scrubbed(detail));
     }
 
     pub(crate) async fn config_schema(&self) -> Result<Arc<TypeSchema>, Failure> {
@@ -176,7 +174,7 @@ impl Shared {
         let config = config.map(encode).transpose()?;
         let tells_schema = !self.catalogue().await?.abilities().works_untold;
         let ProviderOptions { launch, pool, .. } = &self.options;
-        let log = PluginLog { name: self.name().to_owned(), secrets: self.secrets.clone() };
+        let log = PluginLog { name: self.name().to_owned(), secrets: self.options.secrets.clone() };
         Ok(Instance::new(log, launch.clone(), pool.clone(), config, tells_schema))
     }
 
@@ -314,10 +312,6 @@ impl Provider for TerraformProvider {
                 Arc::new(Called::new(self.shared.clone(), name, described)) as Arc<dyn ProviderFunction>
             }))
         })
-    }
-
-    fn known_secrets(&self) -> Option<&KnownSecrets> {
-        Some(&self.shared.secrets)
     }
 
     fn function_names(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {

@@ -40,6 +40,7 @@ fn provider(cache: &Path) -> Option<TerraformProvider> {
         launch: Launch::new(program, std::env::vars_os().collect()),
         cache: Some(cache.to_owned()),
         pool: Pool::new(2),
+        secrets: Default::default(),
     }))
 }
 

@@ -5,6 +5,7 @@
 //! - [`faketime`]: another time for one process
 //! - [`gate`]: what stands before a server and holds an exchange in its middle
 //! - [`postgres`]: a PostgreSQL server of its own, which can be killed and started again
+//! - `vault`, with the feature of that name: a server with the API of Vault's transit engine
 //! - [`left_out`]: whether the test command said to do without a server
 //! - [`sized`]: the size of a test, in every run and in a soak
 
@@ -13,6 +14,8 @@ pub mod emulator;
 pub mod faketime;
 pub mod gate;
 pub mod postgres;
+#[cfg(feature = "vault")]
+pub mod vault;
 
 /// The variable in which the test command names the servers that this machine does not have and cannot install,
 /// separated by commas. Without it a test that misses its server fails, so that nothing is left out unsaid.

@@ -45,17 +45,25 @@ enum Bug {
 }
 
 impl Bug {
-    /// The secret of a resource. The guard takes longer ones out of what a type says, so only a short one gets through.
+    /// The secret of a resource. The guard finds longer ones in what a type says and answers, so only a short one gets
+    /// through.
     fn canary(self) -> &'static str {
         match self {
-            Bug::TheSecretIsInAFailure | Bug::TheSecretIsProgress => "%@%",
+            Bug::TheSecretIsAnOutput
+            | Bug::TheSecretIsProgress
+            | Bug::TheSecretIsInAnUpdate
+            | Bug::TheSecretIsInALookup
+            | Bug::TheSecretIsInAFailure => "%@%",
             _ => "canary",
         }
     }
 
     /// The secret of the provider's configuration, to which the same applies.
     fn key(self) -> &'static str {
-        if self == Bug::TheKeyIsInAFailure { "!@!" } else { "key-of-the-shelf" }
+        match self {
+            Bug::TheKeyIsAnOutput | Bug::TheKeyIsInAFailure => "!@!",
+            _ => "key-of-the-shelf",
+        }
     }
 }
 

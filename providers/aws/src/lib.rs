@@ -1,8 +1,9 @@
 //! AWS as a native provider: buckets, queues, tables, roles, log groups, functions and HTTP APIs.
 //!
 //! Control flows from the engine into one file per resource type. `settings` configures the `client`, `failure` says what
-//! AWS's errors mean, `tags` whose an object is, `policy` when two documents grant the same. Nothing here repeats a call
-//! or waits: errors carry a class, and the engine does both.
+//! AWS's errors mean, `tags` whose an object is, `policy` when two documents grant the same. `kms` is no resource type:
+//! it encrypts data keys for whoever seals state. Nothing here repeats a call or waits: errors carry a class, and the
+//! caller does both.
 
 // What the derives refer to.
 extern crate trueup_provider as trueup;
@@ -13,6 +14,7 @@ mod data;
 mod dynamodb_table;
 mod failure;
 mod iam;
+mod kms;
 mod lambda;
 mod log_group;
 mod policy;
@@ -32,6 +34,7 @@ pub use data::{
 };
 pub use dynamodb_table::{Capacity, GlobalIndex, KeyType, StreamView, Table, TableOutput};
 pub use iam::{IamPolicy, IamPolicyOutput, Role, RoleOutput};
+pub use kms::{EncryptionContext, KmsCiphertext, KmsError, KmsKey};
 pub use lambda::{Access, Alias, AliasOutput, Architecture, Function, FunctionOutput, Grant, Invoker};
 pub use log_group::{LogGroup, LogGroupOutput};
 pub use provider::aws_provider;

@@ -72,6 +72,19 @@ pub(crate) struct Caller {
 }
 
 impl Settings {
+    /// Everything from the environment and the shared files, but for a region that is known otherwise.
+    pub(crate) fn from_environment(region: Option<String>) -> Self {
+        Settings {
+            region,
+            profile: None,
+            endpoint: None,
+            access_key: None,
+            secret_key: None,
+            session_token: None,
+            timeout: 60.0,
+        }
+    }
+
     /// The clients, for a stack in this folder.
     pub(crate) async fn configure(self, folder: PathBuf) -> Result<Aws> {
         let timeout = Duration::from_secs_f64(self.timeout);
@@ -98,7 +111,8 @@ impl Settings {
         })
     }
 
-    async fn load(self, timeout: Duration) -> Result<SdkConfig> {
+    /// The settings of the SDK.
+    pub(crate) async fn load(self, timeout: Duration) -> Result<SdkConfig> {
         let timeouts = TimeoutConfig::builder().read_timeout(timeout).operation_timeout(timeout).build();
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
             .retry_config(RetryConfig::disabled())

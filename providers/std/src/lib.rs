@@ -40,7 +40,6 @@ mod file;
 #[cfg(feature = "http")]
 mod http;
 mod kept;
-mod masking;
 mod outcome;
 mod plain_json;
 mod provider;

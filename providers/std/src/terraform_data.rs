@@ -80,7 +80,10 @@ impl Crud for TerraformData {
         match &request.current.input {
             _ if kept => Ok(()),
             Planned::Known(None) => plan.set_output("output", &Value::NULL),
-            Planned::Known(Some(input)) => plan.set_output("output", &Value::unknown(Type::of(input))),
+            // The type of an object tells its keys, which are as secret as the object.
+            Planned::Known(Some(input)) => {
+                plan.set_output("output", &Value::unknown(Type::of(input)).with_marks(input.all_marks()))
+            }
             Planned::Unknown => plan.set_output("output", &Value::unknown(Type::Any)),
         }
     }

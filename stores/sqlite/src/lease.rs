@@ -27,7 +27,7 @@ pub(crate) fn acquire(
         Some(held) if held.moved_to().is_some() => return Ok(Acquired::Held(held)),
         Some(held) => match signs.look(number) {
             Sign::Alive => return Ok(Acquired::Held(held)),
-            Sign::Free(lock) if lock.proves_gone(&held, holder) => Some(lock),
+            Sign::Free(lock) if lock.proves_gone(&held, holder) => Some(lock.after(&held)),
             Sign::Free(_) | Sign::Unknown if now < held.expires => return Ok(Acquired::Held(held)),
             Sign::Free(lock) => Some(lock),
             Sign::Unknown => None,

@@ -42,13 +42,22 @@ pub(crate) struct LockedFile {
     file: File,
     token: Option<FencingToken>,
     boot: Option<String>,
+    /// The lease whose holder was gone when this one was taken. If that was cut off before it was committed, the store
+    /// still names the earlier one.
+    before: Option<FencingToken>,
 }
 
 impl LockedFile {
     /// Whether this proves that the holder of a lease is gone: it had this file locked, on this machine.
     pub(crate) fn proves_gone(&self, held: &HeldLease, asking: &Holder) -> bool {
         let same_boot = self.boot.is_some() && self.boot == *BOOT;
-        self.token == Some(held.token) && (same_boot || held.holder.host == asking.host)
+        let told_of = [self.token, self.before].contains(&Some(held.token));
+        told_of && (same_boot || held.holder.host == asking.host)
+    }
+
+    /// The same, taken after a lease whose holder is proved gone.
+    pub(crate) fn after(self, gone: &HeldLease) -> Self {
+        LockedFile { before: Some(gone.token), ..self }
     }
 }
 
@@ -77,9 +86,12 @@ impl SignsOfLife {
             }
             let mut text = String::new();
             let _ = file.read_to_string(&mut text);
-            let mut words = text.split_whitespace();
-            let token = words.next().and_then(|word| word.parse().ok()).map(FencingToken);
-            return Sign::Free(LockedFile { file, token, boot: words.next().map(str::to_owned) });
+            // Behind the first line there may be the rest of a longer one.
+            let mut words = text.lines().next().unwrap_or_default().split(' ');
+            let token = |word: Option<&str>| word.and_then(|word| word.parse().ok()).map(FencingToken);
+            let (holder, boot, before) = (token(words.next()), words.next(), token(words.next()));
+            let boot = boot.filter(|boot| !boot.is_empty()).map(str::to_owned);
+            return Sign::Free(LockedFile { file, token: holder, boot, before });
         }
         Sign::Unknown
     }
@@ -101,10 +113,17 @@ impl SignsOfLife {
     }
 
     /// Leaves the token of a lease in its file, which stays locked for as long as this handle lasts.
-    pub(crate) fn keep(&self, scope: i64, LockedFile { mut file, .. }: LockedFile, token: FencingToken) {
-        let text = format!("{} {}", token.0, BOOT.as_deref().unwrap_or_default());
-        // What cannot be written is missed only after a crash: the lease then expires.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
+    pub(crate) fn keep(
+        &self,
+        scope: i64,
+        LockedFile { mut file, before, .. }: LockedFile,
+        token: FencingToken,
+    ) {
+        let before = before.map_or(String::new(), |before| format!(" {}", before.0));
+        let text = format!("{} {}{before}\n", token.0, BOOT.as_deref().unwrap_or_default());
+        // In one write, so that a kill leaves the old text or the new one. What cannot be written is missed only after a
+        // crash: the lease then expires.
+        let _ = file.rewind().and_then(|()| file.write_all(text.as_bytes()));
         if let Ok(mut kept) = self.kept.lock() {
             kept.insert(scope, (token, file));
         }

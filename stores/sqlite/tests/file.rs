@@ -112,6 +112,25 @@ async fn a_removed_lock_file_is_made_again() {
     assert!(matches!(held, Acquired::Held(_)), "{held:?}");
 }
 
+/// STATE-17: whoever takes the lease of a killed run may be killed as well, before the store has it.
+#[tokio::test]
+async fn a_lease_is_free_although_its_taking_was_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, copy) = (folder.path().join("state.db"), folder.path().join("copy.db"));
+    let first = open(&path).await.unwrap();
+    lease(&first).await;
+    drop(first);
+    fs::copy(&path, &copy).unwrap();
+    for _ in 0..3 {
+        let next = open(&path).await.unwrap();
+        let taken = next.acquire(&scope(), &other("here"), TERM).await.unwrap();
+        assert!(matches!(taken, Acquired::Lease(_)), "{taken:?}");
+        drop(next);
+        // As if the commit had not come about; the lock file is as it was left.
+        fs::copy(&copy, &path).unwrap();
+    }
+}
+
 const TERM: std::time::Duration = std::time::Duration::from_secs(60);
 
 fn other(host: &str) -> Holder {

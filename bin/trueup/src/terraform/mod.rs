@@ -11,6 +11,7 @@ use std::time::Duration;
 use smol_str::SmolStr;
 use trueup_cli::RegistryRequest;
 use trueup_cli::terraform::{cache_folder, requirements, settings};
+use trueup_core::KnownSecrets;
 use trueup_provider::{BoxFuture, Provider, ProviderAddress, ProviderSource, Registry};
 use trueup_terraform::{Host, Launch, Pool, ProviderOptions, TerraformProvider};
 use trueup_terraform_find::{Found, Problem, ProblemKind, Requirement, Settings, VersionConstraints, find};
@@ -37,6 +38,7 @@ pub(crate) struct TerraformProviders {
     /// Where schemas are kept.
     schemas: Option<PathBuf>,
     pool: Arc<Pool>,
+    secrets: KnownSecrets,
     found: Mutex<BTreeMap<SmolStr, Arc<dyn Provider>>>,
 }
 
@@ -60,6 +62,7 @@ impl TerraformProviders {
             host: host(&variables).map_err(refused),
             schemas: cache_folder(&variables).map(|cache| cache.join("schemas")),
             pool: Pool::new(PLUGINS_MAX),
+            secrets: builtin.secrets().clone(),
             found: Mutex::default(),
         }
     }
@@ -99,6 +102,7 @@ impl TerraformProviders {
             launch,
             cache: self.schemas.clone(),
             pool: self.pool.clone(),
+            secrets: self.secrets.clone(),
         })
     }
 }

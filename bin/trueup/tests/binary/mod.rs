@@ -5,12 +5,16 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
+mod bounds;
 mod commands;
 mod crashes;
 mod drift;
+mod first_deploys;
 mod gate;
+mod hostile_text;
 #[cfg(target_os = "linux")]
 mod killed_commands;
+mod killed_rekeys;
 mod killed_stubs;
 mod large;
 mod late_answers;
@@ -24,8 +28,10 @@ mod sealing;
 mod secrets;
 mod settings;
 mod state_file;
+mod taint;
 mod terminal;
 mod terraform;
+mod undelivered;
 
 use trueup_cli_harness::Folder;
 

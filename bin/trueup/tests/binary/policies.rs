@@ -84,3 +84,96 @@ fn a_policy_that_cannot_be_evaluated_shows_the_place() {
     let excerpt = "\n    |\n  1 | resource.inputs.tags.team == 1\n    | ^^^^^^^^^^^^^^^^^^^^\n";
     assert!(refused.err.contains(excerpt), "{}", refused.err);
 }
+
+/// The mode is known once `origin` is made; `after` depends on the file, `beside` on nothing.
+const LATE: &str = r#"
+resource "terraform_data" "origin" {
+  input = "0666"
+}
+resource "std_file" "open" {
+  path    = "open.txt"
+  content = "x"
+  mode    = terraform_data.origin.output
+}
+resource "std_file" "after" {
+  path    = "after.txt"
+  content = std_file.open.path
+}
+resource "std_file" "beside" {
+  path    = "beside.txt"
+  content = "x"
+}
+"#;
+
+const GUARDED: &str = r#"
+[[policy]]
+name = "private"
+when = 'has(resource.inputs.mode) && resource.inputs.mode == "0666"'
+message = "nobody else may write it"
+"#;
+
+/// POLICY-2
+#[test]
+fn a_secret_does_not_get_past_a_policy() {
+    let folder = stack(&STACK.replace(r#""0666""#, r#"sensitive("0666")"#));
+    folder.write("policies/p.toml", DENY);
+    let denied = folder.run("deploy --stage t --yes");
+    assert_eq!(denied.code, 1, "{denied:?}");
+    assert!(denied.err.contains("policy `private`: nobody else may write it"), "{denied:?}");
+    assert!(!format!("{denied:?}").contains("0666") && !folder.has("open.txt"), "{denied:?}");
+}
+
+/// POLICY-3, POLICY-4: on every path, an unknown value is judged before it is sent.
+#[test]
+fn what_is_unknown_in_the_plan_is_judged_before_it_is_sent() {
+    let guarded = || {
+        let folder = stack(LATE);
+        folder.write("policies/p.toml", GUARDED);
+        folder
+    };
+    let folder = guarded();
+    let open = "policy `private` can't be decided yet for std_file.open: it depends on unknown values. It is checked again at apply.";
+    let planned = folder.done("plan --stage t --out p.plan");
+    assert!(planned.err.contains(open), "{planned:?}");
+    let told = folder.json("plan --stage t --json");
+    let expected = serde_json::json!([
+        { "effect": "undecided", "address": "std_file.open", "message": "policy `private` is checked again at apply" }
+    ]);
+    assert_eq!(told["policies"], expected);
+    let stopped = [
+        (folder, "deploy p.plan"),
+        (guarded(), "deploy --stage t --yes"),
+        (guarded(), "deploy --stage t --yes --json"),
+    ];
+    for (folder, command) in &stopped {
+        let stopped = folder.run(command);
+        assert_eq!(stopped.code, 1, "{stopped:?}");
+        let told = format!("{}{}", stopped.out, stopped.err);
+        assert!(told.contains("policy `private`: nobody else may write it"), "{told}");
+        assert!(
+            told.contains("std_file.open") && told.contains("nothing was sent to the provider for it"),
+            "{told}"
+        );
+        assert!(!folder.has("open.txt") && !folder.has("after.txt"), "{command}");
+        assert!(folder.has("beside.txt"), "the rest of the run goes on");
+    }
+    let (folder, _) = &stopped[0];
+    let recorded = folder.done("state list --stage t").out;
+    assert!(!recorded.contains("std_file.open") && recorded.contains("std_file.beside"), "{recorded}");
+    folder.write("main.tf", &LATE.replace("0666", "0600"));
+    folder.done("deploy --stage t --yes");
+    assert!(folder.has("open.txt") && folder.has("after.txt"));
+}
+
+/// POLICY-4: the repair of drift is a change like any other.
+#[test]
+fn drift_is_not_repaired_against_a_policy() {
+    let folder = stack(STACK);
+    folder.done("deploy --stage t --yes");
+    folder.write("open.txt", "changed");
+    folder.write("policies/p.toml", DENY);
+    let denied = folder.run("drift --stage t --repair --yes");
+    assert_eq!(denied.code, 1, "{denied:?}");
+    assert!(denied.err.contains("policy `private`"), "{denied:?}");
+    assert_eq!(folder.read("open.txt"), "changed");
+}

@@ -62,7 +62,7 @@ fn a_second_deploy_in_the_folder_waits_or_fails_at_once() {
     assert!(second.err.contains("the stage is held by"), "{second:?}");
     assert!(second.err.contains("help: "), "{second:?}");
     // Plans wait for nobody (STATE-5), and nobody knows yet what becomes of this one.
-    assert!(folder.run("plan").err.contains("unless a run is at it right now"));
+    assert!(folder.run("plan").err.contains("make sure no other run is creating it"));
     open(&folder);
     assert_eq!(first.ended().code, 0);
     assert!(folder.done("deploy --stage t --yes --no-wait").err.contains("1 unchanged"));

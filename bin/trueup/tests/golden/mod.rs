@@ -19,7 +19,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
-mod bucket;
+pub(crate) mod bucket;
 mod database;
 mod digests;
 mod events;

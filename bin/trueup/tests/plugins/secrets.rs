@@ -29,6 +29,40 @@ fn no_secret_is_shown_or_kept_in_the_clear() {
     }
 }
 
+/// SECRET-9: as `tags_all` of hashicorp/aws.
+#[test]
+fn computed_values_that_repeat_a_secret_are_secret() {
+    const SECRETS: [&str; 2] = ["hush-hush-one", "a-key-that-is-secret"];
+    for version in versions() {
+        let bench = Bench::new(version);
+        bench.write_configured(
+            "variable \"token\" {\n  sensitive = true\n  default = \"hush-hush-one\"\n}\n\
+             variable \"key\" {\n  sensitive = true\n  default = \"a-key-that-is-secret\"\n}\n\
+             resource \"fixture_open\" \"a\" {\n  name = \"a\"\n  \
+             value = { tag = \"x-${var.token}\", open = \"seen\", keys = { (var.key) = 1 } }\n}\n",
+        );
+        for command in [
+            "plan --json",
+            "deploy --yes",
+            "plan --json --full",
+            "show fixture_open.a --json",
+            "state export",
+        ] {
+            let done = bench.done(&bench.named(command));
+            for secret in SECRETS {
+                assert!(!done.out.contains(secret) && !done.err.contains(secret), "{command}: {done:?}");
+            }
+        }
+        let shown = bench.done(&bench.named("show fixture_open.a --json")).out;
+        assert!(shown.matches("seen").count() >= 2, "the echo of what is open is open: {shown}");
+        for file in std::fs::read_dir(bench.folder.path().join(".trueup")).unwrap().flatten() {
+            let bytes = std::fs::read(file.path()).unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            assert!(!SECRETS.iter().any(|secret| text.contains(secret)), "{}", file.path().display());
+        }
+    }
+}
+
 /// A provider that quotes what it was given does not give it away.
 #[test]
 fn words_of_providers_are_told_without_secrets() {

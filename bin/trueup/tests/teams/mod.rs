@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
+mod backups;
 mod canary;
 mod migrate;
 mod servers;

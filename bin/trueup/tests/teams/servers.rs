@@ -1,8 +1,13 @@
 //! Servers to keep state on, and all that they hold.
 
+use std::path::Path;
+use std::process::Command;
+
 use trueup_cli_harness::{Folder, Told};
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 use trueup_test_servers::postgres::Postgres;
+
+use crate::golden::bucket;
 
 /// A server, and the variables by which it is reached.
 pub(crate) struct Place {
@@ -43,6 +48,46 @@ impl Place {
         }
     }
 
+    /// Copies the store to a new folder, as the page on secrets says.
+    pub(crate) fn back_up(&self, folder: &Path) {
+        std::fs::create_dir_all(folder).unwrap();
+        match &self.server {
+            Server::Postgres { server, .. } => {
+                let to = format!("--file={}", folder.join("copy.dump").display());
+                succeeds(server.client("pg_dump").args([
+                    "--format=custom",
+                    "--schema=trueup",
+                    &to,
+                    &self.address,
+                ]));
+            }
+            Server::S3(emulator) => {
+                for key in bucket::list(emulator.port(), "states") {
+                    let file = folder.join(key.replace('/', "+"));
+                    std::fs::write(file, bucket::get(emulator.port(), &format!("/states/{key}"))).unwrap();
+                }
+            }
+        }
+    }
+
+    /// Puts a copy in the store's place.
+    pub(crate) fn restore(&self, folder: &Path) {
+        match &self.server {
+            Server::Postgres { server, .. } => {
+                let into = format!("--dbname={}", self.address);
+                let from = folder.join("copy.dump");
+                succeeds(server.client("pg_restore").args(["--clean", "--if-exists", &into]).arg(from));
+            }
+            Server::S3(emulator) => {
+                for entry in std::fs::read_dir(folder).unwrap() {
+                    let path = entry.unwrap().path();
+                    let key = path.file_name().unwrap().to_str().unwrap().replace('+', "/");
+                    bucket::put(emulator.port(), &format!("/states/{key}"), &std::fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+
     /// Everything that lies on the server's disk, logs and what was overwritten included.
     pub(crate) fn disk(&self) -> Vec<u8> {
         match &self.server {
@@ -55,8 +100,13 @@ impl Place {
     }
 }
 
+fn succeeds(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+}
+
 /// What all files below a folder hold.
-fn below(folder: &std::path::Path) -> Vec<u8> {
+fn below(folder: &Path) -> Vec<u8> {
     let (mut all, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(next).unwrap() {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use trueup_cli::{Composition, open_store};
+use trueup_cli::{Composition, KeyServiceClients, open_store};
 use trueup_cli_tests::language::Lines;
 use trueup_cli_tests::registry;
 
@@ -13,5 +13,6 @@ fn main() -> ExitCode {
         front_end: Box::new(Lines),
         registry: Box::new(|_| registry()),
         open_store: std::sync::Arc::new(open_store),
+        key_services: KeyServiceClients::default(),
     })
 }

@@ -108,3 +108,17 @@ fn a_log_is_written_where_it_is_wanted() {
     let told = folder.run_with("version --log-file log.txt", &[("TRUEUP_LOG", "a=b=c")]);
     assert!(told.code == 1 && told.err.contains("TRUEUP_LOG"), "{told:?}");
 }
+
+/// SECRET-10: a program that was built without a key service's client says so, and what to build.
+#[test]
+fn a_missing_client_of_a_key_service_is_told() {
+    for (variable, kind) in [("TRUEUP_KEY_KMS", "kms"), ("TRUEUP_KEY_VAULT", "vault")] {
+        let folder = lines("stack site\ntest_file a path=a.txt content=hello\n");
+        let told = folder.run_with("deploy --stage t --yes", &[(variable, "any")]);
+        let text = told.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.code == 1 && text.contains(&format!("--features {kind}")), "{told:?}");
+        assert!(!folder.has("a.txt"), "nothing is done that could not be recorded");
+        let told = folder.run_with("config", &[(variable, "any")]);
+        assert!(told.out.contains(kind), "{told:?}");
+    }
+}

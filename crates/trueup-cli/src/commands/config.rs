@@ -28,7 +28,7 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
     let parallelism = settings::parallelism(None, environment, stack, &workplace.user, defaults.parallelism);
     let parallelism =
         parallelism.map_err(|wrong| CommandError::new(wrong, "set it to a number such as 10"))?;
-    let key = settings::key(environment, &workplace.user);
+    let key = settings::key(&session.key_service_setup(), &workplace.user);
     let profile = match &session.profile {
         Some(profile) => (profile.told(), profile.name.from.to_string()),
         None => ("(none)".to_owned(), "default".to_owned()),
@@ -55,7 +55,7 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
             .iter()
             .map(|(name, value, from)| ((*name).to_owned(), json!({ "value": value, "from": from })))
             .collect();
-        session.ui.data(&json!({ "version": 1, "kind": "config", "settings": settings }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "config", "settings": settings }));
         return Ok(Exit::Done);
     }
     let names = rows.iter().map(|row| width(row.0)).max().unwrap_or(0);

@@ -74,7 +74,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
 fn tell(session: &Session<'_>, args: &ConsoleArgs, value: &Value) {
     if args.json.json {
         let value = value.to_json_tree(JsonForm::PUBLIC);
-        session.ui.data(&serde_json::json!({ "version": 1, "kind": "value", "value": value }).to_string());
+        session.ui.json(&serde_json::json!({ "version": 1, "kind": "value", "value": value }));
         return;
     }
     for line in lines(value, session.ui.out().columns) {

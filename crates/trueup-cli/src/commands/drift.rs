@@ -55,7 +55,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
     let took = session.clock.now().duration_since(begun).unwrap_or_default();
     let drifted = only_drift(&plan);
     match args.view.json {
-        true => session.ui.data(&plan_json(&drifted).to_string()),
+        true => session.ui.json(&plan_json(&drifted)),
         false => {
             let header = header(&workplace, &plan, true, took);
             session.ui.data(&header);

@@ -7,12 +7,13 @@ use trueup_core::Value;
 use trueup_engine::SystemRandom;
 use trueup_state::Snapshot;
 
-use super::state::write_private;
 use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
 use crate::terraform::{Left, leave};
+use crate::ui::shown_path;
+use crate::whole_file::{self, Readers};
 use crate::workplace::{Access, Workplace};
 
 /// Go back to Terraform: write all that is recorded as a state file of it
@@ -57,13 +58,13 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportStateArgs) -> Comman
     let count: usize = state.resources.iter().map(|resource| resource.instances.len()).sum();
     let text = state.to_text();
     match &args.out {
-        None => session.ui.raw(text.as_bytes()),
+        None => session.ui.json(&text.trim_end()),
         Some(path) => {
             let path = session.folder.join(path);
-            write_private(&path, text.trim_end())
-                .map_err(|error| CommandError::file("write", &path, &error))?;
+            let written = whole_file::create(&path, text.as_bytes(), Readers::Owner);
+            written.map_err(|error| CommandError::file("write", &path, &error))?;
             let secrets = if args.show_secrets { "; secrets stand in it as they are" } else { "" };
-            session.ui.note(&format!("{count} resources written to {}{secrets}", path.display()));
+            session.ui.note(&format!("{count} resources written to {}{secrets}", shown_path(&path)));
         }
     }
     Ok(Exit::Done)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use trueup_core::Diagnostics;
+use trueup_core::{Diagnostics, escape_line};
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -12,6 +12,7 @@ use crate::render::{DiffLine, diff_lines};
 use crate::session::Session;
 use crate::settings::OWN_FOLDER;
 use crate::ui::Meaning;
+use crate::whole_file::{self, Readers};
 
 /// Lay out the files of the stack; comments stay
 #[derive(Args, Debug)]
@@ -47,12 +48,13 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
             continue;
         }
         changed += 1;
-        session.ui.data(&name);
+        session.ui.data(&escape_line(&name));
         if args.diff {
             tell_diff(session, &text, &formatted);
         }
         if !args.check {
-            replace_file(&path, &formatted)?;
+            let written = whole_file::replace(&path, formatted.as_bytes(), Readers::Same);
+            written.map_err(|error| CommandError::file("write", &path, &error))?;
         }
     }
     Ok(if args.check && changed > 0 { Exit::Error } else { Exit::Done })
@@ -114,16 +116,4 @@ fn tell_diff(session: &Session<'_>, before: &str, after: &str) {
             DiffLine::New(text) => look.paint(Meaning::Create, &format!("+{text}")),
         });
     }
-}
-
-/// Beside and renamed, so that a crash never leaves half a file; with the rights of the old one.
-fn replace_file(path: &Path, text: &str) -> CommandResult<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, text)
-        .and_then(|()| std::fs::metadata(path))
-        .and_then(|metadata| std::fs::set_permissions(&beside, metadata.permissions()))
-        .and_then(|()| std::fs::rename(&beside, path));
-    written.map_err(|error| CommandError::file("write", path, &error))
 }

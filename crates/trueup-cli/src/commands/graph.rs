@@ -48,11 +48,11 @@ pub(super) async fn run(session: &Session<'_>, args: &GraphArgs) -> CommandResul
     let reconciler = workplace.reconciler(workplace.store(Access::Read).await?, EventSink::new());
     let program = workplace.program(Purpose::Deploy, &reconciler, &options).await?.program;
     let graph = DependencyGraph::of(&program);
-    session.ui.data(&match (args.json, args.format) {
-        (true, _) => json(&graph).to_string(),
-        (false, Format::Dot) => dot(&graph),
-        (false, Format::Mermaid) => mermaid(&graph),
-        (false, Format::Svg) => svg(&graph),
-    });
+    match (args.json, args.format) {
+        (true, _) => session.ui.json(&json(&graph)),
+        (false, Format::Dot) => session.ui.data(&dot(&graph)),
+        (false, Format::Mermaid) => session.ui.data(&mermaid(&graph)),
+        (false, Format::Svg) => session.ui.data(&svg(&graph)),
+    }
     Ok(Exit::Done)
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value as Json, json};
+use trueup_core::escape_line;
 use trueup_state::{HistoryLine, RunSummary};
 
 use crate::arguments::{JsonArgs, StageArgs};
@@ -51,12 +52,13 @@ pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandRes
         let facts = facts(&lines);
         if !args.json.json {
             let short = short(&run.run);
-            session.ui.data(&format!("{short}  {}  {:<8} {}", date(run.started), facts.reason, facts.ended));
+            let reason = escape_line(&facts.reason);
+            session.ui.data(&format!("{short}  {}  {reason:<8} {}", date(run.started), facts.ended));
         }
         listed.push(json!({ "run": run.run, "started": date(run.started), "reason": facts.reason, "ended": facts.ended, "operations": facts.operations }));
     }
     if args.json.json {
-        session.ui.data(&json!({ "version": 1, "kind": "history", "runs": listed }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "history", "runs": listed }));
     } else if runs.is_empty() {
         session.ui.note(&format!("There were no runs in stage {}.", workplace.stage.value));
     } else if runs.len() > args.last {
@@ -110,7 +112,8 @@ fn chosen<'r>(runs: &'r [RunSummary], begun: &str) -> CommandResult<&'r RunSumma
 
 fn tell_line(session: &Session<'_>, args: &HistoryArgs, line: &HistoryLine) {
     if args.json.json {
-        session.ui.data(&line.event);
+        // A line of ours has none of these; the store may have been written by others.
+        session.ui.json(&line.event.replace(['\n', '\r'], " "));
         return;
     }
     let event: Json = serde_json::from_str(&line.event).unwrap_or_default();
@@ -122,6 +125,6 @@ fn tell_line(session: &Session<'_>, args: &HistoryArgs, line: &HistoryLine) {
         (_, Json::String(decision)) => decision.clone(),
         _ => String::new(),
     };
-    let text = format!("{}  {name:<22} {address} {detail}", clock(line.at));
-    session.ui.data(text.trim_end());
+    let text = format!("{}  {name:<22} {address} {}", clock(line.at), detail.trim());
+    session.ui.data(&escape_line(text.trim_end()));
 }

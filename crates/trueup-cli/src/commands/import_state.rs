@@ -79,7 +79,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     committed?;
     workplace.remember()?;
     match args.json.json {
-        true => session.ui.data(&told_json(&adoption, plan.as_ref()).to_string()),
+        true => session.ui.json(&told_json(&adoption, plan.as_ref())),
         false => session.ui.note(&format!(
             "Recorded {} in {}. Next: {} plan",
             counted(adoption.resources.len(), "resource"),

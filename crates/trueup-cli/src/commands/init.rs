@@ -7,6 +7,8 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::{Loaded, ScaffoldFile};
 use crate::session::Session;
+use crate::ui::shown_path;
+use crate::whole_file::{self, Readers};
 
 /// Begin a stack in this folder, or install the providers that the one in it needs
 ///
@@ -81,9 +83,9 @@ fn begin(session: &Session<'_>, loaded: &Loaded, files: &[ScaffoldFile]) -> Comm
         let path = folder.join(&file.path);
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         written
-            .and_then(|()| std::fs::write(&path, &file.text))
+            .and_then(|()| whole_file::create(&path, file.text.as_bytes(), Readers::Same))
             .map_err(|error| CommandError::file("write", &path, &error))?;
-        session.ui.note(&format!("wrote {}", file.path.display()));
+        session.ui.note(&format!("wrote {}", shown_path(&file.path)));
     }
     session.ui.note(&format!("\nNext: {0} plan, then {0} deploy", session.name()));
     Ok(Exit::Done)

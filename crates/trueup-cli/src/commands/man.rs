@@ -8,6 +8,7 @@ use crate::arguments::command_line;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
+use crate::ui::shown_path;
 
 /// Write the manual pages into a folder
 #[derive(Args, Debug)]
@@ -22,6 +23,6 @@ pub(super) fn run(session: &Session<'_>, args: &ManArgs) -> CommandResult {
     std::fs::create_dir_all(&folder).map_err(|error| CommandError::file("make", &folder, &error))?;
     clap_mangen::generate_to(command_line(session.name()), &folder)
         .map_err(|error| CommandError::file("write in", &folder, &error))?;
-    session.ui.note(&format!("wrote the manual pages to {}", folder.display()));
+    session.ui.note(&format!("wrote the manual pages to {}", shown_path(&folder)));
     Ok(Exit::Done)
 }

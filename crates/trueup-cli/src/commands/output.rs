@@ -13,7 +13,8 @@ use crate::workplace::{Access, Workplace};
 
 /// Show what the stack gives, as the last deploy left it
 ///
-/// Secret outputs are hidden, unless one is asked for by name with --raw or --json.
+/// Secret outputs are hidden, unless one is asked for by name with --raw or --json. Control characters are escaped, except
+/// by --raw.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  trueup output\n  curl \"$(trueup output --raw url)\"")]
 pub(crate) struct OutputArgs {
@@ -21,7 +22,7 @@ pub(crate) struct OutputArgs {
     name: Option<String>,
     #[command(flatten)]
     stage: StageArgs,
-    /// The bare value of one output, for scripts
+    /// The bare value of one output, byte for byte, for scripts
     #[arg(long, requires = "name")]
     raw: bool,
     /// For machines: JSON on standard output
@@ -49,7 +50,7 @@ pub(super) async fn run(session: &Session<'_>, args: &OutputArgs) -> CommandResu
         None if args.json => {
             let outputs = outputs.to_json_tree(JsonForm::PUBLIC);
             let told = json!({ "version": 1, "kind": "outputs", "stack": workplace.stack.value, "stage": stage, "outputs": outputs });
-            session.ui.data(&told.to_string());
+            session.ui.json(&told);
         }
         None => {
             for line in output_lines(&outputs, session.ui.out()) {
@@ -78,7 +79,7 @@ fn one(session: &Session<'_>, args: &OutputArgs, name: &str, outputs: &Value) ->
     let open = JsonForm { secrets: Secrets::Reveal, origins: Origins::Drop };
     if args.json {
         let value = revealed(value).to_json_tree(open);
-        session.ui.data(&json!({ "version": 1, "kind": "output", "name": name, "value": value }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "output", "name": name, "value": value }));
     } else if args.raw {
         let text = match value.kind() {
             Kind::String(text) => text.to_string(),

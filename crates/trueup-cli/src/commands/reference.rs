@@ -9,6 +9,8 @@ use crate::failure::{CommandError, CommandResult};
 use crate::front_end::StateSettings;
 use crate::reference;
 use crate::session::Session;
+use crate::ui::shown_path;
+use crate::whole_file::{self, Readers};
 
 /// Write a reference of commands, resource types and data sources into a folder, in Markdown
 #[derive(Args, Debug)]
@@ -28,9 +30,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ReferenceArgs) -> CommandR
     for page in &pages {
         let path = folder.join(&page.path);
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::write(&path, &page.text))
+        made.and_then(|()| whole_file::replace(&path, page.text.as_bytes(), Readers::Same))
             .map_err(|error| CommandError::file("write", &path, &error))?;
     }
-    session.ui.note(&format!("wrote {} pages to {}", pages.len(), folder.display()));
+    session.ui.note(&format!("wrote {} pages to {}", pages.len(), shown_path(&folder)));
     Ok(Exit::Done)
 }

@@ -48,7 +48,7 @@ pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResu
     };
     if args.json.json {
         let told = json!({ "version": 1, "kind": "schema", "type": type_name, "schema_version": version, "inputs": block_json(&inputs), "outputs": block_json(&outputs) });
-        session.ui.data(&told.to_string());
+        session.ui.json(&told);
         return Ok(Exit::Done);
     }
     let look = session.ui.out();
@@ -77,7 +77,7 @@ async fn list(session: &Session<'_>, registry: &Registry, args: &SchemaArgs) -> 
     }
     types.sort_by(|left, right| natural::compare(left, right));
     match args.json.json {
-        true => session.ui.data(&json!({ "version": 1, "kind": "types", "types": types }).to_string()),
+        true => session.ui.json(&json!({ "version": 1, "kind": "types", "types": types })),
         false => types.iter().for_each(|name| session.ui.data(name)),
     }
     Ok(Exit::Done)

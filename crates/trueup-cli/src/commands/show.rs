@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use serde_json::json;
-use trueup_core::{Address, AddressRange, SourceMap};
+use trueup_core::{Address, AddressRange, SourceMap, escape_line};
 use trueup_engine::{PlanHeader, SavedPlan};
 use trueup_state::{Record, Snapshot};
 
@@ -61,7 +61,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> CommandResult
     let records = covered(&snapshot, &address, session.name())?;
     if args.view.json {
         let records: Vec<_> = records.iter().map(|record| record_json(record)).collect();
-        session.ui.data(&json!({ "version": 1, "kind": "records", "records": records }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "records", "records": records }));
         return Ok(Exit::Done);
     }
     for (at, record) in records.iter().enumerate() {
@@ -82,7 +82,7 @@ async fn show_plan(session: &Session<'_>, args: &ShowArgs, path: &Path) -> Comma
     let SavedPlan { plan, made_at, .. } = file.look(&workplace).await?;
     let defaults = Defaults::of_plan(&plan, &workplace.registry).await;
     if args.view.json {
-        session.ui.data(&plan_json(&plan).to_string());
+        session.ui.json(&plan_json(&plan));
         return Ok(Exit::Done);
     }
     if args.markdown {
@@ -98,8 +98,8 @@ async fn show_plan(session: &Session<'_>, args: &ShowArgs, path: &Path) -> Comma
     let PlanHeader { stack, stage, store, .. } = &file.header;
     let facts = [
         look.paint(Meaning::Strong, stack),
-        format!("stage {stage}"),
-        store.clone(),
+        format!("stage {}", escape_line(stage)),
+        escape_line(store).into_owned(),
         format!("planned {}", date(made_at)),
     ];
     session.ui.data(&format!("{}\n\n{body}", look.facts(&facts)));

@@ -37,9 +37,7 @@ pub(super) async fn run(session: &Session<'_>, args: &UnlockArgs) -> CommandResu
     match store.unlock(&workplace.scope(), &args.run).await? {
         Some(held) => {
             match args.json.json {
-                true => session
-                    .ui
-                    .data(&json!({ "version": 1, "kind": "unlocked", "holder": held.holder }).to_string()),
+                true => session.ui.json(&json!({ "version": 1, "kind": "unlocked", "holder": held.holder })),
                 false => session.ui.note(&format!(
                     "The lease of {} is free; {} had it.",
                     workplace.stage.value, held.holder

@@ -2,12 +2,14 @@
 
 use clap::Args;
 use serde_json::json;
+use trueup_core::escape_line;
 
 use super::plan_options;
 use crate::arguments::{JsonArgs, PlanArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::front_end::Purpose;
+use crate::render::counted;
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -27,15 +29,14 @@ pub(super) async fn run(session: &Session<'_>, args: &ValidateArgs) -> CommandRe
     match judge(session, args).await {
         Ok((stack, resources)) => {
             match args.json.json {
-                true => session.ui.data(&json!({ "version": 1, "kind": "validation", "valid": true, "stack": stack, "resources": resources, "diagnostics": [] }).to_string()),
-                false => session.ui.note(&format!("{stack} is sound: {resources} resource{}", if resources == 1 { "" } else { "s" })),
+                true => session.ui.json(&json!({ "version": 1, "kind": "validation", "valid": true, "stack": stack, "resources": resources, "diagnostics": [] })),
+                false => session.ui.note(&format!("{} is sound: {}", escape_line(&stack), counted(resources, "resource"))),
             }
             Ok(Exit::Done)
         }
         Err(CommandError::Wrong { diagnostics, .. }) if args.json.json => {
-            session.ui.data(
-                &json!({ "version": 1, "kind": "validation", "valid": false, "diagnostics": diagnostics })
-                    .to_string(),
+            session.ui.json(
+                &json!({ "version": 1, "kind": "validation", "valid": false, "diagnostics": diagnostics }),
             );
             Ok(Exit::Error)
         }

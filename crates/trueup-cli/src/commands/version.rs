@@ -20,9 +20,9 @@ pub(crate) struct VersionArgs {
 pub(super) fn run(session: &Session<'_>, args: &VersionArgs) -> CommandResult {
     let (name, version) = (session.name(), session.composition.version);
     match args.json.json {
-        true => session
-            .ui
-            .data(&json!({ "version": 1, "kind": "version", "name": name, "release": version }).to_string()),
+        true => {
+            session.ui.json(&json!({ "version": 1, "kind": "version", "name": name, "release": version }));
+        }
         false => session.ui.data(&format!("{name} {version}")),
     }
     Ok(Exit::Done)

@@ -55,7 +55,7 @@ pub(super) async fn run(session: &Session<'_>, args: &WhyArgs) -> CommandResult 
     if args.json.json {
         let names: Vec<&Address> = dependents.iter().map(|it| &it.address).collect();
         let told = json!({ "version": 1, "kind": "why", "action": action_json(action), "dependents": names });
-        session.ui.data(&told.to_string());
+        session.ui.json(&told);
         return Ok(Exit::Done);
     }
     let look = session.ui.out();

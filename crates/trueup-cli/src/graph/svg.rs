@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use trueup_core::escape_line;
+
 use super::DependencyGraph;
 use super::layout::layers;
 use crate::ui::width;
@@ -83,5 +85,5 @@ fn labelled_box(frame: Frame, label: &str, data: bool) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    escape_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

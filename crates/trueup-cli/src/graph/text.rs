@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value as Json, json as tree};
+use trueup_core::escape_line;
 
 use super::DependencyGraph;
 
@@ -28,8 +29,7 @@ pub(crate) fn dot(graph: &DependencyGraph) -> String {
 pub(crate) fn mermaid(graph: &DependencyGraph) -> String {
     let mut text = String::from("flowchart LR");
     for (at, node) in graph.nodes.iter().enumerate() {
-        // Quotes inside a label are written as an entity there.
-        let label = node.to_string().replace('"', "#quot;");
+        let label = entities(&escape_line(&node.to_string()));
         let (open, close) = if graph.is_data(at) { ("([", "])") } else { ("[", "]") };
         let _ = write!(text, "\n  n{at}{open}\"{label}\"{close}");
     }
@@ -50,5 +50,18 @@ pub(crate) fn json(graph: &DependencyGraph) -> Json {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", escape_line(text).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A label of Mermaid, where quotes and tags are written by name, between `#` and `;`.
+fn entities(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '"' => written.push_str("#quot;"),
+            '#' | '&' | '<' | '>' | '`' => written.push_str(&format!("#{};", u32::from(char))),
+            other => written.push(other),
+        }
+    }
+    written
 }

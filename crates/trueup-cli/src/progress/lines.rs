@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use trueup_core::escape_line;
 use trueup_engine::Operation;
 
 use super::folding::{Folded, Shown};
@@ -58,7 +59,7 @@ fn running_line(running: &Running, now: SystemTime, addresses: usize, look: Look
         .to(2 + addresses + WHAT_COLUMNS);
     match &running.note {
         None => line,
-        Some(Note::Doing(doing)) => line.meaning(Meaning::Quiet, printable(doing)),
+        Some(Note::Doing(doing)) => line.meaning(Meaning::Quiet, on_one_line(doing)),
         Some(retry @ Note::Retry { .. }) => line.meaning(Meaning::Update, told(retry, now)),
     }
     .render(look)
@@ -67,10 +68,10 @@ fn running_line(running: &Running, now: SystemTime, addresses: usize, look: Look
 /// `retry 3/10 in 4 s: role cannot be assumed yet`
 fn told(note: &Note, now: SystemTime) -> String {
     match note {
-        Note::Doing(doing) => printable(doing),
+        Note::Doing(doing) => on_one_line(doing),
         Note::Retry { attempts, attempts_max, at, message } => {
             let left = at.duration_since(now).unwrap_or_default().as_secs_f64().ceil();
-            format!("retry {attempts}/{attempts_max} in {left} s: {}", printable(message))
+            format!("retry {attempts}/{attempts_max} in {left} s: {}", on_one_line(message))
         }
     }
 }
@@ -148,7 +149,7 @@ fn scrolling(news: &News, addresses: usize, look: Look) -> Option<String> {
 }
 
 pub(crate) fn waiting(holder: &str) -> String {
-    format!("Waiting: {holder}. Ctrl-C to give up, or --no-wait.")
+    format!("Waiting: {}. Ctrl-C to give up, or --no-wait.", escape_line(holder))
 }
 
 /// A line of a log: time, resource, what.
@@ -163,7 +164,7 @@ pub(crate) fn logged(news: &News) -> String {
             if *attempts == 1 { "" } else { "s" },
             duration(*took),
             failure.class.name(),
-            printable(&failure.message)
+            on_one_line(&failure.message)
         ),
         Happened::Skipped(cause) => format!("skipped: waits for {cause}"),
         Happened::Retry(note) => told(note, news.at),
@@ -178,9 +179,9 @@ pub(crate) fn still(running: &Running, now: SystemTime) -> String {
     format!("{} {} still under way: {} for {elapsed}", clock(now), running.address, running.operation.name())
 }
 
-/// What others say, on one line and without what would upset a terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
+/// What others say, as one line.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ impl Shared {
         let mut state = self.state();
         let news = state.tracker.receive(event);
         match (self.mode, news) {
-            (Mode::Json, _) => self.ui.data(&event.to_json()),
+            (Mode::Json, _) => self.ui.json(&event.to_json()),
             (_, None) => {}
             // Before the run has begun nothing is drawn, so it would wait for long.
             (Mode::Live, Some(News { what: Happened::Waiting(holder), .. })) => {

@@ -2,7 +2,7 @@
 
 use trueup_core::{Diagnostic, Diagnostics, Report, Severity, SourceMap, Style};
 
-use crate::ui::{Look, Meaning, width, wrapped};
+use crate::ui::{Look, Meaning, genuine, width, wrapped};
 
 /// All of them, one after another, and how many there are if there are several.
 pub(crate) fn render_diagnostics(diagnostics: &Diagnostics, sources: &SourceMap, look: Look) -> String {
@@ -20,7 +20,9 @@ fn one(diagnostic: &Diagnostic, sources: &SourceMap, look: Look) -> String {
         let report = Report::new(sources, style).within(look.columns);
         let rendered = report.render(&fitted(diagnostic, look).into());
         // A single one need not be counted.
-        return rendered.rsplit_once("\n\n").map_or(rendered.clone(), |(text, _)| text.to_owned());
+        let alone = rendered.rsplit_once("\n\n").map_or(&*rendered, |(text, _)| text);
+        // A report escapes what it quotes: its colours are its own.
+        return genuine(alone);
     }
     let (word, meaning) = match diagnostic.severity {
         Severity::Error => ("error", Meaning::Delete),

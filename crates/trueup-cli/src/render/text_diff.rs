@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
+use trueup_core::escape_line;
 
 /// How many unchanged lines stand around a change.
 const CONTEXT: u32 = 2;
@@ -72,20 +73,12 @@ fn texts(lines: &[&str], shown: Range<u32>) -> impl Iterator<Item = String> {
 }
 
 fn shown_line(line: &str) -> String {
-    // Tabs and control characters would upset the columns.
-    let mut text: String = line.trim_end_matches(['\n', '\r']).chars().flat_map(visible).collect();
+    // Tabs would upset the columns.
+    let mut text = escape_line(&line.trim_end_matches(['\n', '\r']).replace('\t', "    ")).into_owned();
     if !line.ends_with('\n') {
         text.push_str(" (no newline)");
     }
     text
-}
-
-fn visible(char: char) -> Vec<char> {
-    match char {
-        '\t' => vec![' '; 4],
-        control if control.is_control() => control.escape_unicode().collect(),
-        other => vec![other],
-    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,6 @@ impl Environment {
     }
 
     /// All variables.
-    #[cfg(feature = "terraform")]
     pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
         &self.0
     }

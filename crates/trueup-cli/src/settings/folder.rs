@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::whole_file::{self, Readers};
+
 /// The folder in which everything of ours lies.
 pub(crate) const OWN_FOLDER: &str = ".trueup";
 
@@ -41,26 +43,84 @@ impl FolderMemory {
         }
     }
 
-    /// Remembers it. Written beside and renamed, so that no one ever reads half of it.
+    /// Remembers it. No one ever reads half of it, and runs that begin at once do not get in each other's way.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         make_own_folder(folder)?;
         let written =
             Written { version: MEMORY_VERSION, stack: self.stack.clone(), stage: self.stage.clone() };
         let text = serde_json::to_string_pretty(&written).map_err(io::Error::other)?;
-        let beside = file(folder).with_extension("new");
-        std::fs::write(&beside, text + "\n")?;
-        std::fs::rename(beside, file(folder))
+        whole_file::replace(&file(folder), (text + "\n").as_bytes(), Readers::Owner)
     }
 }
 
-/// Makes the folder for what is ours, if it is not there.
+/// Makes the folder for what is ours, if it is not there. Nobody else may look into it, whatever the umask.
 pub(crate) fn make_own_folder(folder: &Path) -> io::Result<()> {
     let own = folder.join(OWN_FOLDER);
-    std::fs::create_dir_all(&own)?;
+    std::fs::create_dir_all(folder)?;
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(&own) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && own.is_dir() => {}
+        Err(error) => return Err(error),
+    }
+    make_private(folder)?;
     let ignore = own.join(".gitignore");
-    if ignore.exists() { Ok(()) } else { std::fs::write(ignore, "*\n") }
+    if ignore.exists() {
+        return Ok(());
+    }
+    match whole_file::create(&ignore, b"*\n", Readers::Owner) {
+        // Another run was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Closes the folder to others, if it is there: earlier versions left that to the umask. An umask may also take away what the
+/// owner needs.
+#[cfg(unix)]
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let own = folder.join(OWN_FOLDER);
+    match std::fs::metadata(&own) {
+        Ok(found) if found.permissions().mode() & 0o777 != 0o700 => {
+            std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o700))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn make_private(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn file(folder: &Path) -> PathBuf {
     folder.join(OWN_FOLDER).join(MEMORY_FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// STATE-4: first deploys at once remember the folder each for itself.
+    #[test]
+    fn many_remember_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = |at: usize| FolderMemory { stack: None, stage: Some(at.to_string().repeat(100)) };
+        std::thread::scope(|scope| {
+            for at in 0..8 {
+                let path = folder.path();
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        memory(at).write(path).unwrap();
+                        assert_eq!(FolderMemory::read(path).stage.unwrap().len(), 100, "never half of it");
+                    }
+                });
+            }
+        });
+        let left = std::fs::read_dir(folder.path().join(OWN_FOLDER)).unwrap().count();
+        assert_eq!(left, 2, "the memory and .gitignore");
+    }
 }

@@ -10,8 +10,8 @@ mod user;
 
 pub(crate) use env_file::parse_env_file;
 pub(crate) use environment::Environment;
-pub(crate) use folder::{FolderMemory, OWN_FOLDER, make_own_folder};
-pub(crate) use key::{key, new_key, own_key_file};
+pub(crate) use folder::{FolderMemory, OWN_FOLDER, make_own_folder, make_private};
+pub(crate) use key::{KeyServiceSetup, key, new_key, own_key_file};
 pub(crate) use profile::Profile;
 pub(crate) use resolve::{Resolved, parallelism, stack, stage, state};
 pub(crate) use user::UserSettings;

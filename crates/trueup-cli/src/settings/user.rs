@@ -39,6 +39,10 @@ pub(crate) struct UserKey {
     /// The command that keeps keys: a program and its arguments.
     #[serde(default)]
     pub command: Vec<String>,
+    /// The key in AWS KMS: its id, ARN or alias.
+    pub kms: Option<String>,
+    /// The key in the transit engine of Vault or OpenBao: `KEY` or `MOUNT/KEY`.
+    pub vault: Option<String>,
 }
 
 /// Where state is kept.

@@ -53,9 +53,7 @@ pub(crate) fn wrong(problems: &[Problem], loaded: &Loaded) -> CommandError {
 
 fn nothing_to_install(session: &Session<'_>, json: bool) -> Exit {
     if json {
-        session.ui.data(
-            &json!({ "version": 1, "kind": "init", "providers": [], "lock_changed": false }).to_string(),
-        );
+        session.ui.json(&json!({ "version": 1, "kind": "init", "providers": [], "lock_changed": false }));
     } else {
         session.ui.note("There is a stack here already, and nothing to install: its providers are built in.");
         session.ui.note(&format!("Next: {} plan", session.name()));
@@ -118,7 +116,7 @@ fn tell(session: &Session<'_>, installation: &Installation, json: bool) {
         let providers: Vec<Json> = installed.iter().map(installed_json).collect();
         let told =
             json!({ "version": 1, "kind": "init", "providers": providers, "lock_changed": lock_changed });
-        session.ui.data(&told.to_string());
+        session.ui.json(&told);
         return;
     }
     let look = session.ui.err();

@@ -1,32 +1,36 @@
 //! Text in columns: how wide it is, and cutting it to fit.
 
+use std::path::Path;
+
+use trueup_core::escape_line;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::look::{Look, Mark, Meaning};
 
-/// How many columns a text takes.
+/// How many columns a text takes as it is written: what would act on a terminal is escaped.
 pub(crate) fn width(text: &str) -> usize {
     // Most texts are such, and tables of characters take ten times as long.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         text.len()
     } else {
-        UnicodeWidthStr::width(text)
+        UnicodeWidthStr::width(&*escape_line(text))
     }
 }
 
-/// The text, filled up with spaces to a width.
+/// The text on one line, filled up with spaces to a width.
 pub(crate) fn padded(text: &str, to: usize) -> String {
-    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+    format!("{}{}", escape_line(text), " ".repeat(to.saturating_sub(width(text))))
 }
 
-/// The text, cut to a width; an ellipsis stands for what is missing.
+/// The text on one line, cut to a width; an ellipsis stands for what is missing.
 pub(crate) fn cut(text: &str, to: usize, look: Look) -> String {
     if width(text) <= to {
-        return text.to_owned();
+        return escape_line(text).into_owned();
     }
     let ellipsis = look.mark(Mark::Ellipsis);
     let room = to.saturating_sub(width(ellipsis));
     let mut taken = 0;
+    let text = escape_line(text);
     let fits = |char: &char| {
         taken += char.width().unwrap_or(0);
         taken <= room
@@ -34,6 +38,11 @@ pub(crate) fn cut(text: &str, to: usize, look: Look) -> String {
     let mut cut: String = text.chars().take_while(fits).collect();
     cut.push_str(ellipsis);
     cut
+}
+
+/// A path within a line.
+pub(crate) fn shown_path(path: &Path) -> String {
+    escape_line(&path.to_string_lossy()).into_owned()
 }
 
 /// Text broken at spaces into lines of at most this width; a longer word stands alone. What stands in backquotes is kept
@@ -71,7 +80,10 @@ fn filled<'w>(words: impl Iterator<Item = &'w str>, columns: usize) -> Vec<Strin
 
 /// A list broken after its commas and colons, all lines but the first set in a little; each in the colour of its meaning.
 pub(crate) fn hanging(text: &str, meaning: Option<Meaning>, look: Look) -> String {
-    let paint = |line: &String| meaning.map_or(line.clone(), |meaning| look.paint(meaning, line));
+    let paint = |line: &String| match meaning {
+        Some(meaning) => look.paint(meaning, line),
+        None => escape_line(line).into_owned(),
+    };
     let columns = look.columns.saturating_sub(2);
     let parts = text.split_inclusive(", ").flat_map(|part| part.split_inclusive(": ")).map(str::trim_end);
     let lines = filled(parts.flat_map(|part| fitting(part, columns)), columns);
@@ -144,6 +156,8 @@ mod tests {
         assert_eq!(cut("abcdef", 4, look), "abc…");
         assert_eq!(cut("日本語", 4, look), "日…");
         assert_eq!(cut("abcdef", 4, Look { unicode: false, ..look }), "a...");
+        assert_eq!(cut("a\x1b[31mb", 9, look), "a\\u{1b}[…", "escapes have a width too");
+        assert_eq!(width("a\x1b[31mb"), 12);
     }
 
     #[test]

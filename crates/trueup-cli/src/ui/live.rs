@@ -3,12 +3,14 @@
 //! Only texts are made here; the [`Ui`](super::Ui) writes them. Lines are drawn to fit; if the terminal has become
 //! narrower since, each takes as many rows as it wraps to.
 
+use super::ink::{unpainted_line, written_line};
 use super::width;
 
 /// What stands at the bottom.
 #[derive(Default)]
 pub(super) struct Live {
-    lines: Vec<String>,
+    /// Each line as it is written, and how wide it is.
+    lines: Vec<(String, usize)>,
     /// Whether they stand on the screen now.
     shown: bool,
     cursor_hidden: bool,
@@ -25,13 +27,14 @@ impl Live {
             return String::new();
         }
         // To the start of the first of them: the cursor stands at the start of the line after the last.
-        let rows = |line: &String| width(&unpainted(line)).div_ceil(columns.max(1)).max(1);
+        let rows = |(_, width): &(String, usize)| width.div_ceil(columns.max(1)).max(1);
         format!("\x1b[{}F{CLEAR_BELOW}", self.lines.iter().map(rows).sum::<usize>())
     }
 
     /// What draws these lines, where the others were erased.
     pub(super) fn drawn(&mut self, lines: &[String]) -> String {
-        self.lines = lines.to_vec();
+        let measured = |line: &String| (written_line(line), width(&unpainted_line(line)));
+        self.lines = lines.iter().map(measured).collect();
         self.again()
     }
 
@@ -44,7 +47,7 @@ impl Live {
         if !std::mem::replace(&mut self.cursor_hidden, true) {
             text.push_str(CURSOR_HIDE);
         }
-        for line in &self.lines {
+        for (line, _) in &self.lines {
             text.push_str(line);
             text.push('\n');
         }
@@ -63,21 +66,9 @@ impl Live {
     }
 }
 
-/// The text without what colours it.
-fn unpainted(text: &str) -> String {
-    let mut plain = String::new();
-    let mut chars = text.chars();
-    while let Some(char) = chars.next() {
-        match char {
-            '\x1b' => while chars.next().is_some_and(|char| !char.is_ascii_alphabetic()) {},
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::ink::genuine;
     use super::*;
 
     #[test]
@@ -95,7 +86,15 @@ mod tests {
     #[test]
     fn a_line_that_wraps_in_a_narrower_terminal_is_erased_whole() {
         let mut live = Live::default();
-        live.drawn(&["\x1b[32m12345678\x1b[0m".to_owned()]);
+        live.drawn(&[genuine("\x1b[32m12345678\x1b[0m")]);
         assert_eq!(live.erased(4), "\x1b[2F\x1b[J");
+    }
+
+    /// OUTPUT-1: whatever a line quotes, it is one line, and erased as one.
+    #[test]
+    fn a_line_that_quotes_others_stays_one_line() {
+        let mut live = Live::default();
+        assert_eq!(live.drawn(&["a\n\x1b[9A".to_owned()]), "\x1b[?25la\\n\\u{1b}[9A\n");
+        assert_eq!(live.erased(80), "\x1b[1F\x1b[J");
     }
 }

@@ -2,6 +2,10 @@
 
 use anstyle::{AnsiColor, Effects, Style};
 
+use trueup_core::escape_line;
+
+use super::ink::genuine;
+
 /// What a terminal, or whatever stands in its place, can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Look {
@@ -60,10 +64,11 @@ impl Look {
     #[cfg(test)]
     pub(crate) const PLAIN: Look = Look { colour: false, unicode: true, columns: 80 };
 
-    /// Text in the colour of its meaning.
+    /// Text within a line, in the colour of its meaning.
     pub(crate) fn paint(self, meaning: Meaning, text: &str) -> String {
+        let text = escape_line(text);
         if !self.colour || text.is_empty() {
-            return text.to_owned();
+            return text.into_owned();
         }
         let style = match meaning {
             Meaning::Create => AnsiColor::Green.on_default(),
@@ -73,7 +78,7 @@ impl Look {
             Meaning::Quiet => Style::new().effects(Effects::DIMMED),
             Meaning::Strong => Style::new().effects(Effects::BOLD),
         };
-        format!("{style}{text}{style:#}")
+        format!("{}{text}{}", genuine(&style.to_string()), genuine(&format!("{style:#}")))
     }
 
     /// A mark, in the form that can be shown.

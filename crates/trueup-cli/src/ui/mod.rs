@@ -2,26 +2,40 @@
 //!
 //! One [`Ui`] is shared by all who have something to say. It owns the lines at the bottom of the terminal that change
 //! while something runs (`live`), so that whatever else is written scrolls above them, and it puts the terminal back in
-//! order however a command ends. That nobody reads any more (`| head`) is no error: what is left unsaid is dropped.
+//! order however a command ends.
+//!
+//! Whatever is written is escaped on its way out, apart from our own colours (`ink`). Only [`Ui::raw`] writes bytes as they
+//! are.
+//!
+//! That nobody reads any more (`| head`) is no error: what is left unsaid is dropped. Any other failure of standard output
+//! is kept for the end of the command ([`Ui::undelivered`]).
 
 mod columns;
+mod ink;
 mod live;
 mod look;
 mod prompt;
 mod prose;
+mod stream;
 mod terminal;
 
+use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(crate) use columns::{Line, cut, hanging, padded, width, wrapped};
+use trueup_core::escape_json;
+
+pub(crate) use columns::{Line, cut, hanging, padded, shown_path, width, wrapped};
+pub(crate) use ink::genuine;
 pub(crate) use look::{Look, Mark, Meaning};
 pub(crate) use prompt::Answer;
 pub(crate) use prose::prose;
 pub(crate) use terminal::Terminal;
 pub(crate) use terminal::rows;
 
+use ink::{written, written_line};
 use live::Live;
+use stream::{standard_error, standard_output};
 
 /// What people are told, and asked.
 #[derive(Clone)]
@@ -40,12 +54,14 @@ struct Streams {
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
     live: Live,
+    /// Why something could not be written to standard output. Nothing is written after it: there would be a gap.
+    out_failure: Option<io::Error>,
 }
 
 impl Ui {
     /// On the streams of the process.
     pub(crate) fn new(terminal: Terminal) -> Self {
-        Self::writing_to(terminal, Box::new(io::stdout()), Box::new(io::stderr()))
+        Self::writing_to(terminal, standard_output(), standard_error())
     }
 
     /// On these streams.
@@ -54,7 +70,7 @@ impl Ui {
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
     ) -> Self {
-        let streams = Mutex::new(Streams { out, err, live: Live::default() });
+        let streams = Mutex::new(Streams { out, err, live: Live::default(), out_failure: None });
         Ui { shared: Arc::new(Shared { streams, out: terminal.out, err: terminal.err, terminal }) }
     }
 
@@ -80,21 +96,36 @@ impl Ui {
 
     /// Says what was asked for, on standard output.
     pub(crate) fn data(&self, text: &str) {
+        self.deliver(format!("{}\n", written(text)).as_bytes());
+    }
+
+    /// Says what was asked for as JSON: what would act on a terminal is spelled so that it reads the same (OUTPUT-2).
+    pub(crate) fn json(&self, told: &dyn fmt::Display) {
+        self.deliver(format!("{}\n", escape_json(&told.to_string())).as_bytes());
+    }
+
+    /// Bytes as they are, without the end of a line: for what was asked for bare.
+    pub(crate) fn raw(&self, bytes: &[u8]) {
+        self.deliver(bytes);
+    }
+
+    fn deliver(&self, bytes: &[u8]) {
         let columns = self.err().columns;
         let mut streams = self.streams();
         streams.above_live(columns, |streams| {
-            // A reader that went away has seen enough.
-            let _ = writeln!(streams.out, "{text}").and_then(|()| streams.out.flush());
+            if streams.out_failure.is_none() {
+                let delivered = streams.out.write_all(bytes).and_then(|()| streams.out.flush());
+                streams.out_failure = delivered.err();
+            }
         });
     }
 
-    /// The same without the end of the line, for what must not have one.
-    pub(crate) fn raw(&self, text: &[u8]) {
-        let columns = self.err().columns;
-        let mut streams = self.streams();
-        streams.above_live(columns, |streams| {
-            let _ = streams.out.write_all(text).and_then(|()| streams.out.flush());
-        });
+    /// Why standard output lacks something that someone would have read (OUTPUT-4).
+    pub(crate) fn undelivered(&self) -> Option<String> {
+        let streams = self.streams();
+        // A reader that went away has seen enough.
+        let failure = streams.out_failure.as_ref().filter(|it| it.kind() != io::ErrorKind::BrokenPipe);
+        failure.map(ToString::to_string)
     }
 
     /// Says something on the side, on standard error.
@@ -102,7 +133,7 @@ impl Ui {
         let columns = self.err().columns;
         let mut streams = self.streams();
         streams.above_live(columns, |streams| {
-            let _ = writeln!(streams.err, "{text}");
+            let _ = streams.err.write_all(format!("{}\n", written(text)).as_bytes());
         });
     }
 
@@ -112,7 +143,7 @@ impl Ui {
         let mut streams = self.streams();
         let mut text = streams.live.erased(columns);
         for line in above {
-            text.push_str(line);
+            text.push_str(&written_line(line));
             text.push('\n');
         }
         text.push_str(&streams.live.drawn(bottom));

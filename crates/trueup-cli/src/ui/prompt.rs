@@ -9,11 +9,15 @@ use std::time::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal;
 
+use super::ink::written;
 use super::look::{Mark, Meaning};
 use super::{Ui, width};
 
 /// How often a question looks up from the keyboard.
 const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// Begins the line anew.
+const REDRAW: &str = "\r\x1b[2K";
 
 /// What was answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +62,7 @@ impl Ui {
     pub(crate) fn ask(&self, question: &str, interrupted: &dyn Fn() -> bool) -> Answer {
         let Some(raw) = RawMode::enter() else { return Answer::Interrupted };
         let mut yes = false;
-        self.side(&self.choice(question, yes));
+        self.side("", &self.choice(question, yes));
         let answer = loop {
             match next_key(interrupted) {
                 Pressed::Choose(chosen) => yes = chosen,
@@ -69,7 +73,7 @@ impl Ui {
                 Pressed::Interrupt => break Answer::Interrupted,
                 Pressed::Char(_) | Pressed::Erase | Pressed::Other => continue,
             }
-            self.side(&format!("\r\x1b[2K{}", self.choice(question, yes)));
+            self.side(REDRAW, &self.choice(question, yes));
         };
         drop(raw);
         let told = match answer {
@@ -77,7 +81,7 @@ impl Ui {
             Answer::No => "No",
             Answer::Interrupted => "interrupted",
         };
-        self.side(&format!("\r\x1b[2K{question} {told}\n"));
+        self.side(REDRAW, &format!("{question} {told}\n"));
         answer
     }
 
@@ -98,19 +102,19 @@ impl Ui {
     fn typed(&self, question: &str, shown: bool, interrupted: &dyn Fn() -> bool) -> Option<String> {
         let raw = RawMode::enter()?;
         let mut text = String::new();
-        self.side(&format!("{question} "));
+        self.side("", &format!("{question} "));
         let answered = loop {
             match next_key(interrupted) {
                 Pressed::Char(char) => {
                     text.push(char);
                     if shown {
-                        self.side(&char.to_string());
+                        self.side("", &char.to_string());
                     }
                 }
                 Pressed::Erase => {
                     if let Some(char) = text.pop().filter(|_| shown) {
                         let columns = width(&char.to_string());
-                        self.side(&format!("\x1b[{columns}D\x1b[K"));
+                        self.side(&format!("\x1b[{columns}D\x1b[K"), "");
                     }
                 }
                 Pressed::Accept => break true,
@@ -119,7 +123,7 @@ impl Ui {
             }
         };
         drop(raw);
-        self.side("\n");
+        self.side("", "\n");
         answered.then_some(text)
     }
 
@@ -132,8 +136,10 @@ impl Ui {
         format!("{question}  {}   {}", option("No", !yes), option("Yes", yes))
     }
 
-    fn side(&self, text: &str) {
+    /// Moves the cursor, then writes.
+    fn side(&self, sequence: &str, text: &str) {
         let mut streams = self.streams();
+        let text = format!("{sequence}{}", written(text));
         let _ = streams.err.write_all(text.as_bytes()).and_then(|()| streams.err.flush());
     }
 }

@@ -170,6 +170,11 @@ impl Diagnostics {
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }
+
+    /// All of them, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Diagnostic> {
+        self.0.iter_mut()
+    }
 }
 
 impl Extend<Diagnostic> for Diagnostics {

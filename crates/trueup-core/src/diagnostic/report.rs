@@ -1,8 +1,11 @@
 //! Diagnostics as text: excerpt, place, explanation, what to do.
+//!
+//! Whatever a diagnostic quotes is escaped. The only terminal sequences in a report are those of its own colours.
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin as Place, Renderer, Snippet};
 
 use super::{Diagnostic, Diagnostics, Severity};
+use crate::escape::{acts_on_display, escape, escape_line};
 use crate::source::{FileId, Origin, SourceMap};
 
 /// Whether a report is coloured.
@@ -51,15 +54,15 @@ impl<'a> Report<'a> {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let mut group = Group::with_title(level.primary_title(diagnostic.summary.as_str()));
+        let mut group = Group::with_title(level.primary_title(escape(&diagnostic.summary)));
         if let Some(place) = self.place(diagnostic) {
             group = group.element(place);
         }
         if let Some(detail) = &diagnostic.detail {
-            group = group.element(Level::NOTE.message(detail.as_str()));
+            group = group.element(Level::NOTE.message(escape(detail)));
         }
         for hint in &diagnostic.hints {
-            group = group.element(Level::HELP.message(hint.as_str()));
+            group = group.element(Level::HELP.message(escape(hint)));
         }
         let renderer = match self.style {
             Style::Plain => Renderer::plain(),
@@ -81,18 +84,19 @@ impl<'a> Report<'a> {
         match file {
             Some((file, origin)) => match file.text().and_then(|text| excerpt(text, origin)) {
                 Some(Excerpt { text, first_line, first_byte, span }) => {
-                    let text = masked(text, first_byte, origin.file, &diagnostic.concealed);
-                    let annotation = AnnotationKind::Primary.span(span).label(diagnostic.label.as_deref());
-                    let snippet = Snippet::source(text).line_start(first_line).path(file.name());
+                    let text = visible(&masked(text, first_byte, origin.file, &diagnostic.concealed));
+                    let label = diagnostic.label.as_deref().map(escape_line);
+                    let annotation = AnnotationKind::Primary.span(span).label(label);
+                    let snippet = Snippet::source(text).line_start(first_line).path(escape_line(file.name()));
                     Some(snippet.annotation(annotation).into())
                 }
-                None => Some(Place::path(file.name()).into()),
+                None => Some(Place::path(escape_line(file.name())).into()),
             },
             None => {
                 let parts = [diagnostic.subject.clone(), diagnostic.path.as_ref().map(ToString::to_string)];
                 let parts: Vec<String> =
                     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-                (!parts.is_empty()).then(|| Place::path(parts.join(": ")).into())
+                (!parts.is_empty()).then(|| Place::path(escape_line(&parts.join(": ")).into_owned()).into())
             }
         }
     }
@@ -133,6 +137,18 @@ fn masked(text: &str, first_byte: usize, file: FileId, secrets: &[Origin]) -> St
     }
     // A place that cuts a character in two is no place in this text; then nothing is shown of it.
     String::from_utf8(bytes).unwrap_or_else(|_| "*".repeat(text.len()))
+}
+
+/// The text without what acts on a display. Each character is as long as before, so that all places stay where they are.
+fn visible(text: &str) -> String {
+    let shown = |char: char| match char.len_utf8() {
+        _ if !acts_on_display(char) || matches!(char, '\n' | '\r' | '\t') => char,
+        1 => '?',
+        2 => '\u{bf}',
+        3 => char::REPLACEMENT_CHARACTER,
+        _ => '\u{1fbc4}',
+    };
+    text.chars().map(shown).collect()
 }
 
 fn counted(diagnostics: &Diagnostics) -> String {

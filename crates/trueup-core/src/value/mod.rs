@@ -16,6 +16,7 @@ mod macros;
 mod marks;
 mod number;
 mod reading;
+mod size;
 mod text;
 mod written;
 
@@ -28,6 +29,7 @@ pub use entries::Entries;
 pub use json::{JsonError, JsonForm, Origins, Secrets, read_json, recorded};
 pub use marks::Marks;
 pub use number::{Number, NumberError};
+pub use size::Excess;
 
 use crate::source::Origin;
 use crate::types::Type;

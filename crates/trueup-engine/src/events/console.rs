@@ -3,9 +3,12 @@
 use std::io::Write;
 use std::time::SystemTime;
 
+use trueup_core::escape_line;
+
 use super::{Event, EventKind, Subscriber};
 
-/// Writes what happens as lines: time, resource, what.
+/// Writes what happens as lines: time, resource, what. Whatever an event quotes, it is one line and does nothing to a
+/// terminal (OUTPUT-1).
 pub struct ConsoleLines<W>(pub W);
 
 impl<W: Write + Send> Subscriber for ConsoleLines<W> {
@@ -15,7 +18,7 @@ impl<W: Write + Send> Subscriber for ConsoleLines<W> {
         let time = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
         let about = event.resource.as_ref().map_or(String::new(), |address| format!(" {address}"));
         // A reader that went away must not end the run.
-        let _ = writeln!(self.0, "{time}{about} {what}");
+        let _ = writeln!(self.0, "{}", escape_line(&format!("{time}{about} {what}")));
     }
 }
 

@@ -27,7 +27,7 @@ use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, Reason, ReplaceOrder};
 use crate::planner::node::{Attributes, Decision, FoundObject, Start};
-use crate::planner::{Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be};
+use crate::planner::{Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated};
 use crate::retry::{Attempts, interrupted_window, window_left, within};
 
 /// One resource being applied.
@@ -65,6 +65,7 @@ impl<'a> Applying<'a> {
 impl Applying<'_> {
     pub(super) async fn apply(mut self) -> Result<Finished, Trouble> {
         self.find_place().await?;
+        self.admit_start()?;
         let prior = self.start().await?;
         let written = self.desired.clone();
         self.keep_ignored(prior.as_ref());
@@ -80,6 +81,7 @@ impl Applying<'_> {
             self.desired = written;
             (_, private, planned) = self.decide(None).await?;
         }
+        self.run.admit(&self.address, action, &self.desired.effective)?;
         let outputs = match action {
             Action::NoOp => self.keep(prior).await?,
             Action::Create => self.create(&planned, &private).await?,
@@ -98,6 +100,20 @@ impl Applying<'_> {
     /// The newest generation as it is recorded now.
     pub(super) fn current(&self) -> Option<Generation> {
         self.record().and_then(|record| record.current.clone())
+    }
+
+    /// Has judged what is sent before it is decided what follows: the repeat of a create, the end of a delete.
+    pub(super) fn admit_start(&self) -> Result<(), Failure> {
+        let Applying { run, address, resource, desired, .. } = self;
+        match resource.decision.start {
+            Start::RepeatCreate => {
+                let current = self.current();
+                let attempt = current.as_ref().and_then(Generation::attempt);
+                attempt.map_or(Ok(()), |it| run.admit(address, Action::Create, &it.inputs.effective))
+            }
+            Start::FinishDelete => run.admit(address, resource.decision.action, &desired.effective),
+            Start::Record | Start::Recreate | Start::Adopt(_) | Start::LookFirst => Ok(()),
+        }
     }
 
     /// Does what has to come first, and gives the object to start from.
@@ -271,7 +287,11 @@ impl Applying<'_> {
         let attempt = Attempt { token, ..attempt };
         let object = self
             .call(Operation::Create, current.number, &attempt, None, &attempt.inputs, &planned, &private)
-            .await?;
+            .await
+            .map_err(|trouble| match trouble {
+                Trouble::Failed(failure) => repeated(&self.address, failure).into(),
+                store @ Trouble::Store(_) => store,
+            })?;
         self.held.step(self.run, Step::Answered { number: current.number, object: object.clone() }).await?;
         Ok(object)
     }
@@ -630,6 +650,7 @@ impl Applying<'_> {
                 settled = State { inputs: object.inputs.clone(), ..seen };
             }
         }
+        planted!(RevealAnswers => settled.outputs = revealed(&settled.outputs));
         let outputs = settled.outputs.clone();
         self.hold(&settled);
         self.held.step(self.run, Step::Settled { number, object: settled }).await?;
@@ -686,4 +707,11 @@ impl Applying<'_> {
         let (number, slot) = current.map_or_else(next, |current| (current.number, current.slot));
         self.run.context(&self.address, &self.held.origin(), number, slot, token)
     }
+}
+
+/// Outputs without their marks, for a planted bug.
+#[cfg(feature = "mutations")]
+fn revealed(outputs: &Value) -> Value {
+    let entries = outputs.as_entries().into_iter().flat_map(trueup_core::Entries::iter);
+    Value::object(entries.map(|(name, value)| (name.clone(), value.clone().reveal())))
 }

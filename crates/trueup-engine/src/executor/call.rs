@@ -171,6 +171,7 @@ impl Run<'_> {
             progress: Arc::new(progress),
             warnings: self.warned.of(address),
             name_rules: NameRules::default(),
+            secrets: self.registry.secrets().clone(),
         }
     }
 

@@ -1,26 +1,27 @@
 //! Deleting objects: what is no longer declared, what is replaced first, and older generations.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use trueup_core::{Address, Failure, FailureClass};
+use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, LookupRequest, Observed, Ownership,
-    PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
+    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, InputValues, LookupRequest, Observed,
+    Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
 };
 use trueup_state::{Generation, Metadata, Record, Status, Step};
 
 use super::Run;
 use super::call::{CallPolicy, Configuration};
-use super::prepare::metadata;
+use super::prepare::{metadata, resolved_inputs};
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::places::{Place, Places, out_of_reach};
-use crate::plan::Action;
+use crate::plan::{Action, ReplaceOrder};
 use crate::planner::node::{FoundObject, Start};
-use crate::planner::{Draft, Holders, Spot, can_look, outcome_unknown};
+use crate::planner::{Draft, Holders, Spot, can_look, outcome_unknown, repeated};
 use crate::retry::{interrupted_window, within};
 
 /// A resource of which something is to be deleted.
@@ -34,6 +35,8 @@ pub(crate) struct Prepared {
     holders: Holders,
     /// What was found and goes before it is made anew: it becomes ours first.
     adopting: Option<(FoundObject, Metadata)>,
+    /// The older generations that are in nobody's way: they are left for the clean-up, when nobody uses them any more.
+    left_for_clean_up: BTreeSet<u64>,
 }
 
 pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
@@ -47,11 +50,60 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
             (Start::Adopt(found), Task::DeleteOld(at)) => Some(((**found).clone(), metadata(draft, at))),
             _ => None,
         },
+        left_for_clean_up: match task {
+            Task::DeleteOld(at) => left_for_clean_up(draft, at),
+            _ => BTreeSet::new(),
+        },
         task,
         policy: run.policy(node.declared().map(|declared| &declared.options)),
         holders: draft.holders.clone(),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),
+    }
+}
+
+/// The older generations of a node that neither use anything that goes now nor stand in the way of what replaces them.
+fn left_for_clean_up(draft: &Draft, at: usize) -> BTreeSet<u64> {
+    let node = &draft.nodes[at];
+    let Some((record, _)) = &node.record else { return BTreeSet::new() };
+    let goes = |address: &Address| {
+        draft.index.get(address).is_some_and(|used| {
+            let used = &draft.nodes[*used];
+            let leaves_older = used.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
+            // What may be replaced may turn out to go first, too.
+            let may_go_first = used.decision.order == Some(ReplaceOrder::DeleteFirst);
+            !used.is_declared() || may_go_first || leaves_older
+        })
+    };
+    let nothing = Value::object::<&str>([]);
+    let identity =
+        |inputs: Option<&InputValues>| node.handler()?.schema().identity(Some(&inputs?.effective), &nothing);
+    let wanted = identity(node.desired.as_ref());
+    let stays = |generation: &&Generation| {
+        let uses = match &generation.dependencies {
+            Some(own) => own.iter().any(goes),
+            None => record.meta.dependencies.iter().any(goes),
+        };
+        let own = identity(generation.inputs());
+        let is_in_the_way = own.zip(wanted.as_ref()).is_some_and(|(own, wanted)| own.same(wanted));
+        generation.object.is_some() && !uses && !is_in_the_way
+    };
+    record.deposed.iter().filter(stays).map(|generation| generation.number).collect()
+}
+
+/// Has a delete judged. Before what a replacement replaces goes, the inputs of the new object count as far as they are
+/// known: it must not turn out too late that it may not be made.
+pub(crate) fn admit(run: &Run<'_>, draft: &Draft, task: Task) -> Result<(), Failure> {
+    let node = &draft.nodes[task.node()];
+    let (address, action) = (&node.address, node.decision.action);
+    match task {
+        Task::Delete(_) => run.admit(address, action, &Value::NULL),
+        Task::DeleteOld(at) => {
+            let desired = resolved_inputs(draft, at).or_else(|| node.desired.clone());
+            desired.map_or(Ok(()), |desired| run.admit(address, action, &desired.effective))
+        }
+        // Older generations go with a change that was judged.
+        Task::CleanUp(_) | Task::Apply(_) | Task::Precreate(_) => Ok(()),
     }
 }
 
@@ -70,7 +122,8 @@ impl Prepared {
             Task::CleanUp(_) => held.deposed(),
             // Older generations that are still there use what it uses, which may be what goes next.
             Task::DeleteOld(_) | Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => {
-                record.generations().cloned().collect()
+                let goes = |it: &&Generation| !self.left_for_clean_up.contains(&it.number);
+                record.generations().filter(goes).cloned().collect()
             }
         };
         let places = run.places(handler, held.provider());
@@ -189,7 +242,9 @@ impl Removal<'_> {
             Err(failure) => Err(failure.clone()),
         };
         let seen = other.is_seen(looked, &places.provider)?;
-        Ok(ready.ok().filter(|_| seen).unwrap_or_else(|| config.clone()))
+        // An object that nobody sees may be too new to be seen (DRIFT-10): the delete goes where the create went.
+        let went_there = seen || other.place != Place::Alike && !planted!(TrustOtherPlace);
+        Ok(ready.ok().filter(|_| went_there).unwrap_or_else(|| config.clone()))
     }
 
     /// Whether a later generation has the same identity.
@@ -231,7 +286,7 @@ impl Removal<'_> {
                 let request = ApplyRequest {
                     config: self.config,
                     desired: &attempt.inputs,
-                    planned: &trueup_core::Value::NULL,
+                    planned: &Value::NULL,
                     private: &private,
                     prior: None,
                     observed: None,
@@ -250,7 +305,7 @@ impl Removal<'_> {
                     }
                 };
                 let call = self.run.bounded(self.policy.timeout(Operation::Create), call);
-                Some(call.await.map_err(|failed| failed.failure)?)
+                Some(call.await.map_err(|failed| repeated(self.address, failed.failure))?)
             }
         };
         if let Some(object) = &object {

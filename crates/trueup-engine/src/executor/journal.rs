@@ -129,6 +129,10 @@ impl Journal {
         if planted!(ForgeFencingToken) && outcome == Err(StoreError::Superseded) {
             outcome = self.store.commit(&self.scope, FencingToken(self.token.0 + 1), &batch).await;
         }
+        if outcome.is_err() && batch.configurations.is_some() {
+            // Records of the next commit may name them.
+            self.configurations.save_again();
+        }
         // First the next commit, so that it is under way while those who waited for this one go on.
         self.hand_over();
         for turn in turns {

@@ -1,6 +1,6 @@
 //! Carrying a plan out.
 //!
-//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready and `gate`
+//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready and `queue`
 //! lets them, `prepare`, `apply`, `place`, `stub`
 //! and `delete` are what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
 //! `journal`. When all is applied, older generations are cleaned up by the same means.
@@ -26,16 +26,18 @@ use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
-use trueup_core::Value;
+use trueup_core::{Address, Failure, Value};
 use trueup_program::Program;
 use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::{RecordId, Scope};
 
+use crate::admission::{AdmissionControl, FinalChange};
 use crate::configurations::Recorded;
 use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::lease::RunLease;
 use crate::options::DeployOptions;
+use crate::plan::Action;
 use crate::random::Random;
 use crate::warned::Warned;
 pub(crate) use journal::Journal;
@@ -104,9 +106,24 @@ pub(crate) struct Run<'a> {
     pub(crate) warned: Warned,
     /// What is open while the plan is carried out.
     pub(crate) ephemerals: Ephemerals,
+    /// What judges changes before they are made.
+    pub(crate) admission: Option<&'a dyn AdmissionControl>,
 }
 
 impl Run<'_> {
+    /// Refuses a change that is not admitted. To be asked before anything of it is recorded or sent.
+    pub(crate) fn admit(&self, address: &Address, action: Action, inputs: &Value) -> Result<(), Failure> {
+        let Some(admission) = self.admission else { return Ok(()) };
+        let found = admission.review(&FinalChange { address, action, inputs });
+        if !found.has_errors() {
+            let warn = self.warned.of(address);
+            found.iter().for_each(|warning| warn(warning.clone()));
+            return Ok(());
+        }
+        let hints = found.iter().flat_map(|it| it.hints.clone()).collect();
+        Err(Failure { hints, ..prepare::invalid(found) })
+    }
+
     /// A token for another intent.
     pub(crate) fn fresh_token(&self) -> IdempotencyToken {
         IdempotencyToken::from_bytes(self.random.bytes())
@@ -125,7 +142,7 @@ impl Run<'_> {
     }
 
     /// Tells subscribers and history.
-    pub(crate) fn emit(&self, resource: Option<&trueup_core::Address>, kind: EventKind) {
+    pub(crate) fn emit(&self, resource: Option<&Address>, kind: EventKind) {
         let event = Event {
             sequence: self.sequence.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
             at: self.clock.now(),

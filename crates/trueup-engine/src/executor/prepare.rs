@@ -283,6 +283,7 @@ impl Prepared {
                 Applying::new(run, held, address, config, desired, *resource).stub().await
             }
             Work::Data(handler) => {
+                run.admit(&address, Action::Read, &desired.effective)?;
                 let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
                 let request = DataRequest { config: &config, inputs: &desired, context: &context };
                 let outputs = run

@@ -589,8 +589,12 @@ fn begin<'a>(run: &'a Run<'a>, held: Arc<Held>, draft: &Draft, task: Task) -> Do
             Box::pin(async move { prepared?.run(run, &held).await })
         }
         Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
+            let admitted = delete::admit(run, draft, task);
             let prepared = delete::prepare(run, draft, task);
-            Box::pin(async move { prepared.run(run, &held).await })
+            Box::pin(async move {
+                admitted?;
+                prepared.run(run, &held).await
+            })
         }
     }
 }

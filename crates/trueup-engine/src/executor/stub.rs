@@ -19,6 +19,9 @@ impl Applying<'_> {
     /// Makes the stub, unless its object is there already.
     pub(super) async fn stub(mut self) -> Result<Finished, Trouble> {
         self.find_place().await?;
+        self.admit_start()?;
+        // As far as its inputs are known; the apply that follows has them all.
+        self.run.admit(&self.address, self.resource.decision.action, &self.desired.effective)?;
         let existing = self.existing().await?;
         let is_known = self.current().is_some_and(|current| current.object.is_some());
         let stub = match existing {

@@ -275,7 +275,9 @@ impl Builder {
                     let Some(other) = self.delete[dependent] else { continue };
                     let Some((record, _)) = &draft.nodes[dependent].record else { continue };
                     let said = |said: &[Address]| said.contains(&draft.nodes[at].address);
-                    let (order, is_circular) = ((delete, other), said(&record.meta.circular));
+                    // Records tell who uses a resource, not which generation: for an older one they matter least.
+                    let is_circular = said(&record.meta.circular) || self.cleans_up(delete);
+                    let order = (delete, other);
                     match planted!(DeleteBeforeDependents) {
                         true => self.edges.push((other, delete)),
                         false if is_circular && !uses_by_older(draft, dependent, at) => circular.push(order),

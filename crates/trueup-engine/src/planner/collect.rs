@@ -47,6 +47,7 @@ pub(super) async fn collect<'p>(
         circular: BTreeSet::new(),
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
+        secrets: sources.registry.secrets().clone(),
         unmigrated: IndexMap::new(),
         applying: false,
         provisional: BTreeSet::new(),

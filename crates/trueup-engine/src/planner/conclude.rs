@@ -4,12 +4,14 @@ use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::DriftPolicy;
 
 use super::node::{Sight, Start};
+use super::short_secrets::short_secrets;
 use super::{Draft, Sources, connect};
 use crate::plan::{Action, Plan, PlannedAction, Reason};
 
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = outputs(sources, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
+    draft.warnings.extend(short_secrets(draft));
     draft.warnings.extend(sources.warned.take());
     if !sources.destroy {
         draft.warnings.extend(draft.checks(sources.program));

@@ -194,6 +194,10 @@ impl Scope for Traced<'_> {
         let at = self.known.index.get(&reference.address)?;
         Some(if self.traced.contains(at) { found.with_marks(Mode::Ephemeral.marks()) } else { found })
     }
+
+    fn is_tracing(&self) -> bool {
+        true
+    }
 }
 
 /// What a node depends on, as its program or record says, sorted.

@@ -759,8 +759,17 @@ pub(crate) fn outcome_unknown(address: &str) -> Failure {
         "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
     );
     Failure::new(FailureClass::Indeterminate, message).hint(format!(
-        "unless a run is at it right now, look for the object yourself; then \
-             `trueup import {address} ID`, or `trueup state resolve {address} --absent`"
+        "make sure no other run is creating it, then look for the object yourself. If it exists, \
+         `trueup import {address} ID`, or delete it by hand where the type cannot be imported; if it does \
+         not, `trueup state resolve {address} --absent`"
+    ))
+}
+
+/// Adds how to give up a create that is repeated with its token: editing the program does not change the repeated request.
+pub(crate) fn repeated(address: &Address, failure: Failure) -> Failure {
+    failure.hint(format!(
+        "an earlier run began this create, and it is repeated unchanged; if it made nothing, \
+         `trueup state resolve {address} --absent` gives it up"
     ))
 }
 

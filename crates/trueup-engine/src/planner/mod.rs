@@ -21,11 +21,12 @@ pub(crate) mod relocate;
 mod replace;
 mod retire;
 mod select;
+mod short_secrets;
 mod sightings;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, outcome_unknown};
+pub(crate) use decide::{action_of, outcome_unknown, repeated};
 pub(crate) use holders::{Holders, ObjectHolder, Spot};
 pub(crate) use observe::observe;
 pub use preview::Preview;
@@ -41,7 +42,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Origin, Path, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, KnownSecrets, Origin, Path, Value};
 use trueup_program::Program;
 use trueup_provider::{
     BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
@@ -114,6 +115,8 @@ pub(crate) struct Draft<'p> {
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
+    /// The secrets of the run.
+    pub(crate) secrets: KnownSecrets,
     /// Records as they were before their objects were brought to the current schema versions, where that changed them.
     pub(crate) unmigrated: IndexMap<RecordId, Arc<Record>>,
     /// Whether it is being carried out.
@@ -168,8 +171,8 @@ impl<'p> Draft<'p> {
 
     /// What is known of outputs by now.
     pub(crate) fn known(&self) -> NodeScope<'_> {
-        let Draft { index, nodes, attributes, applying, .. } = self;
-        NodeScope { index, nodes, attributes, applying: *applying }
+        let Draft { index, nodes, attributes, applying, secrets, .. } = self;
+        NodeScope { index, nodes, attributes, applying: *applying, secrets }
     }
 
     /// What is wrong with a node, by the postconditions that it states.
@@ -298,6 +301,7 @@ impl Sources<'_> {
             progress: Arc::new(|_| {}),
             warnings: self.warned.of(address),
             name_rules: NameRules::default(),
+            secrets: self.registry.secrets().clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
-use trueup_core::{Address, Change, Path, Step, Value};
+use trueup_core::{Address, Change, KnownSecrets, Path, Step, Value};
 use trueup_program::{DataDeclaration, Reference, ResourceDeclaration, Scope};
 use trueup_provider::{
     Binding, Configured, DataHandler, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
@@ -337,6 +337,7 @@ pub(crate) struct NodeScope<'a> {
     pub(crate) nodes: &'a [Node<'a>],
     pub(crate) attributes: &'a [Option<Attributes>],
     pub(crate) applying: bool,
+    pub(crate) secrets: &'a KnownSecrets,
 }
 
 impl Scope for NodeScope<'_> {
@@ -348,6 +349,10 @@ impl Scope for NodeScope<'_> {
 
     fn is_final(&self) -> bool {
         self.applying
+    }
+
+    fn report_sources(&self, values: &[Value]) {
+        self.secrets.learn(values);
     }
 }
 

@@ -78,6 +78,24 @@ fn a_create_cut_off_anywhere_and_no_longer_wanted_leaves_nothing() {
     }
 }
 
+/// CRASH-1: a repeated create keeps its recorded inputs, so a changed program cannot repair it.
+#[test]
+fn a_repeated_create_that_fails_says_how_to_give_it_up() {
+    let bench = Bench::new();
+    for _ in 0..3 {
+        bench.world.fail("create a", Failure::new(FailureClass::Indeterminate, "no answer"));
+    }
+    let wanted = program([resource("w_token.a", [])]);
+    let hints = |program: &trueup_program::Program| match bench.deploy(program).outcome("w_token.a") {
+        Some(Outcome::Failed(failure)) => failure.hints.join(" "),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(hints(&wanted), "", "the next run may well succeed");
+    for next in [wanted, program([])] {
+        assert!(hints(&next).contains("trueup state resolve w_token.a --absent"));
+    }
+}
+
 /// CRASH-1
 #[test]
 fn a_blind_create_whose_outcome_is_unknown_stops_until_a_person_says() {

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, ResourceSchema};
 use trueup_core::{Change, Diagnostic, Failure, FailureClass, Type, Value, value};
 use trueup_engine::{Deployed, Event, EventSink, Outcome};
-use trueup_program::{Expression, Node, ProviderDeclaration};
+use trueup_program::{Expression, Function, Node, ProviderDeclaration};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CheckRequest, Configured, DataHandler, DeleteRequest,
     ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
@@ -158,7 +158,12 @@ impl ResourceHandler for Odd {
                 request.context.report_warnings(warning.into());
                 Err(format!("{endpoint} does not answer"))
             }
-            _ => Err(format!("the token {} is not welcome", given("token"))),
+            "refuse" => Err(format!("the token {} is not welcome", given("token"))),
+            _ => {
+                let token = given("token");
+                let quoted = token.split('"').nth(3).unwrap_or_default();
+                Err(format!("the token {quoted} is not welcome"))
+            }
         };
         let answer = match outputs {
             Ok(outputs) => Ok(state(request.desired, outputs)),
@@ -220,6 +225,36 @@ fn the_words_of_a_provider_are_told_without_the_secrets_it_was_given() {
         bench.deploy(&program([resource("x_odd.odd", [("answer", lit("refuse")), ("token", secret)])]));
     let Some(Outcome::Failed(failure)) = report.outcome("x_odd.odd") else { panic!("it was welcome") };
     assert_eq!(failure.message, "the token (secret) is not welcome");
+}
+
+/// SECRET-8: a server quotes the secret without the text that a program made of it.
+#[test]
+fn a_secret_is_scrubbed_without_the_text_around_it() {
+    let bench = bench();
+    let secret = lit(Value::from("hunter2-and-more").into_secret());
+    let document = Function::new(Type::String, |given| {
+        let token = given[0].as_str().unwrap_or_default();
+        Ok(Value::from(format!("{{\"token\":\"{token}\",\"scope\":\"everything that there is to be had\"}}")))
+    });
+    let token = Expression::new(Node::Apply(document, vec![secret]));
+    let report =
+        bench.deploy(&program([resource("x_odd.odd", [("answer", lit("quote")), ("token", token)])]));
+    let Some(Outcome::Failed(failure)) = report.outcome("x_odd.odd") else { panic!("it was welcome") };
+    assert_eq!(failure.message, "the token (secret) is not welcome");
+}
+
+/// SECRET-8: the floor.
+#[test]
+fn a_secret_that_is_too_short_to_be_scrubbed_is_warned_of() {
+    let bench = bench();
+    for (secret, warnings) in [("abc", 1), ("", 0), ("abcd", 0)] {
+        let token = lit(Value::from(secret).into_secret());
+        let wanted = program([resource("x_odd.odd", [("answer", lit("number")), ("token", token)])]);
+        let plan = bench.try_plan(&wanted).expect("it is sound");
+        let told: Vec<String> = plan.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), warnings, "{told:?}");
+        assert!(told.iter().all(|told| told.contains("shorter than 4 characters")), "{told:?}");
+    }
 }
 
 /// SECRET-1: a secret of the provider's configuration, in whatever it says of a call.

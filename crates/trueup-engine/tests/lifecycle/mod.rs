@@ -2,6 +2,7 @@
 //! specification in executable form.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod admission;
 mod adopt;
 mod apply;
 mod bind;

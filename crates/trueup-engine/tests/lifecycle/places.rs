@@ -28,6 +28,8 @@ pub(super) struct Books {
     /// Whether the connection breaks with the next create, after its effect.
     breaks: bool,
     broken: bool,
+    /// Whether what was built cannot be seen yet.
+    hidden: bool,
 }
 
 pub(super) struct Standing {
@@ -119,7 +121,7 @@ impl Site {
         let key = self.key(context)?;
         let books = context.config().regions.books();
         let output = |it: &Standing| SiteOutput { name: self.name.clone(), size: it.size, serial: it.serial };
-        Ok(books.sites.get(&key).map(|it| (output(it), it.foreign)))
+        Ok(books.sites.get(&key).filter(|_| !books.hidden).map(|it| (output(it), it.foreign)))
     }
 }
 
@@ -240,6 +242,23 @@ fn what_a_changed_block_does_not_find_is_deleted_where_it_was_made() {
     for destroyed in [false, true] {
         let (bench, regions) = bench();
         bench.deployed(&configured(program([site("a", 1)]), [("region", lit("west"))]));
+        let east = configured(program([]), [("region", lit("east"))]);
+        match destroyed {
+            true => assert!(bench.destroy_of(&east).succeeded()),
+            false => drop(bench.deployed(&east)),
+        }
+        assert_eq!(regions.shown(), [""; 0]);
+        assert!(bench.records().is_empty());
+    }
+}
+
+/// DELETE-11, DRIFT-10: an object that is too new to be seen anywhere is deleted where it was made.
+#[test]
+fn what_neither_block_sees_yet_is_deleted_where_it_was_made() {
+    for destroyed in [false, true] {
+        let (bench, regions) = bench();
+        bench.deployed(&configured(program([site("a", 1)]), [("region", lit("west"))]));
+        regions.books().hidden = true;
         let east = configured(program([]), [("region", lit("east"))]);
         match destroyed {
             true => assert!(bench.destroy_of(&east).succeeded()),

@@ -265,3 +265,35 @@ fn a_cancelled_run_makes_no_further_attempt() {
     assert_eq!(bench.now(), before, "it does not wait");
     assert!(bench.records().is_empty(), "nothing came of it");
 }
+
+/// BOUND-1: whatever the other side asks for, the timeout holds.
+#[test]
+fn a_delay_past_the_timeout_is_not_waited_for() {
+    let throttled = |delay| FailureClass::Throttled { delay: Some(delay) };
+    let pending = |delay| FailureClass::Pending { delay: Some(delay), context: trueup_core::Value::NULL };
+    let days = Duration::from_secs(100_000);
+    let told = "slow down; it is to be tried again in 100000 s, past the timeout of 30 s";
+    let rows = [
+        ("throttled", throttled(days), 1, 0, told),
+        ("throttled for ever", throttled(Duration::MAX), 1, 0, "past the timeout of 30 s"),
+        ("throttled within the timeout", throttled(Duration::from_secs(20)), 2, 20, "2 attempts in 20.0 s"),
+        ("pending", pending(days), 2, 30, "slow down (2 attempts in 30.0 s)"),
+        ("pending for ever", pending(Duration::MAX), 2, 30, "slow down (2 attempts in 30.0 s)"),
+    ];
+    for (what, class, attempts, seconds, expected) in rows {
+        let bench = Bench::new();
+        let mut declared = thing("a", 1);
+        let timeouts = Timeouts { create: Some(Duration::from_secs(30)), ..Timeouts::default() };
+        declared.options.timeouts = Some(Box::new(timeouts));
+        for _ in 0..5 {
+            bench.world.fail("create a", Failure::new(class.clone(), "slow down"));
+        }
+        let before = bench.now();
+        let report = bench.deploy(&program([declared]));
+        assert_eq!(bench.now().duration_since(before).unwrap().as_secs(), seconds, "{what}");
+        let calls = bench.world.calls().iter().filter(|call| *call == "create a").count();
+        assert_eq!(calls, attempts, "{what}");
+        let Some(Outcome::Failed(failure)) = report.outcome("w_thing.a") else { panic!("{what}") };
+        assert!(failure.message.contains(expected), "{what}: {}", failure.message);
+    }
+}

@@ -7,8 +7,8 @@ use std::task::Poll;
 
 use trueup_core::{Address, Failure, Path, Value, value};
 use trueup_engine::{
-    Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport, SavedPlan,
-    SeededRandom,
+    AdmissionControl, Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler,
+    RunReport, SavedPlan, SeededRandom,
 };
 use trueup_program::{
     Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration, Scope as _,
@@ -556,6 +556,8 @@ pub(crate) struct Bench {
     seed: Cell<u64>,
     /// The providers beside `w`.
     pub(crate) others: Registry,
+    /// Who judges changes before they are made.
+    pub(crate) admission: Option<Arc<dyn AdmissionControl>>,
 }
 
 impl Bench {
@@ -578,6 +580,7 @@ impl Bench {
             cancellation: Cancellation::new(),
             seed: Cell::new(0),
             others: Registry::new(),
+            admission: None,
         }
     }
 
@@ -601,7 +604,11 @@ impl Bench {
         self.seed.set(self.seed.get() + 1);
         let random = Arc::new(SeededRandom::new(self.seed.get()));
         let registry = self.others.clone().with(provider);
-        Reconciler::new(store, registry, sink).with(self.clock.clone(), random)
+        let reconciler = Reconciler::new(store, registry, sink).with(self.clock.clone(), random);
+        match &self.admission {
+            Some(admission) => reconciler.admitted_by(admission.clone()),
+            None => reconciler,
+        }
     }
 
     pub(crate) fn try_plan(&self, program: &Program) -> Result<Plan, EngineError> {

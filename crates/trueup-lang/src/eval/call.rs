@@ -18,6 +18,7 @@ impl Evaluator<'_> {
             _ => {}
         }
         let Some(arguments) = self.arguments(call) else { return Value::unknown(Type::Any) };
+        arguments.iter().for_each(|argument| self.environment.report_source(&argument.value));
         if let Some(function) = functions::find(name) {
             let renders = matches!(name, "templatestring" | "templatefile");
             if renders && self.environment.renders_template() {

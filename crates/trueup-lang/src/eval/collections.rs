@@ -95,6 +95,11 @@ impl Evaluator<'_> {
             self.scope.truncate(depth);
         }
         let result = if open { Value::unknown(Type::Any) } else { made.finish() };
+        if let Some(excess) = result.excess() {
+            // Told once, not for each element of the loops around.
+            self.elements_seen = usize::MAX;
+            return self.too_large(it.collection.origin, excess);
+        }
         result.with_marks(marks)
     }
 
@@ -140,6 +145,8 @@ impl Evaluator<'_> {
     fn key(&mut self, expression: &Expr) -> Key {
         let value = self.value(expression);
         let marks = value.marks();
+        // Keys count as names wherever secrets are looked for.
+        self.environment.report_source(&value);
         match convert(&value, &Type::String).as_ref().map(Value::kind) {
             Ok(Kind::String(text)) => Key::Known { text: text.clone(), marks },
             Ok(Kind::Unknown(_)) => Key::Open { marks },

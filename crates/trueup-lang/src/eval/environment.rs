@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
-use trueup_core::{Diagnostic, Origin, Value};
+use trueup_core::{Diagnostic, KnownSecrets, Origin, Value};
 
 use crate::syntax::StaticStep;
 
@@ -29,6 +29,11 @@ pub trait Environment {
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
         let _ = arguments;
         Err(format!("{name} cannot be called here"))
+    }
+
+    /// Hears of a value that another one is made of: a server may repeat the secrets in it without the text around them.
+    fn report_source(&self, value: &Value) {
+        self.surroundings().secrets.learn([value]);
     }
 
     /// Whether a template file or text is being rendered, which must not render others in its turn.
@@ -77,6 +82,8 @@ pub struct Surroundings {
     pub moment: Option<Moment>,
     /// Where functions note which files they read.
     pub reads: Reads,
+    /// Where evaluation reports the secrets that other texts are made of.
+    pub secrets: KnownSecrets,
 }
 
 /// What functions found on disk: for each file, or question about files, a digest of the answer. Clones share it.

@@ -24,7 +24,7 @@ mod references;
 mod template;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Origin, Type, Value};
+use trueup_core::{Diagnostic, Diagnostics, Excess, Origin, Type, Value};
 
 pub use environment::{Constants, Environment, Moment, Random, Reads, Reference, Resolved, Surroundings};
 pub use references::{references, visit_traversals};
@@ -58,9 +58,8 @@ pub fn evaluate_with(
     let mut evaluator = Evaluator::new(environment);
     evaluator.scope.extend_from_slice(names);
     let mut value = evaluator.value(expression);
-    if value.depth() > Value::DEPTH_MAX {
-        let summary = format!("this value nests deeper than {} levels", Value::DEPTH_MAX);
-        value = evaluator.mistake(expression.origin, summary);
+    if let Some(excess) = value.excess() {
+        value = evaluator.too_large(expression.origin, excess);
     }
     Evaluated { value, diagnostics: evaluator.diagnostics }
 }
@@ -94,7 +93,7 @@ impl<'e> Evaluator<'e> {
     fn value(&mut self, expression: &Expr) -> Value {
         let value = match &expression.kind {
             ExprKind::Literal(literal) => literal_value(literal),
-            ExprKind::Template(template) => self.template(&template.parts),
+            ExprKind::Template(template) => self.template(&template.parts, expression.origin),
             ExprKind::Traversal(traversal) => self.traversal(traversal, expression.origin),
             ExprKind::Access(source, steps) => {
                 let source = self.value(source);
@@ -126,6 +125,18 @@ impl<'e> Evaluator<'e> {
         let value = self.value(expression);
         let told = std::mem::replace(&mut self.diagnostics, before);
         (value, told)
+    }
+
+    fn too_large(&mut self, origin: Origin, excess: Excess) -> Value {
+        let diagnostic = Diagnostic::error(format!("this value {excess}"));
+        self.tell(
+            origin,
+            match excess {
+                Excess::Depth => diagnostic,
+                Excess::Positions | Excess::Bytes => diagnostic
+                    .hint("what is used twice counts twice: values made of each other double at every step"),
+            },
+        )
     }
 
     fn mistake(&mut self, origin: Origin, summary: impl Into<String>) -> Value {

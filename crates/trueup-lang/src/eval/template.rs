@@ -4,26 +4,28 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Kind, Marks, Origin, Type, Value, convert};
 
 use super::Evaluator;
+use crate::limits::{TEXT_BYTES_MAX, too_long};
 use crate::syntax::TemplatePart;
-
-/// How long a text may become: names that are used twice, over and over, double it each time.
-const TEXT_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// What a template has come to so far.
 #[derive(Default)]
 struct Text {
     text: String,
     unknown: bool,
+    /// Nothing is added any more.
+    is_too_long: bool,
     marks: Marks,
+    /// Where the template begins.
+    origin: Option<Origin>,
 }
 
 impl Evaluator<'_> {
-    pub(super) fn template(&mut self, parts: &[TemplatePart]) -> Value {
+    pub(super) fn template(&mut self, parts: &[TemplatePart], origin: Origin) -> Value {
         // One interpolation alone is that value, of whatever type.
         if let [TemplatePart::Interpolation(only)] = parts {
             return self.value(only);
         }
-        let mut text = Text::default();
+        let mut text = Text { origin: Some(origin), ..Text::default() };
         self.template_parts(parts, &mut text);
         let result = if text.unknown { Value::unknown(Type::String) } else { Value::string(text.text) };
         result.with_marks(text.marks)
@@ -31,8 +33,11 @@ impl Evaluator<'_> {
 
     fn template_parts(&mut self, parts: &[TemplatePart], text: &mut Text) {
         for part in parts {
+            if text.is_too_long {
+                return;
+            }
             match part {
-                TemplatePart::Text(literal) => text.text.push_str(literal),
+                TemplatePart::Text(literal) => self.push_text(literal, None, text),
                 TemplatePart::Interpolation(expression) => {
                     let value = self.value(expression);
                     self.push(&value, expression.origin, text);
@@ -63,17 +68,21 @@ impl Evaluator<'_> {
         }
     }
 
+    fn push_text(&mut self, part: &str, origin: Option<Origin>, text: &mut Text) {
+        if text.text.len() + part.len() <= TEXT_BYTES_MAX {
+            return text.text.push_str(part);
+        }
+        (text.is_too_long, text.unknown) = (true, true);
+        if let Some(origin) = origin.or(text.origin) {
+            self.mistake(origin, format!("this text {}", too_long()));
+        }
+    }
+
     fn push(&mut self, value: &Value, origin: Origin, text: &mut Text) {
         text.marks |= value.all_marks();
+        self.environment.report_source(value);
         match convert(value, &Type::String).as_ref().map(Value::kind) {
-            Ok(Kind::String(part)) if text.text.len() + part.len() > TEXT_BYTES_MAX => {
-                if !text.unknown {
-                    let limit = TEXT_BYTES_MAX / (1024 * 1024);
-                    self.mistake(origin, format!("this text becomes longer than {limit} MiB"));
-                }
-                text.unknown = true;
-            }
-            Ok(Kind::String(part)) => text.text.push_str(part),
+            Ok(Kind::String(part)) => self.push_text(part, Some(origin), text),
             Ok(Kind::Unknown(_)) => text.unknown = true,
             Ok(_) => {
                 self.tell(

@@ -1,6 +1,7 @@
 //! Files and paths: abspath basename dirname file filebase64 fileexists fileset pathexpand. Relative paths are relative
 //! to the folder that the environment names. Nothing is ever written.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -70,11 +71,24 @@ pub(super) fn read_bytes(call: &Call<'_>, at: usize) -> Result<Vec<u8>, Problem>
     if metadata.is_dir() {
         return Err(Problem::at(at, format!("{shown} is a folder, not a file")));
     }
-    if metadata.len() > FILE_BYTES_MAX {
-        let limit = FILE_BYTES_MAX / (1024 * 1024);
-        return Err(Problem::at(at, format!("{shown} is larger than {limit} MiB")));
+    // To open a pipe or a device may wait for ever, and to read one may never end.
+    if !metadata.is_file() {
+        return Err(Problem::at(at, format!("{shown} is a socket, pipe or device, not a file")));
     }
-    let content = std::fs::read(&located).map_err(|error| problem(&error))?;
+    let too_large = || {
+        let limit = FILE_BYTES_MAX / (1024 * 1024);
+        Problem::at(at, format!("{shown} is larger than {limit} MiB"))
+    };
+    if metadata.len() > FILE_BYTES_MAX {
+        return Err(too_large());
+    }
+    let file = std::fs::File::open(&located).map_err(|error| problem(&error))?;
+    let mut content = Vec::new();
+    // It may grow while it is read, and some files do not tell their length.
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut content).map_err(|error| problem(&error))?;
+    if content.len() as u64 > FILE_BYTES_MAX {
+        return Err(too_large());
+    }
     call.surroundings().reads.note(shown.trim_matches('"').to_owned(), &content);
     Ok(content)
 }

@@ -5,7 +5,10 @@ mod number;
 
 use trueup_core::{Kind, Type, Value};
 
-use super::{Call, Function, Outcome, Problem, Returns, Wanted, counted, function, nullable, param};
+use super::{
+    Call, Function, Outcome, Problem, Returns, Wanted, counted, function, nullable, param,
+    refuse_longer_than_max,
+};
 use directive::{Part, parts};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -50,6 +53,7 @@ fn render(format: &str, arguments: &[Value]) -> Result<String, Problem> {
                     ));
                 };
                 text.push_str(&directive.format(value).map_err(|message| Problem::at(at + 1, message))?);
+                refuse_longer_than_max(text.len())?;
             }
         }
     }
@@ -87,8 +91,14 @@ fn formatlist(call: &Call<'_>) -> Outcome {
         };
         arguments.iter().map(one).collect()
     };
-    let rows = (0..length.unwrap_or(1)).map(|at| formatted(call, &row(at)).map(Value::string));
-    Ok(Value::list(rows.collect::<Result<Vec<_>, _>>()?))
+    let mut bytes = 0;
+    let rows = (0..length.unwrap_or(1)).map(|at| {
+        let text = formatted(call, &row(at))?;
+        bytes += text.len();
+        refuse_longer_than_max(bytes)?;
+        Ok(Value::string(text))
+    });
+    Ok(Value::list(rows.collect::<Result<Vec<_>, Problem>>()?))
 }
 
 /// The text of a plain value.

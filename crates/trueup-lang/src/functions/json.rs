@@ -2,10 +2,13 @@
 
 use trueup_core::{Entries, JsonError, Kind, Value};
 
-use super::{Call, Outcome, Problem};
+use super::{Call, Outcome, Problem, refuse_longer_than_max};
+use crate::limits::TEXT_BYTES_MAX;
 
 pub(super) fn jsonencode(call: &Call<'_>) -> Outcome {
-    Ok(Value::string(json_text(&call.arguments[0])))
+    let text = json_text(&call.arguments[0]);
+    refuse_longer_than_max(text.len())?;
+    Ok(Value::string(text))
 }
 
 pub(super) fn jsondecode(call: &Call<'_>) -> Outcome {
@@ -26,6 +29,10 @@ pub(crate) fn json_text(value: &Value) -> String {
 }
 
 fn write(value: &Value, text: &mut String) {
+    // Nobody uses it then; what is shared could go on for ever.
+    if text.len() > TEXT_BYTES_MAX {
+        return;
+    }
     match value.kind() {
         // What is unknown never comes here.
         Kind::Null | Kind::Unknown(_) => text.push_str("null"),

@@ -33,9 +33,10 @@ mod yaml_write;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use trueup_core::{Kind, Marks, Origin, Value};
+use trueup_core::{Excess, Kind, Marks, Origin, Value};
 
 use crate::eval::{Environment, Surroundings};
+use crate::limits::{TEXT_BYTES_MAX, too_long};
 use crate::types::convert_unified;
 
 pub(crate) use json::json_text;
@@ -144,6 +145,20 @@ impl Call<'_> {
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
         self.environment.surroundings()
+    }
+}
+
+/// Refuses a result that would be longer than any text may become.
+fn refuse_longer_than_max(length: usize) -> Result<(), Problem> {
+    if length <= TEXT_BYTES_MAX { Ok(()) } else { Err(Problem::new(format!("the result {}", too_long()))) }
+}
+
+/// A list, unless it has more elements than any value may hold.
+fn bounded_list(items: impl Iterator<Item = Value>) -> Outcome {
+    let items: Vec<Value> = items.take(Value::POSITIONS_MAX + 1).collect();
+    match items.len() > Value::POSITIONS_MAX {
+        true => Err(Problem::new(format!("the result {}", Excess::Positions))),
+        false => Ok(Value::list(items)),
     }
 }
 

@@ -4,7 +4,10 @@
 use regex::{Captures, Regex, RegexBuilder};
 use trueup_core::Value;
 
-use super::{Call, Function, Outcome, Problem, Returns, Wanted, function, param};
+use super::{
+    Call, Function, Outcome, Problem, Returns, Wanted, bounded_list, function, param, refuse_longer_than_max,
+};
+use crate::limits::too_long;
 
 /// How large a compiled pattern may become, in bytes.
 const PATTERN_BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -36,7 +39,7 @@ fn regex(call: &Call<'_>) -> Outcome {
 fn regexall(call: &Call<'_>) -> Outcome {
     let pattern = compiled(call, call.text(0), 0)?;
     let shape = Shape::of(&pattern)?;
-    Ok(Value::list(pattern.captures_iter(call.text(1)).map(|captures| shape.value(&pattern, &captures))))
+    bounded_list(pattern.captures_iter(call.text(1)).map(|captures| shape.value(&pattern, &captures)))
 }
 
 fn replace(call: &Call<'_>) -> Outcome {
@@ -45,10 +48,32 @@ fn replace(call: &Call<'_>) -> Outcome {
     match inner {
         Some(pattern) => {
             let pattern = compiled(call, pattern, 1)?;
-            Ok(Value::string(pattern.replace_all(text, replacement)))
+            replace_matches(&pattern, text, replacement).map(Value::string)
         }
-        None => Ok(Value::string(text.replace(wanted, replacement))),
+        None => {
+            let found = text.matches(wanted).count();
+            let added = found.checked_mul(replacement.len()).ok_or_else(|| Problem::new(too_long()))?;
+            refuse_longer_than_max(text.len() - found * wanted.len() + added)?;
+            Ok(Value::string(text.replace(wanted, replacement)))
+        }
     }
+}
+
+/// As `Regex::replace_all`, within the bounds of a text.
+fn replace_matches(pattern: &Regex, text: &str, replacement: &str) -> Result<String, Problem> {
+    // Each reference to a group adds a part of the match.
+    let references = replacement.matches('$').count();
+    let (mut replaced, mut copied) = (String::new(), 0);
+    for captures in pattern.captures_iter(text) {
+        let Some(whole) = captures.get(0) else { continue };
+        let expanded = references.saturating_mul(whole.len()).saturating_add(replacement.len());
+        refuse_longer_than_max(replaced.len().saturating_add(expanded))?;
+        replaced.push_str(&text[copied..whole.start()]);
+        captures.expand(replacement, &mut replaced);
+        copied = whole.end();
+    }
+    replaced.push_str(&text[copied..]);
+    Ok(replaced)
 }
 
 fn compiled(call: &Call<'_>, pattern: &str, argument: usize) -> Result<Regex, Problem> {

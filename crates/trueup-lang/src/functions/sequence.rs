@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use trueup_core::{Kind, Marks, Number, Type, Value};
+use trueup_core::{Excess, Kind, Marks, Number, Type, Value};
 
 use super::{Call, Function, Outcome, Problem, Returns, Wanted, any, counted, function, param};
 
@@ -60,7 +60,12 @@ fn concat(call: &Call<'_>) -> Outcome {
     for (at, value) in call.arguments.iter().enumerate() {
         marks |= value.marks();
         match value.kind() {
-            Kind::List(own) => items.extend(own.iter().cloned()),
+            Kind::List(own) => {
+                items.extend(own.iter().cloned());
+                if items.len() > Value::POSITIONS_MAX {
+                    return Err(Problem::new(format!("the result {}", Excess::Positions)));
+                }
+            }
             Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => open = true,
             kind => {
                 let problem = Problem::at(at, format!("needs lists, found {}", kind.name()));
@@ -127,6 +132,9 @@ fn flatten(call: &Call<'_>) -> Outcome {
     }
     let mut flat = Flat { items: Vec::new(), open: false, marks: Marks::NONE };
     flat.gather(value);
+    if flat.items.len() > Value::POSITIONS_MAX {
+        return Err(Problem::new(format!("the result {}", Excess::Positions)));
+    }
     let result = if flat.open { Value::unknown(Type::Any) } else { Value::list(flat.items) };
     Ok(result.with_marks(flat.marks))
 }
@@ -139,6 +147,9 @@ struct Flat {
 
 impl Flat {
     fn gather(&mut self, value: &Value) {
+        if self.items.len() > Value::POSITIONS_MAX {
+            return;
+        }
         match value.kind() {
             Kind::List(items) | Kind::Set(items) => {
                 self.marks |= value.marks();

@@ -11,6 +11,9 @@ use crate::types::unify;
 /// More combinations than this are a mistake rather than a wish.
 const PRODUCT_MAX: usize = 1_000_000;
 
+/// Each combination has one element of each of them.
+const PRODUCT_LISTS_MAX: usize = 1000;
+
 pub(super) const FUNCTIONS: &[Function] = &[
     function("setintersection", &[param("first_set", Wanted::Set)], Returns::Same(0), |call| {
         combine(call, |found, next| found.intersection(next).cloned().collect())
@@ -61,6 +64,9 @@ fn setproduct(call: &Call<'_>) -> Outcome {
             return Err(Problem::at(at, format!("needs lists or sets, found {}", value.kind_name())));
         }
         lists.push(as_list(value, at)?.as_items().unwrap_or_default().to_vec());
+    }
+    if lists.len() > PRODUCT_LISTS_MAX {
+        return Err(Problem::new(format!("combines more than {PRODUCT_LISTS_MAX} lists")));
     }
     let total = lists.iter().try_fold(1usize, |total, list| total.checked_mul(list.len()));
     if total.is_none_or(|total| total > PRODUCT_MAX) {

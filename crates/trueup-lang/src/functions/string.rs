@@ -4,7 +4,9 @@
 use trueup_core::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Call, Function, Outcome, Problem, Returns, Wanted, function, param};
+use super::{
+    Call, Function, Outcome, Problem, Returns, Wanted, bounded_list, function, param, refuse_longer_than_max,
+};
 
 const STR: &[super::Parameter] = &[param("str", Wanted::Text)];
 
@@ -84,6 +86,8 @@ fn indent(call: &Call<'_>) -> Outcome {
     if spaces > 1000 {
         return Err(Problem::at(0, "is more than 1000 spaces"));
     }
+    let lines = call.text(1).matches('\n').count();
+    refuse_longer_than_max(call.text(1).len() + lines * spaces)?;
     text(&call.text(1).replace('\n', &format!("\n{}", " ".repeat(spaces))))
 }
 
@@ -100,6 +104,8 @@ fn join(call: &Call<'_>) -> Outcome {
             }
         }
     }
+    let length: usize = texts.iter().map(|text| text.len() + call.text(0).len()).sum();
+    refuse_longer_than_max(length)?;
     text(&texts.join(call.text(0)))
 }
 
@@ -114,10 +120,10 @@ fn title(call: &Call<'_>) -> Outcome {
 
 fn split(call: &Call<'_>) -> Outcome {
     let (separator, whole) = (call.text(0), call.text(1));
-    if separator.is_empty() {
-        return Ok(Value::list(whole.chars().map(|char| Value::string(char.to_string()))));
+    match separator.is_empty() {
+        true => bounded_list(whole.chars().map(|char| Value::string(char.to_string()))),
+        false => bounded_list(whole.split(separator).map(Value::string)),
     }
-    Ok(Value::list(whole.split(separator).map(Value::string)))
 }
 
 fn substr(call: &Call<'_>) -> Outcome {

@@ -100,6 +100,10 @@ impl Environment for TemplateEnvironment<'_> {
         self.outer.has_function(name)
     }
 
+    fn report_source(&self, value: &Value) {
+        self.outer.report_source(value);
+    }
+
     fn renders_template(&self) -> bool {
         true
     }

@@ -3,14 +3,14 @@
 
 use trueup_core::{Entries, Kind, Value};
 
-use super::{Call, Outcome};
+use super::{Call, Outcome, refuse_longer_than_max};
+use crate::limits::TEXT_BYTES_MAX;
 
 /// The column after which a quoted text is folded at the next space.
 const WIDTH: usize = 80;
 /// The longest key that stands on one line with its value.
 const KEY_LENGTH_MAX: usize = 128;
 
-#[allow(clippy::unnecessary_wraps)]
 pub(super) fn yamlencode(call: &Call<'_>) -> Outcome {
     let value = &call.arguments[0];
     let mut writer = Writer { text: String::new() };
@@ -22,6 +22,7 @@ pub(super) fn yamlencode(call: &Call<'_>) -> Outcome {
     if matches!(value.kind(), Kind::Null | Kind::Bool(_) | Kind::Number(_)) {
         writer.text.push_str("...\n");
     }
+    refuse_longer_than_max(writer.text.len())?;
     Ok(Value::string(writer.text))
 }
 
@@ -33,6 +34,10 @@ impl Writer {
     /// Writes a value that begins where the text ends; its further lines are indented to `indent` and deeper. Ends with
     /// a newline unless it is one line.
     fn value(&mut self, value: &Value, indent: usize) {
+        // Nobody uses it then; what is shared could go on for ever.
+        if self.text.len() > TEXT_BYTES_MAX {
+            return;
+        }
         match value.kind() {
             Kind::Null | Kind::Unknown(_) => self.text.push_str("null"),
             Kind::Bool(truth) => self.text.push_str(if *truth { "true" } else { "false" }),

@@ -82,6 +82,7 @@ impl Loaded {
             home: request.home,
             plan_time: Some(request.plan_time),
             reads: reads.clone(),
+            secrets: request.registry.secrets().clone(),
         };
         let moment = Moment { now: request.now, random: request.random };
         let root = Instance::root(self.tree.clone(), outside, moment);

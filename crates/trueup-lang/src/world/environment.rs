@@ -106,6 +106,12 @@ impl Environment for Frame<'_> {
     fn has_function(&self, name: &str) -> bool {
         is_of_provider(name)
     }
+
+    fn report_source(&self, value: &Value) {
+        if !self.evaluation.scope.is_tracing() {
+            self.surroundings().secrets.learn([value]);
+        }
+    }
 }
 
 impl Frame<'_> {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
 
 use smol_str::SmolStr;
-use trueup_core::{Address, InstanceKey, Mode, ModulePath, ModuleStep, Value};
+use trueup_core::{Address, InstanceKey, KnownSecrets, Mode, ModulePath, ModuleStep, Value};
 
 use crate::declare::{ModuleCall, Repetition, Resource, ResourceKey};
 use crate::eval::{Moment, Reads, Surroundings};
@@ -54,6 +54,7 @@ pub(crate) struct Outside {
     pub(crate) home: Option<PathBuf>,
     pub(crate) plan_time: Option<std::time::SystemTime>,
     pub(crate) reads: Reads,
+    pub(crate) secrets: KnownSecrets,
 }
 
 /// One instance of a module.
@@ -111,8 +112,8 @@ impl Instance {
         // As in Terraform, relative paths begin at the root module; others say `path.module`.
         let folder = outside.folder.clone();
         let (home, plan_time) = (outside.home.clone(), outside.plan_time);
-        let reads = outside.reads.clone();
-        let planning = Surroundings { folder, home, plan_time, moment: None, reads };
+        let (reads, secrets) = (outside.reads.clone(), outside.secrets.clone());
+        let planning = Surroundings { folder, home, plan_time, moment: None, reads, secrets };
         let applying = Surroundings { moment: Some(moment), ..planning.clone() };
         let module = &node.module;
         let address = |key: &ResourceKey| {

@@ -20,6 +20,12 @@ impl Environment for Names {
             "s" => value!({ b: ["y"] }).into_secret(),
             "u" => Value::unknown(Type::Any),
             "t" => Value::unknown(Type::list(Type::String)).into_secret(),
+            // A list of two of a list of two, 40 times.
+            "doubled" => (0..40).fold(Value::from(1), |value, _| Value::list([value.clone(), value])),
+            "thousands" => Value::list((0..10_000).map(|_| Value::NULL)),
+            "mebibyte" => Value::string("x".repeat(1 << 20)),
+            "lines" => Value::string("\n".repeat(1 << 20)),
+            "characters" => Value::string("x".repeat(4_000_001)),
             other => return Err(Diagnostic::error(format!("there is no `{other}`"))),
         };
         Ok(Resolved { value, steps_used: 0 })
@@ -40,6 +46,7 @@ fn names() -> Names {
         plan_time: Some(UNIX_EPOCH),
         reads: trueup_lang::eval::Reads::default(),
         moment: Some(moment),
+        secrets: Default::default(),
     })
 }
 
@@ -90,6 +97,81 @@ fn a_few_lines_that_stand_for_billions_of_values_are_refused() {
         yaml.push_str(&format!("a{at}: &a{at} [{aliases}]\\n"));
     }
     assert_eq!(evaluate_text(&format!("yamldecode(\"{yaml}\")")), None);
+}
+
+/// The first thing that is wrong with an expression.
+fn told(text: &str) -> String {
+    let file = SourceMap::new().add("case", text);
+    let expression = parse_expression(text, file).unwrap_or_else(|wrong| panic!("{text}: {wrong:?}"));
+    let evaluated = evaluate(&expression, &names());
+    let first = evaluated.diagnostics.iter().next().map(|it| it.summary.clone());
+    first.unwrap_or_else(|| panic!("{text} has a value"))
+}
+
+/// BOUND-3: a short text can stand for a value that has no end.
+#[test]
+fn values_that_grow_beyond_bounds_are_refused() {
+    let many = "holds more than 4000000 values";
+    let long = "becomes longer than 128 MiB";
+    let literal = format!("\"%{{ for i in range(1000) }}{}%{{ endfor }}\"", "y".repeat(200_000));
+    let rows = [
+        ("doubled", many),
+        ("[doubled]", many),
+        ("{ a = { b = doubled } }", many),
+        ("length([for i in range(1024) : [for j in range(1024) : thousands]])", many),
+        ("length([for i in range(300) : mebibyte])", "holds more than 256 MiB of text"),
+        ("length(concat([for i in range(1000) : thousands]...))", many),
+        ("length(split(\"\", characters))", many),
+        ("length(join(\"\", [for i in range(200) : mebibyte]))", long),
+        ("length(join(mebibyte, [for i in range(200) : \"\"]))", long),
+        ("length(replace(mebibyte, \"x\", mebibyte))", long),
+        ("length(replace(mebibyte, \"\", mebibyte))", long),
+        ("length(replace(mebibyte, \"/x/\", mebibyte))", long),
+        ("length(replace(mebibyte, \"/(x+)/\", join(\"\", [for i in range(200) : \"$1\"])))", long),
+        ("length(indent(1000, lines))", long),
+        ("length(\"%{ for i in range(200) }${mebibyte}%{ endfor }\")", long),
+        (&*literal, long),
+        ("format(\"%99999999s\", 1)", ""),
+        ("range(2000)", "a range has at most 1024 elements"),
+        ("setproduct([for i in range(1024) : [1]]...)", "combines more than 1000 lists"),
+        ("setproduct(range(1000), range(1000), range(1000))", "more than 1000000 combinations"),
+    ];
+    for (text, expected) in rows {
+        let told = told(text);
+        assert!(told.contains(expected), "{}: {told}", &text[..text.len().min(80)]);
+    }
+}
+
+/// BOUND-2: what is no file is not opened, and what is too large is not read.
+#[cfg(unix)]
+#[test]
+fn only_files_of_a_bounded_size_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
+    std::os::unix::fs::symlink(at("pipe"), at("link")).expect("a link");
+    std::fs::create_dir(at("folder")).expect("a folder");
+    let large = std::fs::File::create(at("large")).expect("a file");
+    large.set_len(128 * 1024 * 1024 + 1).expect("a sparse file");
+    let paths = [
+        (at("pipe"), "is a socket, pipe or device, not a file"),
+        (at("link"), "is a socket, pipe or device, not a file"),
+        (at("socket"), "is a socket, pipe or device, not a file"),
+        ("/dev/zero".into(), "is a socket, pipe or device, not a file"),
+        (at("folder"), "is a folder, not a file"),
+        (at("large"), "is larger than 128 MiB"),
+    ];
+    let readers = functions::names()
+        .filter(|name| name.starts_with("file") && !matches!(*name, "fileset" | "fileexists"));
+    let calls = readers.map(|name| (name, "")).chain([("templatefile", ", {}")]);
+    for (name, more) in calls {
+        for (path, expected) in &paths {
+            let told = told(&format!("{name}(\"{}\"{more})", path.display()));
+            assert!(told.contains(expected), "{name} of {}: {told}", path.display());
+        }
+    }
 }
 
 fn argument() -> impl Strategy<Value = String> {

@@ -2,11 +2,13 @@
 //!
 //! Unknown names and functions, and wrong numbers of arguments, are found here rather than when a policy is evaluated.
 
+use std::collections::BTreeSet;
+
 use smol_str::SmolStr;
 use trueup_core::nearest;
 
 use super::error::{CelError, Span};
-use super::functions::{FUNCTIONS, Function, Style, regular_expression};
+use super::functions::{CONSTANT_PATTERN_BYTES_MAX, FUNCTIONS, Function, Style, regular_expression};
 use super::operators::{BinaryOperator, UnaryOperator};
 use super::syntax::{Expr, ExprKind};
 use super::value::{Type, Value};
@@ -87,16 +89,26 @@ pub(super) enum Fold {
     Map { condition: Option<Node>, element: Node },
 }
 
-/// The program of a tree, and which of the variables it refers to.
-pub(super) fn compile(tree: &Expr, variables: &[&str]) -> Result<(Node, Vec<bool>), CelError> {
-    let mut compiler = Compiler { variables, referenced: vec![false; variables.len()], locals: Vec::new() };
+/// How an expression refers to a variable.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reference {
+    /// Whether it refers to the variable as a whole.
+    pub(super) whole: bool,
+    /// The fields that it selects.
+    pub(super) fields: BTreeSet<SmolStr>,
+}
+
+/// The program of a tree, and how it refers to the variables.
+pub(super) fn compile(tree: &Expr, variables: &[&str]) -> Result<(Node, Vec<Reference>), CelError> {
+    let referenced = vec![Reference::default(); variables.len()];
+    let mut compiler = Compiler { variables, referenced, locals: Vec::new() };
     let root = compiler.node(tree)?;
     Ok((root, compiler.referenced))
 }
 
 struct Compiler<'v> {
     variables: &'v [&'v str],
-    referenced: Vec<bool>,
+    referenced: Vec<Reference>,
     locals: Vec<SmolStr>,
 }
 
@@ -108,7 +120,7 @@ impl Compiler<'_> {
             ExprKind::Name { name, absolute } => self.name(name, *absolute, span)?,
             ExprKind::Select { operand, field } => match self.qualified_type(expr) {
                 Some(of) => NodeKind::Constant(Value::Type(of)),
-                None => NodeKind::Select { operand: self.node(operand)?, field: field.clone() },
+                None => NodeKind::Select { operand: self.selected(operand, field)?, field: field.clone() },
             },
             ExprKind::Index { operand, index } => {
                 NodeKind::Index { operand: self.node(operand)?, index: self.node(index)? }
@@ -150,8 +162,8 @@ impl Compiler<'_> {
         if !absolute && let Some(distance) = self.locals.iter().rev().position(|local| local == name) {
             return Ok(NodeKind::Local(distance));
         }
-        if let Some(index) = self.variables.iter().position(|variable| *variable == name) {
-            self.referenced[index] = true;
+        if let Some(index) = self.variable(name, absolute) {
+            self.referenced[index].whole = true;
             return Ok(NodeKind::Variable(index));
         }
         if let Some(of) = Type::ALL.into_iter().find(|of| of.name() == name) {
@@ -169,6 +181,23 @@ impl Compiler<'_> {
                 }
             }
         })
+    }
+
+    /// The operand of a selection: of a variable, no more than the field is referred to.
+    fn selected(&mut self, operand: &Expr, field: &SmolStr) -> Result<Node, CelError> {
+        if let ExprKind::Name { name, absolute } = &*operand.kind
+            && let Some(index) = self.variable(name, *absolute)
+        {
+            self.referenced[index].fields.insert(field.clone());
+            return Ok(Node { kind: Box::new(NodeKind::Variable(index)), span: operand.span });
+        }
+        self.node(operand)
+    }
+
+    /// The declared variable that a name denotes, unless a macro's shadows it.
+    fn variable(&self, name: &str, absolute: bool) -> Option<usize> {
+        let shadowed = !absolute && self.locals.iter().any(|local| local == name);
+        self.variables.iter().position(|variable| *variable == name && !shadowed)
     }
 
     /// The type that a dotted name denotes.
@@ -210,7 +239,7 @@ impl Compiler<'_> {
         };
         match &*argument.kind {
             ExprKind::Select { operand, field } => {
-                Ok(NodeKind::Has { operand: self.node(operand)?, field: field.clone() })
+                Ok(NodeKind::Has { operand: self.selected(operand, field)?, field: field.clone() })
             }
             ExprKind::Index { .. } => {
                 let error = CelError::new(argument.span, "`has` takes a field, not an index");
@@ -278,8 +307,8 @@ impl Compiler<'_> {
         if name == "matches"
             && let NodeKind::Constant(Value::String(pattern)) = &*nodes[1].kind
         {
-            let pattern =
-                regular_expression(pattern).map_err(|message| CelError::new(nodes[1].span, message))?;
+            let pattern = regular_expression(pattern, CONSTANT_PATTERN_BYTES_MAX)
+                .map_err(|message| CelError::new(nodes[1].span, message))?;
             return Ok(NodeKind::Matches { text: nodes.swap_remove(0), pattern });
         }
         Ok(NodeKind::Call { function, arguments: nodes })

@@ -28,13 +28,45 @@ pub struct CelError(Box<Details>);
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Details {
     message: String,
+    /// The message without the values that it quotes, if it quotes any.
+    valueless: Option<&'static str>,
+    kind: Kind,
     hint: Option<Cow<'static, str>>,
     span: Span,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Failed,
+    /// Not known yet.
+    Unknown,
+    /// Nothing may ignore it: whatever follows would go on spending.
+    OutOfSteps,
+}
+
 impl CelError {
     pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
-        CelError(Box::new(Details { message: message.into(), hint: None, span }))
+        let (message, kind) = (message.into(), Kind::Failed);
+        CelError(Box::new(Details { message, valueless: None, kind, hint: None, span }))
+    }
+
+    /// The outcome of an expression that needs an unknown value.
+    #[cold]
+    pub(super) fn unknown(span: Span) -> Self {
+        let mut error = CelError::new(span, "the value is not known yet");
+        error.0.kind = Kind::Unknown;
+        error
+    }
+
+    pub(super) fn out_of_steps(mut self) -> Self {
+        self.0.kind = Kind::OutOfSteps;
+        self
+    }
+
+    /// Says what is left of the message without the values that it quotes.
+    pub(super) fn without_values(mut self, valueless: &'static str) -> Self {
+        self.0.valueless = Some(valueless);
+        self
     }
 
     pub(super) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
@@ -45,6 +77,21 @@ impl CelError {
     /// The problem, in one line.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The problem, in one line that quotes nothing but the expression itself: for values that must not be shown.
+    pub fn message_without_values(&self) -> &str {
+        self.0.valueless.unwrap_or(&self.0.message)
+    }
+
+    /// Whether the expression can't be decided because it needs a value that is not known yet.
+    pub fn is_unknown(&self) -> bool {
+        self.0.kind == Kind::Unknown
+    }
+
+    /// Whether the budget of steps is used up.
+    pub fn is_out_of_steps(&self) -> bool {
+        self.0.kind == Kind::OutOfSteps
     }
 
     /// A way to fix it, if one is known.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use super::compile::{Fold, Node, NodeKind};
 use super::error::CelError;
-use super::functions::{Body, Function};
+use super::functions::{Body, DYNAMIC_PATTERN_STEPS, Function};
 use super::map::{Key, Map};
 use super::operators::{self, BinaryOperator, Fault, UnaryOperator};
+use super::steps::{Steps, weight, width};
 use super::value::{Type, Value};
 
 type Outcome<'a> = Result<Cow<'a, Value>, CelError>;
@@ -20,6 +21,7 @@ type Outcome<'a> = Result<Cow<'a, Value>, CelError>;
 struct Scope<'a> {
     variables: &'a [Value],
     locals: Option<&'a Local<'a>>,
+    steps: &'a Steps,
 }
 
 /// The variable of a macro, and those of the macros around it.
@@ -29,12 +31,21 @@ struct Local<'a> {
 }
 
 /// Evaluates a program over the variables that it was compiled for.
-pub(super) fn evaluate(root: &Node, variables: &[Value]) -> Result<Value, CelError> {
-    node(root, Scope { variables, locals: None }).map(Cow::into_owned)
+pub(super) fn evaluate(root: &Node, variables: &[Value], steps: &Steps) -> Result<Value, CelError> {
+    node(root, Scope { variables, locals: None, steps }).map(Cow::into_owned)
+}
+
+/// The value of a node. An unknown one is an error here, so that nothing else has to expect it.
+fn node<'a>(at: &'a Node, scope: Scope<'a>) -> Outcome<'a> {
+    scope.steps.take(at, 1)?;
+    match dispatch(at, scope) {
+        Ok(value) if value.is_unknown() => Err(CelError::unknown(at.span)),
+        outcome => outcome,
+    }
 }
 
 /// Dispatches alone: expressions nest, so that its stack frame must stay small.
-fn node<'a>(at: &'a Node, scope: Scope<'a>) -> Outcome<'a> {
+fn dispatch<'a>(at: &'a Node, scope: Scope<'a>) -> Outcome<'a> {
     match &*at.kind {
         NodeKind::Constant(value) => Ok(Cow::Borrowed(value)),
         NodeKind::Variable(index) => Ok(Cow::Borrowed(&scope.variables[*index])),
@@ -72,8 +83,19 @@ fn binary<'a>(
     scope: Scope<'a>,
 ) -> Outcome<'a> {
     let (left, right) = (node(left, scope)?, node(right, scope)?);
+    scope.steps.take(at, cost(operator, &left, &right))?;
     let outcome = operators::binary(operator, &left, &right);
     owned(outcome.map_err(|fault| failure(at, operator.symbol(), fault, &[&left, &right])))
+}
+
+/// What an operator costs: what it has to look at, or to copy.
+fn cost(operator: BinaryOperator, left: &Value, right: &Value) -> u64 {
+    match operator {
+        BinaryOperator::Equal | BinaryOperator::NotEqual if left.type_of() == right.type_of() => weight(left),
+        BinaryOperator::Add => width(left) + width(right),
+        BinaryOperator::In if right.type_of() == Type::List => weight(right),
+        _ => 1,
+    }
 }
 
 fn owned<'a>(value: Result<Value, CelError>) -> Outcome<'a> {
@@ -101,6 +123,8 @@ fn failure(at: &Node, name: &str, fault: Fault, operands: &[&Value]) -> CelError
             CelError::new(at.span, format!("`{name}` is not defined for {}", types.join(" and ")))
         }
         Fault::Failed(message) => CelError::new(at.span, message),
+        Fault::Quoting { message, valueless } => CelError::new(at.span, message).without_values(valueless),
+        Fault::Unknown => CelError::unknown(at.span),
     }
 }
 
@@ -115,13 +139,18 @@ fn truth(at: &Node, scope: Scope<'_>, needed_by: &str) -> Result<bool, CelError>
     }
 }
 
-/// `&&`, `||` and their macros: a term that decides hides the errors of all others, wherever they stand.
+/// `&&`, `||` and their macros: a term that decides hides the errors of all others, wherever they stand. Short of that, a
+/// term that is unknown hides them: it may decide yet.
 fn decide<'a>(deciding: bool, terms: impl Iterator<Item = Result<bool, CelError>>) -> Outcome<'a> {
-    let mut first_error = None;
+    let mut first_error: Option<CelError> = None;
     for term in terms {
         match term {
             Ok(value) if value == deciding => return boolean(deciding),
             Ok(_) => {}
+            Err(error) if error.is_out_of_steps() => return Err(error),
+            Err(error) if error.is_unknown() => {
+                first_error = first_error.filter(CelError::is_unknown).or(Some(error));
+            }
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
@@ -167,10 +196,16 @@ fn has<'a>(at: &Node, operand: &'a Node, name: &str, scope: Scope<'a>) -> Outcom
         other => other,
     };
     match inner {
-        Value::Map(map) => boolean(map.field(name).is_some()),
+        Value::Map(map) => match map.field(name) {
+            // It may turn out to be absent.
+            Some(Value::Unknown) => Err(CelError::unknown(at.span)),
+            field => boolean(field.is_some()),
+        },
         other => Err(no_fields(at, other, name)),
     }
 }
+
+const NO_SUCH_KEY: &str = "no such key";
 
 #[cold]
 fn no_such_key(at: &Node, name: &str) -> CelError {
@@ -200,8 +235,8 @@ fn indexed<'a>(at: &'a Node, operand: Cow<'a, Value>, index: &Value) -> Outcome<
                 _ => None,
             });
             found.ok_or_else(|| match index {
-                Value::String(name) => no_such_key(at, name),
-                _ => CelError::new(at.span, format!("no such key: {index}")),
+                Value::String(name) => no_such_key(at, name).without_values(NO_SUCH_KEY),
+                _ => CelError::new(at.span, format!("no such key: {index}")).without_values(NO_SUCH_KEY),
             })
         }
         Value::List(items) => {
@@ -209,7 +244,7 @@ fn indexed<'a>(at: &'a Node, operand: Cow<'a, Value>, index: &Value) -> Outcome<
                 position(index).ok_or_else(|| failure(at, "[]", Fault::Mismatch, &[&operand, index]))?;
             if position.is_none_or(|position| position >= items.len()) {
                 let message = format!("index {index} is out of range: the list has {} elements", items.len());
-                return Err(CelError::new(at.span, message));
+                return Err(CelError::new(at.span, message).without_values("the index is out of range"));
             }
             let found = part(operand, |value| match (value, position) {
                 (Value::List(items), Some(position)) => items.get(position),
@@ -253,7 +288,10 @@ fn map<'a>(at: &Node, entries: &'a [(Node, Node)], scope: Scope<'a>) -> Outcome<
         pairs.push((key, node(value_node, scope)?.into_owned()));
     }
     let map = Map::new(pairs).map(Value::Map);
-    owned(map.map_err(|key| CelError::new(at.span, format!("the map has the key {key} twice"))))
+    owned(map.map_err(|key| {
+        let message = format!("the map has the key {key} twice");
+        CelError::new(at.span, message).without_values("the map has a key twice")
+    }))
 }
 
 fn call<'a>(at: &Node, function: &Function, arguments: &'a [Node], scope: Scope<'a>) -> Outcome<'a> {
@@ -261,10 +299,13 @@ fn call<'a>(at: &Node, function: &Function, arguments: &'a [Node], scope: Scope<
         (Body::None(body), _) => Ok(Cow::Owned(body())),
         (Body::One(body), [argument]) => {
             let argument = node(argument, scope)?;
+            scope.steps.take(at, width(&argument))?;
             owned(body(&argument).map_err(|fault| failure(at, function.name, fault, &[&argument])))
         }
         (Body::Two(body), [first, second]) => {
             let (first, second) = (node(first, scope)?, node(second, scope)?);
+            let compiling = if function.name == "matches" { DYNAMIC_PATTERN_STEPS } else { 0 };
+            scope.steps.take(at, width(&first) + width(&second) + compiling)?;
             owned(
                 body(&first, &second).map_err(|fault| failure(at, function.name, fault, &[&first, &second])),
             )
@@ -275,6 +316,7 @@ fn call<'a>(at: &Node, function: &Function, arguments: &'a [Node], scope: Scope<
 
 fn matches<'a>(at: &Node, text: &'a Node, pattern: &regex::Regex, scope: Scope<'a>) -> Outcome<'a> {
     let text = node(text, scope)?;
+    scope.steps.take(at, width(&text))?;
     match &*text {
         Value::String(text) => boolean(pattern.is_match(text)),
         _ => Err(failure(at, "matches", Fault::Mismatch, &[&text, &Value::String(Default::default())])),
@@ -283,6 +325,7 @@ fn matches<'a>(at: &Node, text: &'a Node, pattern: &regex::Regex, scope: Scope<'
 
 fn comprehension<'a>(range: &'a Node, fold: &'a Fold, scope: Scope<'a>) -> Outcome<'a> {
     let over = node(range, scope)?;
+    scope.steps.take(range, width(&over))?;
     let keys: Vec<Value>;
     let elements: &[Value] = match &*over {
         Value::List(items) => items,

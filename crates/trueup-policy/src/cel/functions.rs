@@ -122,16 +122,26 @@ fn test(text: &Value, part: &Value, holds: fn(&str, &str) -> bool) -> Outcome {
 fn matches(text: &Value, pattern: &Value) -> Outcome {
     match (text, pattern) {
         (Value::String(text), Value::String(pattern)) => {
-            let pattern = regular_expression(pattern).map_err(Fault::Failed)?;
+            let pattern = regular_expression(pattern, DYNAMIC_PATTERN_BYTES_MAX)
+                .map_err(|message| Fault::Quoting { message, valueless: "invalid regular expression" })?;
             Ok(Value::Bool(pattern.is_match(text)))
         }
         _ => Err(Fault::Mismatch),
     }
 }
 
+/// How large a pattern may become that is compiled once.
+pub(super) const CONSTANT_PATTERN_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// The same for one that is compiled at every evaluation.
+const DYNAMIC_PATTERN_BYTES_MAX: usize = 1024 * 1024;
+
+/// What compiling a pattern costs at every evaluation, in steps.
+pub(super) const DYNAMIC_PATTERN_STEPS: u64 = 10_000;
+
 /// Compiles a pattern of `matches`. The message of an error says what is wrong with it, in one line.
-pub(super) fn regular_expression(pattern: &str) -> Result<regex::Regex, String> {
-    regex::Regex::new(pattern).map_err(|error| {
+pub(super) fn regular_expression(pattern: &str, bytes_max: usize) -> Result<regex::Regex, String> {
+    regex::RegexBuilder::new(pattern).size_limit(bytes_max).build().map_err(|error| {
         let text = error.to_string();
         let reason = text.lines().last().unwrap_or_default();
         format!("invalid regular expression: {}", reason.strip_prefix("error: ").unwrap_or(reason))
@@ -261,8 +271,9 @@ fn zoned(at: &Value, zone: &Value, part: fn(Calendar) -> i64) -> Outcome {
         "" | "UTC" => Some(0),
         zone => time::offset_seconds(zone),
     };
-    let offset = offset.ok_or_else(|| {
-        Fault::failed(format!("time zone `{zone}` is not supported; use `UTC` or an offset such as `+02:00`"))
+    let offset = offset.ok_or_else(|| Fault::Quoting {
+        message: format!("time zone `{zone}` is not supported; use `UTC` or an offset such as `+02:00`"),
+        valueless: "the time zone is not supported; use `UTC` or an offset such as `+02:00`",
     })?;
     Ok(Value::Int(part(at.calendar(offset))))
 }
@@ -311,7 +322,7 @@ fn optional_of_non_zero(value: &Value) -> Outcome {
         Value::List(items) => items.is_empty(),
         Value::Map(map) => map.is_empty(),
         Value::Duration(duration) => duration.nanos() == 0,
-        Value::Timestamp(_) | Value::Type(_) | Value::Optional(_) => false,
+        Value::Timestamp(_) | Value::Type(_) | Value::Optional(_) | Value::Unknown => false,
     };
     Ok(Value::Optional((!zero).then(|| Arc::new(value.clone()))))
 }

@@ -144,6 +144,11 @@ impl Map {
         self.0.iter().map(|(key, _)| key)
     }
 
+    /// The values in the order of their keys.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.0.len()

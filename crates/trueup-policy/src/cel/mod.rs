@@ -7,7 +7,11 @@
 //! Deliberate limits: no protocol buffer messages, no named time zones, no optional syntax such as `a.?b`. Each is an
 //! error that says so. There is no type checker; a mismatch of types is found when it is evaluated.
 //!
-//! Input never panics and never exhausts the stack: the parser bounds how deep expressions nest.
+//! A value may be unknown, or hold unknown parts. What an expression can't tell without them is unknown too: an error that
+//! [`CelError::is_unknown`] tells apart. As with any error, `&&` and `||` ignore it where another term decides.
+//!
+//! Input never panics and never exhausts the stack: the parser bounds how deep expressions nest. An evaluation takes a
+//! bounded number of steps ([`Steps`]).
 //!
 //! [language definition]: https://github.com/google/cel-spec/blob/master/doc/langdef.md
 
@@ -20,12 +24,14 @@ mod literal;
 mod map;
 mod operators;
 mod parser;
+mod steps;
 mod syntax;
 mod time;
 mod value;
 
 pub use error::CelError;
 pub use map::{Key, Map};
+pub use steps::Steps;
 pub use time::{Duration, Timestamp};
 pub use value::{Type, Value};
 
@@ -34,8 +40,8 @@ pub use value::{Type, Value};
 pub struct Program {
     text: String,
     root: compile::Node,
-    /// For each declared variable, whether the expression refers to it.
-    referenced: Vec<bool>,
+    /// For each declared variable, how the expression refers to it.
+    referenced: Vec<compile::Reference>,
 }
 
 impl Program {
@@ -48,13 +54,23 @@ impl Program {
 
     /// Whether the expression refers to the variable at this index. A variable of a macro that shadows it does not.
     pub fn refers_to(&self, variable: usize) -> bool {
-        self.referenced.get(variable).is_some_and(|referenced| *referenced)
+        self.referenced.get(variable).is_some_and(|it| it.whole || !it.fields.is_empty())
+    }
+
+    /// Whether the value of the expression may depend on this field of the variable at this index.
+    pub fn refers_to_field(&self, variable: usize, field: &str) -> bool {
+        self.referenced.get(variable).is_some_and(|it| it.whole || it.fields.contains(field))
     }
 
     /// Evaluates the expression. `variables` are in the order in which they were declared.
     pub fn evaluate(&self, variables: &[Value]) -> Result<Value, CelError> {
+        self.evaluate_within(variables, &Steps::new(Steps::DEFAULT_MAX))
+    }
+
+    /// The same within a budget of the caller's.
+    pub fn evaluate_within(&self, variables: &[Value], steps: &Steps) -> Result<Value, CelError> {
         assert!(variables.len() >= self.referenced.len(), "every declared variable has a value");
-        eval::evaluate(&self.root, variables)
+        eval::evaluate(&self.root, variables, steps)
     }
 
     /// The expression as it was written.

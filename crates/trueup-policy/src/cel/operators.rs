@@ -60,6 +60,10 @@ pub(super) enum Fault {
     Mismatch,
     /// It is defined for them, but not for these values.
     Failed(String),
+    /// The same with a message that quotes a value, and what is left of it without.
+    Quoting { message: String, valueless: &'static str },
+    /// It depends on parts that are unknown.
+    Unknown,
 }
 
 impl Fault {
@@ -86,8 +90,8 @@ pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> R
         None => Err(Fault::Mismatch),
     };
     match operator {
-        BinaryOperator::Equal => Ok(Value::Bool(left == right)),
-        BinaryOperator::NotEqual => Ok(Value::Bool(left != right)),
+        BinaryOperator::Equal => left.equals(right).map(Value::Bool).ok_or(Fault::Unknown),
+        BinaryOperator::NotEqual => left.equals(right).map(|equal| Value::Bool(!equal)).ok_or(Fault::Unknown),
         BinaryOperator::Less => ordered(Ordering::is_lt),
         BinaryOperator::LessOrEqual => ordered(Ordering::is_le),
         BinaryOperator::Greater => ordered(Ordering::is_gt),
@@ -103,7 +107,15 @@ pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> R
 
 fn contains(container: &Value, item: &Value) -> Result<Value, Fault> {
     match container {
-        Value::List(items) => Ok(Value::Bool(items.contains(item))),
+        Value::List(items) => {
+            let mut known = true;
+            let found = items.iter().any(|other| {
+                let equal = other.equals(item);
+                known &= equal.is_some();
+                equal == Some(true)
+            });
+            if found || known { Ok(Value::Bool(found)) } else { Err(Fault::Unknown) }
+        }
         Value::Map(map) if may_find_key(item) => Ok(Value::Bool(map.get(item).is_some())),
         _ => Err(Fault::Mismatch),
     }

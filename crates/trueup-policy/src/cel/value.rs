@@ -39,6 +39,8 @@ pub enum Value {
     Type(Type),
     /// `optional.of(…)` or `optional.none()`.
     Optional(Option<Arc<Value>>),
+    /// A value that is not known yet. No expression evaluates to it: that is an error instead.
+    Unknown,
 }
 
 /// The type of a value.
@@ -58,10 +60,11 @@ pub enum Type {
     Duration,
     Type,
     Optional,
+    Unknown,
 }
 
 impl Type {
-    /// All types.
+    /// All types that expressions can name.
     pub(super) const ALL: [Type; 13] = [
         Type::Null,
         Type::Bool,
@@ -94,6 +97,7 @@ impl Type {
             Type::Duration => "google.protobuf.Duration",
             Type::Type => "type",
             Type::Optional => "optional_type",
+            Type::Unknown => "unknown",
         }
     }
 }
@@ -120,6 +124,31 @@ impl Value {
             Value::Duration(_) => Type::Duration,
             Value::Type(_) => Type::Type,
             Value::Optional(_) => Type::Optional,
+            Value::Unknown => Type::Unknown,
+        }
+    }
+
+    /// Whether the value itself is unknown, or an optional's.
+    pub(super) fn is_unknown(&self) -> bool {
+        match self {
+            Value::Unknown => true,
+            Value::Optional(Some(inner)) => inner.is_unknown(),
+            _ => false,
+        }
+    }
+
+    /// Whether two values are equal; `None` if that depends on parts that are unknown.
+    pub(super) fn equals(&self, other: &Value) -> Option<bool> {
+        match (self, other) {
+            (Value::Unknown, _) | (_, Value::Unknown) => None,
+            (Value::List(one), Value::List(other)) if one.len() == other.len() => {
+                all_equal(one.iter().zip(other.iter()))
+            }
+            (Value::Map(one), Value::Map(other)) if one.keys().eq(other.keys()) => {
+                all_equal(one.values().zip(other.values()))
+            }
+            (Value::Optional(Some(one)), Value::Optional(Some(other))) => one.equals(other),
+            _ => Some(self == other),
         }
     }
 
@@ -135,6 +164,17 @@ impl Value {
         };
         Some(Order::Ordered(ordering))
     }
+}
+
+/// Whether all pairs are equal. One that is not decides, whatever the unknown ones turn out to be.
+fn all_equal<'v>(mut pairs: impl Iterator<Item = (&'v Value, &'v Value)>) -> Option<bool> {
+    let mut known = true;
+    let differ = pairs.any(|(one, other)| {
+        let equal = one.equals(other);
+        known &= equal.is_some();
+        equal == Some(false)
+    });
+    if differ { Some(false) } else { known.then_some(true) }
 }
 
 /// How two values of comparable types compare.
@@ -231,6 +271,7 @@ impl fmt::Display for Value {
             Value::Type(of) => f.write_str(of.name()),
             Value::Optional(None) => f.write_str("optional.none()"),
             Value::Optional(Some(value)) => write!(f, "optional.of({value})"),
+            Value::Unknown => f.write_str("unknown"),
         }
     }
 }

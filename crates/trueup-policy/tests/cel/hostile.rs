@@ -1,6 +1,8 @@
-//! Expressions that try to exhaust the stack.
+//! Expressions that try to exhaust the stack, the memory or the reader's patience.
 
 use std::thread::Builder;
+
+use trueup_policy::cel::{Program, Steps};
 
 use crate::cel::{constant, evaluated};
 
@@ -78,4 +80,49 @@ fn conditions_may_be_long() {
         evaluated(&format!("[{}].size()", list.join(", "))).expect("a long list").to_string(),
         "20000"
     );
+}
+
+/// POLICY-5: expressions that would run for hours, or fill the memory, end with an error.
+#[test]
+fn expressions_that_take_too_long_are_errors() {
+    let ten = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 0]";
+    let loops = |fold: &str, kernel: &str, close: &str| {
+        let opened: String = (0..12).map(|at| format!("{ten}.{fold}(x{at}, ")).collect();
+        format!("{opened}{kernel}{}", close.repeat(12))
+    };
+    let doubled = |seed: &str| {
+        let opened: String = (0..60)
+            .map(|at| match at {
+                0 => format!("[{seed}].map(x0, "),
+                _ => format!("[x{0} + x{0}].map(x{at}, ", at - 1),
+            })
+            .collect();
+        format!("{opened}x59{}.size() > 0", ")".repeat(60))
+    };
+    let rows = [
+        loops("all", "true", ")"),
+        loops("exists", "false", ")"),
+        format!("{} || true", loops("exists", "false", ")")),
+        format!("{} && false", loops("all", "true", ")")),
+        loops("map", "1", ")"),
+        loops("filter", "true", ").size() > 0"),
+        loops("exists_one", "true", ")"),
+        doubled("'a'"),
+        doubled("b'a'"),
+        doubled("[1]"),
+        format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, !'x'.matches('x{{9}}' + string(a))))))"),
+    ];
+    for text in rows {
+        let program = Program::compile(&text, &[]).expect(&text);
+        let error = program.evaluate_within(&[], &Steps::new(100_000)).expect_err(&text);
+        assert_eq!(error.message(), "it takes more than 100000 steps", "{text}");
+        assert!(error.is_out_of_steps() && error.fix().is_some());
+    }
+}
+
+/// A pattern that is made while the policy runs may not become large.
+#[test]
+fn a_pattern_that_is_made_meanwhile_is_bounded() {
+    let error = constant(r"'x'.matches('(\\w{50}){50}' + '')").expect_err("too large");
+    assert!(error.message().starts_with("invalid regular expression"), "{error}");
 }

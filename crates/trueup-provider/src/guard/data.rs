@@ -10,7 +10,7 @@ use super::schema::mismatch;
 use crate::clock::BoxFuture;
 use crate::handler::{DataHandler, DataRequest, ValidateRequest};
 
-/// A data source whose words are told without secrets.
+/// A data source that shows no secret.
 pub(super) struct GuardedData {
     pub(super) handler: Arc<dyn DataHandler>,
     pub(super) guard: Guard,
@@ -37,16 +37,16 @@ impl DataHandler for GuardedData {
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            given.concealed_in(self.handler.validate(request).await)
+            given.cleaned(self.handler.validate(request).await)
         })
     }
 
     fn read<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Value, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
+            let context = request.context.scrubbed_by(&given);
             let read = self.handler.read(DataRequest { context: &context, ..request }).await;
-            given.concealed_in(read.and_then(|outputs| self.accept(outputs)))
+            given.cleaned(read.and_then(|outputs| self.accept(outputs)))
         })
     }
 }

@@ -11,7 +11,7 @@ use super::{Given, Guard};
 use crate::clock::BoxFuture;
 use crate::handler::{DataRequest, EphemeralHandler, HeldOpen, Opened, ValidateRequest};
 
-/// A type of ephemeral resources whose words are told without secrets.
+/// A type of ephemeral resources that shows no secret.
 pub(super) struct GuardedEphemeral {
     pub(super) handler: Arc<dyn EphemeralHandler>,
     pub(super) guard: Guard,
@@ -31,7 +31,7 @@ impl GuardedEphemeral {
         {
             return Err(failure);
         }
-        let given = self.guard.given(given.and(outputs.clone().into_secret()));
+        let given = given.and(outputs.clone().into_secret());
         Ok(Opened { outputs, renew_at, held: Box::new(GuardedHold { held, given }) })
     }
 }
@@ -44,27 +44,27 @@ impl EphemeralHandler for GuardedEphemeral {
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            given.concealed_in(self.handler.validate(request).await)
+            given.cleaned(self.handler.validate(request).await)
         })
     }
 
     fn open<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Opened, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
+            let context = request.context.scrubbed_by(&given);
             let opened = self.handler.open(DataRequest { context: &context, ..request }).await;
-            given.concealed_in(opened.and_then(|opened| self.accept(opened, &given)))
+            given.cleaned(opened.and_then(|opened| self.accept(opened, &given)))
         })
     }
 }
 
 impl HeldOpen for GuardedHold {
     fn renew(&mut self) -> BoxFuture<'_, Result<Option<SystemTime>, Failure>> {
-        Box::pin(async move { self.given.concealed_in(self.held.renew().await) })
+        Box::pin(async move { self.given.cleaned(self.held.renew().await) })
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, Result<(), Failure>> {
         let GuardedHold { held, given } = *self;
-        Box::pin(async move { given.concealed_in(held.close().await) })
+        Box::pin(async move { given.cleaned(held.close().await) })
     }
 }

@@ -1,10 +1,11 @@
-//! What a call was given, and its words without the secrets in that.
+//! What a call was given, and its answer without the secrets in that.
 
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use trueup_core::{Diagnostics, Failure, SecretTexts, Value};
+use trueup_core::{Change, Diagnostics, Failure, FailureClass, KnownSecrets, Path, SecretTexts, Step, Value};
 
+use super::GivenValues;
 use crate::binding::Binding;
 use crate::context::CallContext;
 use crate::handler::{
@@ -15,44 +16,45 @@ use crate::handler::{
 use crate::provider::Configured;
 use crate::state::{InputValues, State};
 
-/// The values that a call was given. Secrets are searched for only when there is a text to take them out of: most calls
-/// say nothing.
+/// The values that a call was given, and the secrets of the run.
 #[derive(Clone)]
 pub(crate) struct Given(Arc<Contents>);
 
 struct Contents {
     values: Vec<Value>,
+    known: KnownSecrets,
+    /// The secrets among the values and those they were made of. Most calls have none.
     secrets: OnceLock<SecretTexts>,
 }
 
 impl Given {
-    /// All of them.
-    pub(super) fn values(&self) -> &[Value] {
-        &self.0.values
+    pub(super) fn new(values: Vec<Value>, known: KnownSecrets) -> Self {
+        // Before the call: a plugin prints to its log whenever it likes.
+        known.learn(&values);
+        Given(Arc::new(Contents { values, known, secrets: OnceLock::new() }))
     }
 
-    /// The texts that must not be told.
-    pub(crate) fn secrets(&self) -> &SecretTexts {
-        self.0.secrets.get_or_init(|| SecretTexts::of(&self.0.values))
+    /// The secrets of the run, for what the call says.
+    pub(crate) fn known(&self) -> &KnownSecrets {
+        &self.0.known
     }
 
-    /// An answer without secrets in its texts.
-    pub(super) fn concealed_in<T: Conceal>(&self, mut answer: T) -> T {
-        answer.conceal(self);
+    /// An answer whose texts are scrubbed and whose values are marked.
+    pub(super) fn cleaned<T: Clean>(&self, mut answer: T) -> T {
+        answer.clean(self);
         answer
     }
 
-    /// The same with another value.
+    /// The values that it was given, and another one.
     pub(super) fn and(&self, value: Value) -> Self {
         let mut values = self.0.values.clone();
         values.push(value);
-        Given::from(values)
+        Given::new(values, self.0.known.clone())
     }
-}
 
-impl From<Vec<Value>> for Given {
-    fn from(values: Vec<Value>) -> Self {
-        Given(Arc::new(Contents { values, secrets: OnceLock::new() }))
+    fn secrets(&self) -> &SecretTexts {
+        let Contents { values, known, secrets } = &*self.0;
+        secrets.get_or_init(|| known.learn_and_trace(SecretTexts::of(values)))
     }
 }
 
@@ -97,11 +99,11 @@ impl Gathered {
 /// Each request names all its fields, so that whoever adds one has to say whether it may hold a secret.
 macro_rules! given {
     ($($request:ident { $($fields:tt)* } => $gathered:expr;)*) => {$(
-        impl From<&$request<'_>> for Given {
+        impl From<&$request<'_>> for GivenValues {
             fn from(request: &$request<'_>) -> Self {
                 let $request { $($fields)* } = request;
                 let Gathered(values) = $gathered;
-                values.into()
+                GivenValues(values)
             }
         }
     )*};
@@ -144,63 +146,155 @@ given! {
     };
 }
 
-/// An answer that may hold texts of a provider. Values are none: what is secret in them is marked.
-pub(super) trait Conceal {
-    fn conceal(&mut self, given: &Given);
+impl From<&Value> for GivenValues {
+    fn from(value: &Value) -> Self {
+        GivenValues(vec![value.clone()])
+    }
 }
 
-impl Conceal for Diagnostics {
-    fn conceal(&mut self, given: &Given) {
-        if !self.is_empty() {
-            *self = given.secrets().concealed(std::mem::take(self));
+/// An answer of a provider. Each names all its fields, so that whoever adds one has to say whether it may hold a secret.
+pub(super) trait Clean {
+    /// Scrubs its texts and marks its values.
+    fn clean(&mut self, given: &Given);
+}
+
+impl Clean for Diagnostics {
+    fn clean(&mut self, given: &Given) {
+        given.known().scrub_diagnostics(self);
+    }
+}
+
+impl Clean for Failure {
+    fn clean(&mut self, given: &Given) {
+        given.known().scrub_failure(self);
+        if let FailureClass::Pending { context, .. } = &mut self.class {
+            context.clean(given);
         }
     }
 }
 
-impl Conceal for Failure {
-    fn conceal(&mut self, given: &Given) {
-        self.conceal(given.secrets());
+impl Clean for ApplyFailure {
+    fn clean(&mut self, given: &Given) {
+        let ApplyFailure { failure, partial } = self;
+        failure.clean(given);
+        if let Some(state) = partial {
+            state.clean(given);
+        }
     }
 }
 
-impl Conceal for ApplyFailure {
-    fn conceal(&mut self, given: &Given) {
-        let ApplyFailure { failure, partial: _ } = self;
-        Conceal::conceal(failure, given);
+impl Clean for Value {
+    fn clean(&mut self, given: &Given) {
+        let secrets = given.secrets();
+        if !secrets.is_empty() {
+            *self = secrets.mark(self);
+        }
     }
 }
 
-impl Conceal for PlanAnswer {
-    fn conceal(&mut self, given: &Given) {
-        self.diagnostics.conceal(given);
+impl Clean for State {
+    fn clean(&mut self, given: &Given) {
+        let State { inputs, outputs, private: _, schema_version: _, identity } = self;
+        if let Some(InputValues { written, effective }) = inputs {
+            written.clean(given);
+            effective.clean(given);
+        }
+        outputs.clean(given);
+        identity.clean(given);
     }
 }
 
-impl<T: Conceal, E: Conceal> Conceal for Result<T, E> {
-    fn conceal(&mut self, given: &Given) {
+impl Clean for Change {
+    fn clean(&mut self, given: &Given) {
+        let Change { path, before, after, certain: _ } = self;
+        before.clean(given);
+        after.clean(given);
+        let secrets = given.secrets();
+        let secret = |step: &Step| matches!(step, Step::Key(key) if secrets.is_in(key));
+        if let Some(length) = path.steps().iter().position(secret) {
+            // A key that is secret makes its whole map so.
+            *path = path.steps()[..length].iter().cloned().fold(Path::ROOT, |path, step| path.join(step));
+            *before = before.take().map(Value::into_secret);
+            *after = after.take().map(Value::into_secret);
+        }
+    }
+}
+
+impl Clean for PlanAnswer {
+    fn clean(&mut self, given: &Given) {
+        let PlanAnswer {
+            verdict: _,
+            outputs,
+            changes,
+            drift,
+            replace_paths: _,
+            delete_first: _,
+            private: _,
+            diagnostics,
+        } = self;
+        outputs.clean(given);
+        changes.clean(given);
+        drift.clean(given);
+        diagnostics.clean(given);
+    }
+}
+
+impl Clean for Observed {
+    fn clean(&mut self, given: &Given) {
         match self {
-            Ok(answer) => answer.conceal(given),
-            Err(failure) => failure.conceal(given),
+            Observed::Present(state) => state.clean(given),
+            Observed::Absent | Observed::Unreadable => {}
         }
     }
 }
 
-macro_rules! without_texts {
-    ($($answer:ty),*) => {$(
-        impl Conceal for $answer {
-            fn conceal(&mut self, _: &Given) {}
+impl Clean for Sighting {
+    fn clean(&mut self, given: &Given) {
+        let Sighting { state, ownership: _ } = self;
+        state.clean(given);
+    }
+}
+
+impl Clean for Imported {
+    fn clean(&mut self, given: &Given) {
+        let Imported { type_name: _, state } = self;
+        state.clean(given);
+    }
+}
+
+impl<T: Clean> Clean for Vec<T> {
+    fn clean(&mut self, given: &Given) {
+        self.iter_mut().for_each(|it| it.clean(given));
+    }
+}
+
+impl<T: Clean> Clean for Option<T> {
+    fn clean(&mut self, given: &Given) {
+        self.iter_mut().for_each(|it| it.clean(given));
+    }
+}
+
+impl<T: Clean, E: Clean> Clean for Result<T, E> {
+    fn clean(&mut self, given: &Given) {
+        match self {
+            Ok(answer) => answer.clean(given),
+            Err(failure) => failure.clean(given),
+        }
+    }
+}
+
+macro_rules! nothing_to_clean {
+    ($($answer:ty: $reason:literal;)*) => {$(
+        impl Clean for $answer {
+            #[doc = $reason]
+            fn clean(&mut self, _: &Given) {}
         }
     )*};
 }
 
-without_texts!(
-    (),
-    Value,
-    State,
-    Configured,
-    Observed,
-    Opened,
-    Option<Vec<Sighting>>,
-    Vec<Imported>,
-    Option<SystemTime>
-);
+nothing_to_clean! {
+    (): "Says nothing.";
+    SystemTime: "Says nothing.";
+    Configured: "The provider's own, and never shown.";
+    Opened: "Ephemeral, so all of it is secret.";
+}

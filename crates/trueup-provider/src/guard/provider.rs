@@ -5,26 +5,27 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::schema::Block;
-use trueup_core::{Diagnostics, Failure, Value};
+use trueup_core::{Diagnostics, Failure, KnownSecrets, Value};
 
+use super::Guard;
 use super::data::GuardedData;
 use super::ephemeral::GuardedEphemeral;
 use super::resource::GuardedResource;
-use super::{Guard, KnownSecrets};
 use crate::clock::BoxFuture;
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::provider::{Configured, Provider, ProviderFunction};
 
-/// A provider whose words, and those of all its types, are told without the secrets that it was given.
+/// A provider that, with all its types, shows none of the secrets that it was given.
 pub(crate) struct GuardedProvider {
     provider: Arc<dyn Provider>,
     guard: Guard,
 }
 
 impl GuardedProvider {
-    pub(crate) fn new(provider: Arc<dyn Provider>) -> Self {
-        let (is_typed, known_secrets) = (provider.is_typed(), provider.known_secrets().cloned());
-        GuardedProvider { provider, guard: Guard { is_typed, known_secrets } }
+    /// Guards a provider in a run with these secrets.
+    pub(crate) fn new(provider: Arc<dyn Provider>, secrets: KnownSecrets) -> Self {
+        let is_typed = provider.is_typed();
+        GuardedProvider { provider, guard: Guard { is_typed, secrets } }
     }
 }
 
@@ -43,15 +44,15 @@ impl Provider for GuardedProvider {
 
     fn validate_config<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
-            let given = self.guard.given(vec![config.clone()]);
-            given.concealed_in(self.provider.validate_config(config).await)
+            let given = self.guard.given(config);
+            given.cleaned(self.provider.validate_config(config).await)
         })
     }
 
     fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>> {
         Box::pin(async move {
-            let given = self.guard.given(vec![config.clone()]);
-            let configured = given.concealed_in(self.provider.configure(config).await)?;
+            let given = self.guard.given(config);
+            let configured = given.cleaned(self.provider.configure(config).await)?;
             Ok(configured.with_given(config.clone()))
         })
     }
@@ -126,9 +127,5 @@ impl Provider for GuardedProvider {
 
     fn is_typed(&self) -> bool {
         self.guard.is_typed
-    }
-
-    fn known_secrets(&self) -> Option<&KnownSecrets> {
-        self.guard.known_secrets.as_ref()
     }
 }

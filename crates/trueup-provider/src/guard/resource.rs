@@ -17,7 +17,7 @@ use crate::handler::{
 use crate::provider::Configured;
 use crate::state::{InputValues, State};
 
-/// A resource type whose words are told without secrets.
+/// A resource type that shows no secret.
 pub(super) struct GuardedResource {
     pub(super) handler: Arc<dyn ResourceHandler>,
     pub(super) guard: Guard,
@@ -99,32 +99,32 @@ impl ResourceHandler for GuardedResource {
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            given.concealed_in(self.handler.validate(request).await)
+            given.cleaned(self.handler.validate(request).await)
         })
     }
 
     fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
-            given.concealed_in(self.handler.check(CheckRequest { context: &context, ..request }).await)
+            let context = request.context.scrubbed_by(&given);
+            given.cleaned(self.handler.check(CheckRequest { context: &context, ..request }).await)
         })
     }
 
     fn plan<'a>(&'a self, request: PlanRequest<'a>) -> BoxFuture<'a, Result<PlanAnswer, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
-            given.concealed_in(self.handler.plan(PlanRequest { context: &context, ..request }).await)
+            let context = request.context.scrubbed_by(&given);
+            given.cleaned(self.handler.plan(PlanRequest { context: &context, ..request }).await)
         })
     }
 
     fn read<'a>(&'a self, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Observed, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
+            let context = request.context.scrubbed_by(&given);
             let read = self.handler.read(ReadRequest { context: &context, ..request }).await;
-            given.concealed_in(read.and_then(|observed| self.accept_observed(observed)))
+            given.cleaned(read.and_then(|observed| self.accept_observed(observed)))
         })
     }
 
@@ -134,25 +134,25 @@ impl ResourceHandler for GuardedResource {
     ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
-            given.concealed_in(self.handler.lookup(LookupRequest { context: &context, ..request }).await)
+            let context = request.context.scrubbed_by(&given);
+            given.cleaned(self.handler.lookup(LookupRequest { context: &context, ..request }).await)
         })
     }
 
     fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
+            let context = request.context.scrubbed_by(&given);
             let applied = self.handler.apply(ApplyRequest { context: &context, ..request }).await;
-            given.concealed_in(applied.and_then(|state| self.accept(state)))
+            given.cleaned(applied.and_then(|state| self.accept(state)))
         })
     }
 
     fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
-            given.concealed_in(self.handler.delete(DeleteRequest { context: &context, ..request }).await)
+            let context = request.context.scrubbed_by(&given);
+            given.cleaned(self.handler.delete(DeleteRequest { context: &context, ..request }).await)
         })
     }
 
@@ -163,16 +163,16 @@ impl ResourceHandler for GuardedResource {
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
-            given.concealed_in(self.migrated(MigrateRequest { context: &context, ..request }).await)
+            let context = request.context.scrubbed_by(&given);
+            given.cleaned(self.migrated(MigrateRequest { context: &context, ..request }).await)
         })
     }
 
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
-            given.concealed_in(self.handler.import(ImportRequest { context: &context, ..request }).await)
+            let context = request.context.scrubbed_by(&given);
+            given.cleaned(self.handler.import(ImportRequest { context: &context, ..request }).await)
         })
     }
 
@@ -183,9 +183,9 @@ impl ResourceHandler for GuardedResource {
     fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);
-            let context = request.context.concealing(&given);
+            let context = request.context.scrubbed_by(&given);
             let made = self.handler.precreate(PrecreateRequest { context: &context, ..request }).await;
-            given.concealed_in(made.and_then(|state| self.accept(state)))
+            given.cleaned(made.and_then(|state| self.accept(state)))
         })
     }
 }

@@ -48,7 +48,6 @@ fn block(names: &[&str]) -> Block {
 struct Telltale {
     schema: ResourceSchema,
     traits: Traits,
-    known: KnownSecrets,
 }
 
 /// What of [`Telltale`] is called for one type.
@@ -58,7 +57,7 @@ struct TelltaleType(Arc<Telltale>);
 fn telltale() -> Telltale {
     let schema =
         ResourceSchema { inputs: block(&["key"]), outputs: block(&["key"]), ..ResourceSchema::default() };
-    Telltale { schema, traits: Traits::default(), known: KnownSecrets::default() }
+    Telltale { schema, traits: Traits::default() }
 }
 
 impl Provider for TelltaleType {
@@ -107,10 +106,6 @@ impl Provider for TelltaleType {
         _: &'a str,
     ) -> BoxFuture<'a, Result<Option<Arc<dyn EphemeralHandler>>, Failure>> {
         Box::pin(async { Ok(Some(Arc::new(self.clone()) as Arc<dyn EphemeralHandler>)) })
-    }
-
-    fn known_secrets(&self) -> Option<&KnownSecrets> {
-        Some(&self.0.known)
     }
 }
 
@@ -426,17 +421,16 @@ fn a_provider_that_refuses_its_configuration_tells_no_secret_of_it() {
 
 /// SECRET-1: for what a plugin prints outside of any call.
 #[test]
-fn a_provider_learns_of_secrets_before_it_is_called() {
-    let telltale = TelltaleType(Arc::new(telltale()));
-    let known = telltale.0.known.clone();
-    let registry = Registry::new().with(telltale);
+fn secrets_are_known_before_a_provider_is_called() {
+    let registry = Registry::new().with(TelltaleType(Arc::new(telltale())));
+    let known = registry.secrets().clone();
     at_once(async {
         let provider = registry.configured("t").unwrap();
         let config = provider.configure(&secret(CONFIGURED)).await.unwrap();
-        assert_eq!(known.concealed(&format!("{CONFIGURED} {INPUT}")), format!("(secret) {INPUT}"));
+        assert_eq!(known.scrubbed(&format!("{CONFIGURED} {INPUT}")), format!("(secret) {INPUT}"));
         let inputs = InputValues { written: secret(INPUT), effective: secret(INPUT) };
         let data = registry.data_source("t_thing").await.unwrap();
         data.validate(ValidateRequest { config: Some(&config), inputs: &inputs }).await;
-        assert_eq!(known.concealed(&format!("{CONFIGURED} {INPUT}")), "(secret) (secret)");
+        assert_eq!(known.scrubbed(&format!("{CONFIGURED} {INPUT}")), "(secret) (secret)");
     });
 }

@@ -54,7 +54,7 @@ pub(crate) fn cloud_is_as_the_program_says(
             host: sketch.hosted(*number).map(|of| ids[&of].clone()),
             note: item.note.map(|of| format!("{}/{}", ids[&of], sketch.items[&of].size)),
             bound: sketch.bound(*number).map(|of| format!("{}/{}", ids[&of], sketch.items[&of].size)),
-            secret: item.secret.map(|secret| Sketch::secret(*number, secret)),
+            secret: item.secret.map(|secret| Sketch::bearer(*number, secret)),
         };
         let found = truth.get(id).map(|(_, _, spec)| spec);
         require(found == Some(&wanted), "INV-5", || {

@@ -1,7 +1,7 @@
 //! Changes of a program.
 
 use super::sketch::{COLOURS, Item, Sketch};
-use crate::cloud::Kind;
+use crate::cloud::{HOME, Kind};
 
 /// A change of a program. Numbers count through what is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,11 +62,23 @@ impl Sketch {
                     self.rename(number);
                 }
             }
-            Edit::Configure(region) if !self.pinned => self.region = *region,
+            Edit::Configure(region) if !self.pinned => self.configure(*region),
             Edit::Configure(_) => {}
             Edit::Follow => self.follows = true,
         }
         self.stiffen();
+    }
+
+    /// Puts another block in place of the one there is. Two different blocks lead to one place only if objects never leave
+    /// it: nobody could tell an older generation there from what was found on the way back.
+    fn configure(&mut self, region: Option<u64>) {
+        match region {
+            Some(HOME) if self.strayed => self.region = None,
+            Some(HOME) => (self.region, self.home_is_named) = (region, true),
+            Some(_) if self.home_is_named => {}
+            Some(_) => (self.region, self.strayed) = (region, true),
+            None => self.region = None,
+        }
     }
 
     /// A number that is free, or one that never was used: what is let go must not be what another left, with what that

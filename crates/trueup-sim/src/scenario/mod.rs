@@ -15,7 +15,7 @@ pub use rows::{ROWS, Row, row};
 pub use shrink::shrink;
 pub use sketch::{Item, Sketch};
 
-pub(crate) use sketch::{COLOURS, STACK, STAGE, address, page_name};
+pub(crate) use sketch::{BEARER, COLOURS, STACK, STAGE, address, page_name};
 
 use crate::actor::Deed;
 use crate::cloud::{Faults, Lateness};

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trueup_core::{Address, Path, Value};
+use trueup_core::{Address, Path, Type, Value};
 use trueup_program::{
-    BindingDeclaration, Expression, MoveDeclaration, Node, Program, ProviderDeclaration, Reference,
+    BindingDeclaration, Expression, Function, MoveDeclaration, Node, Program, ProviderDeclaration, Reference,
     ResourceDeclaration,
 };
 
@@ -19,6 +19,9 @@ pub(crate) const STACK: &str = "sim";
 
 /// The stage that they are deployed to.
 pub(crate) const STAGE: &str = "test";
+
+/// What programs put before a secret.
+pub(crate) const BEARER: &str = "Bearer ";
 
 pub(crate) const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
@@ -37,6 +40,10 @@ pub struct Sketch {
     pub used: u64,
     /// What its provider block says, if it has one: where objects are.
     pub region: Option<u64>,
+    /// Whether a block ever led somewhere else than no block does.
+    pub strayed: bool,
+    /// Whether a block ever led where no block does.
+    pub home_is_named: bool,
     /// Whether the block follows from a compass, so that a run learns late where it leads.
     pub follows: bool,
     /// Whether objects are where they are for good: whoever has lost the state looks in one place alone.
@@ -169,8 +176,13 @@ impl Sketch {
     }
 
     /// The secret of a resource.
-    pub(crate) fn secret(number: u64, secret: u64) -> String {
+    fn secret(number: u64, secret: u64) -> String {
         format!("{CANARY}-{number}-{secret}")
+    }
+
+    /// The text that the resource is given: made of its secret.
+    pub(crate) fn bearer(number: u64, secret: u64) -> String {
+        format!("{BEARER}{}", Self::secret(number, secret))
     }
 
     /// The same with nothing that could have a plan refused.
@@ -218,7 +230,7 @@ impl Sketch {
         inputs.extend(self.hosted(number).map(|of| ("host".into(), output(of, "id"))));
         inputs.extend(item.note.map(|of| ("note".into(), output(of, "url"))));
         let secret = item.secret.map(|secret| Value::string(Self::secret(number, secret)).into_secret());
-        inputs.extend(secret.map(|secret| ("secret".into(), literal(secret))));
+        inputs.extend(secret.map(|secret| ("secret".into(), bearer(literal(secret)))));
         if item.kind == Kind::Page {
             inputs.push(("path".into(), literal(Value::string(page_name(item.path)))));
         }
@@ -249,6 +261,13 @@ fn compass(region: u64) -> ResourceDeclaration {
     let literal = |number: u64| Expression::from(Value::from(number));
     let inputs = vec![("region".into(), literal(region)), ("hemisphere".into(), literal(region / 2))];
     ResourceDeclaration::new(address, Expression::new(Node::Object(inputs)))
+}
+
+/// A text that is made of a secret.
+fn bearer(secret: Expression) -> Expression {
+    let made =
+        |given: &[Value]| Ok(Value::string(format!("{BEARER}{}", given[0].as_str().unwrap_or_default())));
+    Expression::new(Node::Apply(Function::new(Type::String, made), vec![secret]))
 }
 
 fn output(of: &Address, name: &str) -> Expression {

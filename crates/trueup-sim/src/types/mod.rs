@@ -11,6 +11,7 @@ use trueup_core::{Diagnostic, FieldType, Value};
 use trueup_provider::{Context, Error, Inputs, NativeProvider, Outputs, RawState, Registry, Result, Traits};
 
 use crate::cloud::{HOME, Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
+use crate::scenario::BEARER;
 
 /// How long a new object may stay out of sight: requests travel for a moment, and then there is lateness.
 const WINDOW: std::time::Duration = LATE_MAX.saturating_add(std::time::Duration::from_secs(1));
@@ -27,6 +28,8 @@ pub(crate) struct Shown {
     /// Changes with the size.
     url: String,
     complete: bool,
+    /// The secret that it was made or changed with, as the cloud repeats it.
+    echo: String,
 }
 
 /// The same, one release later.
@@ -40,6 +43,7 @@ pub(crate) struct ShownLater {
     colour: String,
     url: String,
     complete: bool,
+    echo: String,
     /// New in this release.
     shape: String,
 }
@@ -47,14 +51,15 @@ pub(crate) struct ShownLater {
 impl From<Seen> for Shown {
     fn from(seen: Seen) -> Self {
         let Spec { size, colour, .. } = seen.spec;
-        Shown { url: format!("{}/{size}", seen.id), id: seen.id, size, colour, complete: seen.complete }
+        let (url, echo) = (format!("{}/{size}", seen.id), String::new());
+        Shown { url, id: seen.id, size, colour, complete: seen.complete, echo }
     }
 }
 
 impl From<Seen> for ShownLater {
     fn from(seen: Seen) -> Self {
-        let Shown { id, size, colour, url, complete } = seen.into();
-        ShownLater { id, size, colour, url, complete, shape: "square".to_owned() }
+        let Shown { id, size, colour, url, complete, echo } = seen.into();
+        ShownLater { id, size, colour, url, complete, echo, shape: "square".to_owned() }
     }
 }
 
@@ -111,12 +116,19 @@ async fn ask<Out: From<Seen> + FieldType>(
     let (changes, configured) = (request.changes(), context.config());
     let nothing = || "nothing".to_owned();
     let key = configured.key().map_or_else(nothing, str::to_owned);
-    let told = format!("{} by {key}", secret.unwrap_or_else(nothing));
+    let told = format!("{} by {key}", secret.as_deref().map_or_else(nothing, repeated));
     let answer = line.ask(context, configured.region(), request).await;
     if changes && answer.is_ok() {
         context.report_warnings(Diagnostic::warning(format!("it took {told}")).into());
     }
     answer.map_err(|refusal| error::<Out>(line, refusal, &told))
+}
+
+/// A secret as the cloud repeats it: without the text around it, and in hexadecimal digits.
+fn repeated(secret: &str) -> String {
+    let secret = secret.strip_prefix(BEARER).unwrap_or(secret);
+    let digits: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!("{secret} ({digits})")
 }
 
 /// A refusal as an error. The cloud is one of those that repeat what they were told.

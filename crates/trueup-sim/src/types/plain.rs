@@ -2,7 +2,7 @@
 
 use trueup_provider::{Context, Crud, Found, Inputs, Prior, RawState, Recovery, Result, Sightings, Traits};
 
-use super::{Shown, ShownLater, ask, find, migrated};
+use super::{Shown, ShownLater, ask, find, migrated, repeated};
 use crate::cloud::{Kind, Line, Request, Seen, Spec};
 
 /// Defines one version of a type.
@@ -37,6 +37,11 @@ macro_rules! plain_type {
                 }
             }
 
+            fn echoed(&self, seen: Seen) -> Result<$shown> {
+                let echo = self.secret.as_deref().map(repeated).unwrap_or_default();
+                Ok($shown { echo, ..seen.into() })
+            }
+
             fn found(&self, seen: Seen) -> Found<Self, $shown> {
                 let Spec { size, colour, needs, host, note, bound: _, secret } = seen.spec.clone();
                 let line = self.line.clone();
@@ -64,16 +69,17 @@ macro_rules! plain_type {
                 let token = ($recovery == Recovery::Token).then(|| context.token.to_string());
                 let (spec, tags) = (self.spec(), context.tags());
                 let request = Request::Create { kind: $kind, name, spec, token, tags };
-                Ok(ask::<$shown>(&self.line, context, request).await?.into())
+                self.echoed(ask::<$shown>(&self.line, context, request).await?)
             }
 
             async fn read(&self, context: &Context<Line>, prior: &$shown) -> Result<$shown> {
-                Ok(ask::<$shown>(&self.line, context, Request::Read { id: prior.id.clone() }).await?.into())
+                let seen = ask::<$shown>(&self.line, context, Request::Read { id: prior.id.clone() }).await?;
+                Ok($shown { echo: prior.echo.clone(), ..seen.into() })
             }
 
             async fn update(&self, context: &Context<Line>, prior: &Prior<Self>) -> Result<$shown> {
                 let request = Request::Update { id: prior.outputs.id.clone(), spec: self.spec() };
-                Ok(ask::<$shown>(&self.line, context, request).await?.into())
+                self.echoed(ask::<$shown>(&self.line, context, request).await?)
             }
 
             async fn delete(&self, context: &Context<Line>, prior: &$shown) -> Result<()> {

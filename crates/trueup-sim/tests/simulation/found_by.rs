@@ -41,5 +41,6 @@ pub(crate) fn found_by(planted: Mutation) -> Source {
         Mutation::RepeatUnseen => Source::Large(516),
         Mutation::RemakeStub => Source::Small(121),
         Mutation::CutInputs => Source::Large(15),
+        Mutation::RevealAnswers => Source::Row(0),
     }
 }

@@ -29,6 +29,14 @@ pub enum KeyError {
         /// What is wrong with it.
         why: String,
     },
+    /// It is there and cannot be had now: a key service does not answer, or does not let us use it. Nothing is lost.
+    #[error("the key in {looked} is out of reach: {why}")]
+    Unavailable {
+        /// Where it was looked for.
+        looked: String,
+        /// What is in the way.
+        why: String,
+    },
     /// The keyring does not say what it should.
     #[error("the keyring is damaged: {why}")]
     Keyring {

@@ -2,7 +2,7 @@
 //!
 //! The first key seals; those after it are older ones that may still have to open something. What is written names the
 //! kind of key that wraps, and what tells it from others, never where it is: that is for whoever opens it to know, and
-//! a store that could name a file or a command to run would be trusted too far.
+//! a store that could name a file, a command to run or a server to send credentials to would be trusted too far.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use zeroize::Zeroizing;
 use super::cipher::{KeyId, SealingKey};
 use super::error::KeyError;
 use super::place::parts_to_bytes;
-use super::source::{KeyKind, KeySources, Lock, LockForm};
+use super::source::{KeyKind, KeySources, Lock, LockForm, Wrapped};
 use crate::store::Scope;
 
-/// The newest format this program knows, which is the one it writes.
-const FORMAT: u64 = 1;
+/// The newest format this program knows. It writes the oldest one that can say what there is to say.
+const FORMAT: u64 = 2;
 
 /// The data keys of a scope as they are written.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct Keyring {
 struct WrappedKey {
     id: String,
     wrapped: String,
+    /// The name that a key service gave the key that wraps, for messages alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
 }
 
 /// The data keys of a scope, ready to seal and open.
@@ -61,7 +64,7 @@ impl Keyring {
 
     /// One without any key: what it had was given up.
     pub(super) fn empty() -> Keyring {
-        Keyring { version: FORMAT, wrapped_by: None, keys: Vec::new() }
+        Keyring { version: 1, wrapped_by: None, keys: Vec::new() }
     }
 
     /// As it is stored.
@@ -78,10 +81,11 @@ impl Keyring {
     pub(super) async fn of(keys: &Keys, lock: &Lock, scope: &Scope) -> Result<Keyring, KeyError> {
         let mut wrapped = Vec::new();
         for key in [&keys.active].into_iter().chain(keys.older.values()) {
-            let text = lock.wrap(&place(scope, key.id()), key.bytes()).await?;
-            wrapped.push(WrappedKey { id: key.id().to_string(), wrapped: text });
+            let Wrapped { text, by } = lock.wrap(scope, &place(scope, key.id()), key.bytes()).await?;
+            wrapped.push(WrappedKey { id: key.id().to_string(), wrapped: text, by });
         }
-        Ok(Keyring { version: FORMAT, wrapped_by: Some(lock.form().clone()), keys: wrapped })
+        let form = lock.form().clone();
+        Ok(Keyring { version: form.format(), wrapped_by: Some(form), keys: wrapped })
     }
 
     /// The keys in it; `None` if it is empty.
@@ -89,10 +93,11 @@ impl Keyring {
         let Some(form) = self.wrapped_by.as_ref().filter(|_| !self.keys.is_empty()) else { return Ok(None) };
         let lock = sources.find(form).await?;
         let mut keys = Vec::new();
-        for WrappedKey { id, wrapped } in &self.keys {
+        for WrappedKey { id, wrapped, by } in &self.keys {
             let id: KeyId =
                 id.parse().map_err(|()| KeyError::Keyring { why: format!("`{id}` is no id of a key") })?;
-            let key = SealingKey::new(lock.unwrap(&place(scope, id), wrapped).await?);
+            let wrapped = Wrapped { text: wrapped.clone(), by: by.clone() };
+            let key = SealingKey::new(lock.unwrap(scope, &place(scope, id), &wrapped).await?);
             if key.id() != id {
                 let (found, wanted) = (key.id().to_string(), id.to_string());
                 return Err(KeyError::Other { looked: lock.looked().to_owned(), found, wanted });

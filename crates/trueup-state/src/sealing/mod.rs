@@ -23,7 +23,9 @@ pub use envelope::{Envelope, EnvelopeError};
 pub use error::KeyError;
 pub use keyring::{Keyring, Keys};
 pub use rekeying::{Forgotten, Rekeyed, forget, rekey};
-pub use source::{KeyKind, KeySources, Variables};
+pub use source::{
+    KeyKind, KeyService, KeyServiceError, KeyServices, KeySources, ServiceKey, Variables, WrappedText,
+};
 pub use store::SealedStore;
 pub(crate) use work::is_resealed;
 pub use work::{Unopened, is_sealed_throughout, opened, outline};

@@ -2,7 +2,8 @@
 //!
 //! A change of keys is safe to interrupt anywhere. First the keyring gets the new key beside the old ones, then every
 //! record is sealed by the new one, then the journal from before is forgotten, and only when nothing is left that the old
-//! keys sealed do they go. Whoever runs it again goes on from wherever it stopped.
+//! keys sealed do they go. Whoever runs it again goes on from wherever it stopped, with the same keys at hand: by then the
+//! keyring may be wrapped by the old key or by the new one.
 
 use std::sync::Arc;
 
@@ -54,7 +55,10 @@ pub async fn rekey(
     let no_key = |error: KeyError| no_key(scope, error);
     let stored = store.keyring(scope).await?;
     let old = match &stored {
-        Some(text) => Keyring::parse(text).map_err(no_key)?.unlock(current, scope).await.map_err(no_key)?,
+        Some(text) => {
+            let keyring = Keyring::parse(text).map_err(no_key)?;
+            unlocked(&keyring, scope, current, next).await.map_err(no_key)?
+        }
         None => None,
     };
     let lock = next.choose().await.map_err(no_key)?;
@@ -78,6 +82,20 @@ pub async fn rekey(
     Ok(Rekeyed { records, old_keys_kept: !forgotten })
 }
 
+/// The keys in a keyring that the current key opens, or the next one, if a change of keys was cut off.
+async fn unlocked(
+    keyring: &Keyring,
+    scope: &Scope,
+    current: &KeySources,
+    next: &KeySources,
+) -> Result<Option<Keys>, KeyError> {
+    match keyring.unlock(current, scope).await {
+        // If neither opens it, the current one is what is missing.
+        Err(error) => keyring.unlock(next, scope).await.map_err(|_| error),
+        opened => opened,
+    }
+}
+
 /// Gives up the secrets that do not open: inputs count as changed, outputs as unknown, private bytes are gone
 /// (SECRET-4). Without a lease, only tells which.
 pub async fn forget(
@@ -89,7 +107,12 @@ pub async fn forget(
     let stored = store.keyring(scope).await?;
     let keys = match &stored {
         Some(text) => match Keyring::parse(text) {
-            Ok(keyring) => keyring.unlock(sources, scope).await.ok().flatten(),
+            Ok(keyring) => match keyring.unlock(sources, scope).await {
+                Ok(keys) => keys,
+                // A service that does not answer today may do so tomorrow.
+                Err(error @ KeyError::Unavailable { .. }) => return Err(no_key(scope, error)),
+                Err(_) => None,
+            },
             // What a newer program can open is not lost.
             Err(error @ KeyError::Format { .. }) => return Err(no_key(scope, error)),
             Err(_) => None,

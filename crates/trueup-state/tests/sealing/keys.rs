@@ -135,8 +135,8 @@ async fn the_first_keyring_counts() {
 
 #[test]
 fn a_newer_keyring_is_refused() {
-    let newer = Keyring::parse(r#"{"version":2,"something":"else"}"#);
-    assert_eq!(newer, Err(KeyError::Format { found: 2, known: 1 }));
+    let newer = Keyring::parse(r#"{"version":3,"something":"else"}"#);
+    assert_eq!(newer, Err(KeyError::Format { found: 3, known: 2 }));
     assert!(matches!(Keyring::parse("{}"), Err(KeyError::Keyring { .. })));
 }
 

@@ -6,4 +6,5 @@ mod envelope;
 mod keys;
 mod rekeying;
 mod seals;
+mod services;
 mod world;

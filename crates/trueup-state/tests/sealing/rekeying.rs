@@ -90,9 +90,10 @@ async fn a_change_of_keys_may_be_cut_off_anywhere() {
             // Whoever has both keys at hand reads it, whichever of them it is under now.
             let old = sealed(&inner).load(&scope()).await;
             let now = if old.is_ok() { sources() } else { next() };
-            assert_eq!(contents(with(&inner, now.clone()).load(&scope()).await.unwrap()), before);
+            assert_eq!(contents(with(&inner, now).load(&scope()).await.unwrap()), before);
             assert!(!held(&inner).await.contains(CANARY));
-            let finished = rekey(&inner, &scope(), &held_lease, &now, &next()).await.unwrap();
+            // The same command again, whichever that is.
+            let finished = rekey(&inner, &scope(), &held_lease, &sources(), &next()).await.unwrap();
             assert!(!finished.old_keys_kept);
             assert_eq!(contents(with(&inner, next()).load(&scope()).await.unwrap()), before);
             if done.is_ok() {
@@ -162,7 +163,7 @@ async fn what_a_newer_program_sealed_is_not_given_up() {
     let inner = memory();
     deploy(&sealed(&inner)).await;
     let keyring = inner.keyring(&scope()).await.unwrap().unwrap();
-    let newer = keyring.replace("\"version\":1", "\"version\":2");
+    let newer = keyring.replace("\"version\":1", "\"version\":3");
     inner.replace_keyring(&scope(), Some(&keyring), &newer).await.unwrap();
     let before = held(&inner).await;
     let held_lease = lease(&inner).await;
@@ -186,6 +187,19 @@ async fn resealing_changes_nothing_but_secrets() {
     other.meta.protect = true;
     let refused = transition(Some(record), &resealed(&other)).unwrap_err().to_string();
     assert!(refused.contains("more than secrets would change"), "{refused}");
+}
+
+/// Neither key opens it: the error is about the one that should.
+#[tokio::test]
+async fn a_change_of_keys_needs_one_of_them() {
+    let inner = memory();
+    deploy(&sealed(&inner)).await;
+    let before = held(&inner).await;
+    let held_lease = lease(&inner).await;
+    let none = KeySources { env: None, ..sources() };
+    let refused = rekey(&inner, &scope(), &held_lease, &none, &next()).await.unwrap_err().to_string();
+    assert!(refused.contains("no key in TRUEUP_KEY"), "{refused}");
+    assert_eq!(held(&inner).await, before);
 }
 
 #[tokio::test]

@@ -137,8 +137,8 @@ impl Fetch<'_> {
         (self.watch)(Progress::Unpacking { address, version });
         let place = self.place()?;
         let zip_hash = format!("zh:{digest}");
-        let (from, to) = (archive.to_owned(), place.clone());
-        let unpacked = self.blocking(move || archive::unpack(&from, &to)).await?;
+        let (from, to, limits) = (archive.to_owned(), place.clone(), self.settings.package_limits);
+        let unpacked = self.blocking(move || archive::unpack(&from, &to, limits)).await?;
         let own = [unpacked.hash.clone(), zip_hash.clone()];
         // What must not be used is not put where it would be found.
         let vouched = self.vouched(archive, &own, vouched)?;

@@ -147,7 +147,7 @@ impl Mirroring<'_> {
     /// The `h1:` of what is in an archive.
     fn checksum(&self, packed: &Path) -> Result<String, ProblemKind> {
         let place = self.settings.cache.as_ref().ok_or(ProblemKind::NoCache)?.join("unpacked");
-        let unpacked = archive::unpack(packed, &place);
+        let unpacked = archive::unpack(packed, &place, self.settings.package_limits);
         unpacked.map(|it| it.hash).map_err(|what| ProblemKind::Package { what, overridden: false })
     }
 }

@@ -39,6 +39,7 @@ pub(crate) struct Client<'a> {
     pub(super) services: BTreeMap<String, BTreeMap<String, String>>,
     clock: RuntimeClock,
     backoff: Duration,
+    package_bytes_max: u64,
     watch: Watch<'a>,
 }
 
@@ -49,7 +50,9 @@ impl<'a> Client<'a> {
         let http = http.map_err(|what| ProblemKind::Server { what, offline: false })?;
         let configuration = &settings.configuration;
         let (tokens, services) = (configuration.tokens.clone(), configuration.services.clone());
-        Ok(Client { http, tokens, services, clock: RuntimeClock::new(), backoff: settings.backoff, watch })
+        let package_bytes_max = settings.package_limits.packed_bytes_max;
+        let (clock, backoff) = (RuntimeClock::new(), settings.backoff);
+        Ok(Client { http, tokens, services, clock, backoff, package_bytes_max, watch })
     }
 
     /// The outcome of a request, which is sent again if it fails in passing.
@@ -127,13 +130,24 @@ impl<'a> Client<'a> {
         let mut response = self.send(url, None).await?;
         refuse_failure(url, &response)?;
         let total = response.content_length();
+        let too_large = || {
+            let what = format!("more than the {} bytes that a package may have", self.package_bytes_max);
+            Err(answered(url, what))
+        };
+        if total.is_some_and(|total| total > self.package_bytes_max) {
+            return too_large();
+        }
         let mut file = fs::File::create(path).map_err(disk)?;
         let (mut hasher, mut received) = (Sha256::new(), 0);
         meter(received, total);
         while let Some(chunk) = response.chunk().await.map_err(|error| broken_off(url, &error))? {
+            received += chunk.len() as u64;
+            // A server need not say how much it sends, nor keep to it.
+            if received > self.package_bytes_max {
+                return too_large();
+            }
             hasher.update(&chunk);
             file.write_all(&chunk).map_err(disk)?;
-            received += chunk.len() as u64;
             meter(received, total);
         }
         Ok(hash::hex(&hasher.finalize()))

@@ -2,11 +2,14 @@
 //!
 //! A registry tells which keys a publisher signs with, and the list of checksums must be signed by one of them, or by a
 //! signing subkey that is bound to it. As with Terraform, a key that has expired since still vouches for what it signed:
-//! releases outlive keys.
+//! releases outlive keys. A signature over MD5, SHA-1 or RIPEMD-160 vouches for nothing: whoever can have one text signed
+//! can have another. As with Terraform, subkeys may still be bound by one over SHA-1, since nobody else chooses what a
+//! publisher binds.
 
 use std::io::Cursor;
 
 use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey};
+use pgp::crypto::hash::HashAlgorithm;
 use pgp::types::KeyDetails;
 
 /// The largest key and signature that are looked at, in bytes.
@@ -25,9 +28,14 @@ pub(crate) fn verify(content: &[u8], signature: &[u8], armored_keys: &[String]) 
         false => DetachedSignature::from_bytes_many(Cursor::new(signature)),
     };
     let signatures = signatures.map_err(|error| format!("the signature cannot be read: {error}"))?;
-    let signatures: Vec<DetachedSignature> = signatures.filter_map(Result::ok).collect();
+    let mut signatures: Vec<DetachedSignature> = signatures.filter_map(Result::ok).collect();
     if signatures.is_empty() {
         return Err("what is said to be the signature is none".to_owned());
+    }
+    let weak = signatures.iter().find_map(|it| it.signature.hash_alg().filter(is_weak));
+    signatures.retain(|it| it.signature.hash_alg().is_some_and(|hash| !is_weak(&hash)));
+    if let (Some(weak), true) = (weak, signatures.is_empty()) {
+        return Err(format!("it is signed over {weak}, which can be forged"));
     }
     let mut refused = String::from("it is signed by none of the publisher's keys");
     for armored in armored_keys {
@@ -43,6 +51,11 @@ pub(crate) fn verify(content: &[u8], signature: &[u8], armored_keys: &[String]) 
         }
     }
     Err(refused)
+}
+
+/// Whether two texts with the same digest can be made. Such a digest vouches for neither.
+fn is_weak(hash: &HashAlgorithm) -> bool {
+    matches!(hash, HashAlgorithm::Md5 | HashAlgorithm::Sha1 | HashAlgorithm::Ripemd160)
 }
 
 /// The id of the part of a key that made a signature, if one did.
@@ -69,6 +82,29 @@ mod tests {
     const BY_SUBKEY: &[u8] = include_bytes!("../../tests/signatures/sums.subkey.asc");
     const KEY: &str = include_str!("../../tests/signatures/key.asc");
     const SUBKEY: &str = include_str!("../../tests/signatures/subkey.asc");
+
+    const RSA_KEY: &str = include_str!("../../tests/signatures/rsa.asc");
+    const BY_RSA_OVER_SHA256: &[u8] = include_bytes!("../../tests/signatures/sums.rsa-sha256.sig");
+    const BY_RSA_OVER_SHA1: &[u8] = include_bytes!("../../tests/signatures/sums.rsa-sha1.sig");
+    const BY_RSA_OVER_MD5: &[u8] = include_bytes!("../../tests/signatures/sums.rsa-md5.sig");
+    const BY_RSA_OVER_RIPEMD160: &[u8] = include_bytes!("../../tests/signatures/sums.rsa-ripemd160.sig");
+
+    /// A digest for which two texts can be made vouches for neither, however good the key.
+    #[test]
+    fn signatures_over_weak_digests_are_refused() {
+        assert!(check(SUMS, BY_RSA_OVER_SHA256, &[RSA_KEY]).is_ok());
+        let rows =
+            [(BY_RSA_OVER_SHA1, "SHA1"), (BY_RSA_OVER_MD5, "MD5"), (BY_RSA_OVER_RIPEMD160, "RIPEMD160")];
+        for (signature, digest) in rows {
+            let (key, _) = SignedPublicKey::from_armor_single(Cursor::new(RSA_KEY.as_bytes())).unwrap();
+            let made = DetachedSignature::from_bytes(Cursor::new(signature)).unwrap();
+            assert!(signer(&key, &made, SUMS).is_some(), "{digest}: the signature itself is right");
+            let told = check(SUMS, signature, &[RSA_KEY]).expect_err(digest);
+            assert_eq!(told, format!("it is signed over {digest}, which can be forged"));
+            let both = [signature, BY_RSA_OVER_SHA256].concat();
+            assert!(check(SUMS, &both, &[RSA_KEY]).is_ok(), "another signature over a strong one counts");
+        }
+    }
 
     fn check(content: &[u8], signature: &[u8], keys: &[&str]) -> Result<String, String> {
         verify(content, signature, &keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>())

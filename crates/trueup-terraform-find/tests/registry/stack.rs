@@ -41,6 +41,7 @@ impl Stack {
             trusted: Some(server.certificate.clone()),
             proxies: Default::default(),
             backoff: std::time::Duration::from_millis(1),
+            package_limits: Default::default(),
             warnings: Vec::new(),
         };
         Stack {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use trueup_terraform_find::InstallOptions;
+use trueup_terraform_find::{InstallOptions, PackageLimits};
 
 use crate::publish::{Publisher, body, path, publish};
 use crate::server::{Answer, Server};
@@ -11,11 +11,16 @@ use crate::stack::Stack;
 
 /// Installs from a registry with something wrong with it, and checks what is told.
 fn check(spoil: impl FnOnce(&Server, &Publisher), expected: &[&str]) {
+    check_within(PackageLimits::default(), spoil, expected);
+}
+
+fn check_within(limits: PackageLimits, spoil: impl FnOnce(&Server, &Publisher), expected: &[&str]) {
     let server = Server::start();
     let publisher = Publisher::new();
     publish(&server, &publisher, &["1.0.0"]);
     spoil(&server, &publisher);
     let mut stack = Stack::of_registry(&server);
+    stack.settings.package_limits = limits;
     stack.require("");
     let told = stack.told(InstallOptions::default());
     for expected in expected.iter().chain(&[&*format!("provider {}/acme/widgets: ", server.host)]) {
@@ -25,6 +30,9 @@ fn check(spoil: impl FnOnce(&Server, &Publisher), expected: &[&str]) {
     let left = trueup_terraform_find::Version::new(1, 0, 0);
     let place = stack.cache().join(&server.host).join("acme/widgets").join(left.to_string());
     assert!(!place.exists() || fs::read_dir(&place).unwrap().count() == 0, "a package was kept: {told}");
+    let fetched = fs::read_dir(stack.cache()).into_iter().flatten().flatten();
+    let left: Vec<_> = fetched.filter(|it| it.file_name().to_string_lossy().starts_with('.')).collect();
+    assert!(left.is_empty(), "half a package was left: {left:?}");
 }
 
 #[test]
@@ -108,6 +116,21 @@ fn what_is_not_signed_by_its_publisher_is_refused() {
         |server, _| server.change(&sums, |sums| Answer::Body([sums, b"more".to_vec()].concat())),
         &[invalid, "do not use it"],
     );
+}
+
+/// BOUND-4
+#[test]
+fn a_package_beyond_the_limits_is_refused() {
+    let package = path("1.0.0", "package.zip");
+    let limits = PackageLimits::default();
+    let packed = PackageLimits { packed_bytes_max: 100, ..limits };
+    let too_large = "more than the 100 bytes that a package may have";
+    check_within(packed, |_, _| {}, &["package.zip answers", too_large]);
+    check_within(packed, |server, _| server.change(&package, Answer::Unmeasured), &[too_large]);
+    let unpacked = PackageLimits { unpacked_bytes_max: 100, ..limits };
+    check_within(unpacked, |_, _| {}, &["the archive holds more than the 100 bytes that a package may have"]);
+    let files = PackageLimits { files_max: 1, ..limits };
+    check_within(files, |_, _| {}, &["the archive holds more than 1 files"]);
 }
 
 fn other_answer(server: &Server, path: &str) -> Answer {

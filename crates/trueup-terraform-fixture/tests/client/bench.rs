@@ -50,6 +50,7 @@ impl Fixture {
             launch: Launch::new(self.program(), environment()),
             cache,
             pool,
+            secrets: Default::default(),
         })
     }
 }

@@ -107,5 +107,6 @@ fn context() -> CallContext {
         progress: Arc::new(|_| {}),
         warnings: Arc::new(|_| {}),
         name_rules: NameRules::default(),
+        secrets: Default::default(),
     }
 }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::sync::{oneshot, watch};
 use tokio_util::io::StreamReader;
-use trueup_provider::KnownSecrets;
+use trueup_core::KnownSecrets;
 
 use crate::grpc::Channel;
 use crate::host::ENDED;
@@ -47,12 +47,12 @@ impl PluginLog {
     }
 
     fn debug(&self, line: &str) {
-        tracing::debug!(target: "plugin", provider = self.name, "{}", self.secrets.concealed(line));
+        tracing::debug!(target: "plugin", provider = self.name, "{}", self.secrets.scrubbed(line));
     }
 
     fn at(&self, level: &str, message: &str) {
         let name = &self.name;
-        let message = || self.secrets.concealed(message);
+        let message = || self.secrets.scrubbed(message);
         match level {
             "error" => tracing::error!(target: "plugin", provider = name, "{}", message()),
             "warn" => tracing::warn!(target: "plugin", provider = name, "{}", message()),
@@ -209,5 +209,5 @@ fn log_line(log: &PluginLog, line: &str, last: &Mutex<VecDeque<String>>) {
         last.pop_front();
     }
     // They are quoted to whoever calls when the plugin ends, and may be about another call.
-    last.push_back(log.secrets.concealed(line.trim_end()).into_owned());
+    last.push_back(log.secrets.scrubbed(line.trim_end()).into_owned());
 }

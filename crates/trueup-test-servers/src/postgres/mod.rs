@@ -227,6 +227,11 @@ impl Postgres {
         output(&mut psql)
     }
 
+    /// A client program of the same version, such as `pg_dump`, as the user who runs the test.
+    pub fn client(&self, name: &str) -> Command {
+        Command::new(self.installation.programs.join(name))
+    }
+
     /// Writes a file in the server's folder, as the server's user and for that user alone.
     pub fn write(&self, name: &str, content: &str) -> io::Result<PathBuf> {
         let path = self.folder.join(name);

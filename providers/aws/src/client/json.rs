@@ -1,4 +1,5 @@
-//! AWS JSON: each operation is a `POST` of a document, named by a header. DynamoDB, SQS and CloudWatch Logs speak it.
+//! AWS JSON: each operation is a `POST` of a document, named by a header. DynamoDB, SQS, KMS and CloudWatch
+//! Logs speak it.
 //!
 //! Fields that are `null` count as absent, in requests as in answers, so answers are structs with defaults.
 
@@ -27,6 +28,8 @@ pub(crate) struct JsonDialect {
 impl JsonDialect {
     pub(crate) const DYNAMODB: Self =
         JsonDialect { version: "1.0", target: "DynamoDB_20120810", keeps_query_codes: false };
+    pub(crate) const KMS: Self =
+        JsonDialect { version: "1.1", target: "TrentService", keeps_query_codes: false };
     pub(crate) const LOGS: Self =
         JsonDialect { version: "1.1", target: "Logs_20140328", keeps_query_codes: false };
     pub(crate) const SQS: Self = JsonDialect { version: "1.0", target: "AmazonSQS", keeps_query_codes: true };

@@ -6,6 +6,7 @@ pub(crate) enum Service {
     ApiGateway,
     DynamoDb,
     Iam,
+    Kms,
     Lambda,
     Logs,
     S3,
@@ -15,10 +16,11 @@ pub(crate) enum Service {
 
 impl Service {
     #[cfg(test)]
-    pub(super) const ALL: [Service; 8] = [
+    pub(super) const ALL: [Service; 9] = [
         Service::ApiGateway,
         Service::DynamoDb,
         Service::Iam,
+        Service::Kms,
         Service::Lambda,
         Service::Logs,
         Service::S3,
@@ -32,6 +34,7 @@ impl Service {
             Service::ApiGateway => "ApiGatewayV2",
             Service::DynamoDb => "DynamoDB",
             Service::Iam => "IAM",
+            Service::Kms => "KMS",
             Service::Lambda => "Lambda",
             Service::Logs => "CloudWatch Logs",
             Service::S3 => "S3",
@@ -46,6 +49,7 @@ impl Service {
             Service::ApiGateway => "apigateway",
             Service::DynamoDb => "dynamodb",
             Service::Iam => "iam",
+            Service::Kms => "kms",
             Service::Lambda => "lambda",
             Service::Logs => "logs",
             Service::S3 => "s3",

@@ -11,7 +11,6 @@ use trueup_provider::{Binding, Context, Error, Result};
 
 use super::process::{Finished, OUTPUT_BYTES_MAX, Process, Stopped};
 use super::{Exec, ExecOutput};
-use crate::masking::Masking;
 use crate::outcome::{Outcome, declared};
 use crate::plain_json::plain_json;
 use crate::purpose::Purpose;
@@ -55,7 +54,6 @@ impl Exec {
         context: &Context<Surroundings>,
         before: Before<'_>,
     ) -> Result<Option<Value>> {
-        let masking = self.masking(context, before);
         let process = self.process(purpose, arguments, context, before)?;
         let guard = context.config().command_guard();
         if let Some(guard) = guard {
@@ -68,11 +66,11 @@ impl Exec {
             stopped_error(purpose, arguments, &stopped, timeout)
         })?;
         if !finished.status.success() {
-            let error = self.refused(purpose, &finished, &masking);
+            let error = self.refused(purpose, &finished, context);
             // What was made so far is worth keeping only if there is a way to finish it. A stub always has one.
             let resumable =
                 purpose == Purpose::Precreate || purpose == Purpose::Create && self.update.is_some();
-            return Err(match self.answer(purpose, &finished.output, &masking) {
+            return Err(match self.answer(purpose, &finished.output) {
                 Ok(Some(result)) if resumable => error.with_partial(&self.output(context, result)),
                 _ => error,
             });
@@ -80,7 +78,7 @@ impl Exec {
         if purpose == Purpose::Delete {
             return Ok(None);
         }
-        self.answer(purpose, &finished.output, &masking)
+        self.answer(purpose, &finished.output)
     }
 
     /// The program to run, with all it is told.
@@ -142,7 +140,7 @@ impl Exec {
     }
 
     /// What a program's output says.
-    fn answer(&self, purpose: Purpose, output: &[u8], masking: &Masking) -> Result<Option<Value>> {
+    fn answer(&self, purpose: Purpose, output: &[u8]) -> Result<Option<Value>> {
         let Ok(text) = std::str::from_utf8(output) else {
             return Err(unclear(purpose, format!("what {purpose} printed is not valid UTF-8")));
         };
@@ -161,15 +159,14 @@ impl Exec {
         };
         let secret = |name: &str| self.secret_results.iter().flatten().any(|own| own == name);
         Ok(Some(Value::object(
-            entries.iter().map(|(name, value)| {
-                (name.clone(), masking.mark(value.clone()).into_secret_if(secret(name)))
-            }),
+            entries.iter().map(|(name, value)| (name.clone(), value.clone().into_secret_if(secret(name)))),
         )))
     }
 
     /// The error of a program that ended with something other than success.
-    fn refused(&self, purpose: Purpose, finished: &Finished, masking: &Masking) -> Error {
-        let said = masking.apply(String::from_utf8_lossy(&finished.messages).trim());
+    fn refused(&self, purpose: Purpose, finished: &Finished, context: &Context<Surroundings>) -> Error {
+        // Before it is cut: half a secret is not recognised.
+        let said = context.scrubbed(String::from_utf8_lossy(&finished.messages).trim());
         let surplus = said.chars().count().saturating_sub(SHOWN_CHARS_MAX);
         let said = match surplus {
             0 => said,
@@ -201,20 +198,6 @@ impl Exec {
             ..FOREIGN_MIN => Outcome::Failed,
             _ => Outcome::Unknown,
         })
-    }
-
-    /// What must not be told.
-    fn masking(&self, context: &Context<Surroundings>, before: Before<'_>) -> Masking {
-        let result = before.output.map(|output| &output.result);
-        let configured = Some(context.config_value());
-        let values = [self.input.as_ref(), self.triggers.as_ref(), result, before.input, configured];
-        let bound = before.bindings.iter().map(|binding| &binding.payload);
-        let commands = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
-        let others = [self.lookup.as_ref(), self.precreate.as_ref()];
-        let arguments = commands.into_iter().chain(others).flatten().flatten();
-        let environment = self.environment.values();
-        let texts = arguments.chain(environment).filter(|text| text.is_secret()).map(Marked::expose);
-        Masking::of(values.into_iter().flatten().chain(bound)).and(texts.map(String::as_str))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a file is to hold, from whichever input says so.
 
 use std::fs;
-use std::io::{Cursor, Read};
-use std::path::PathBuf;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -51,9 +51,7 @@ impl<'a> Content<'a> {
         Ok(match self {
             Content::Text(text) => Box::new(Cursor::new(text.expose().as_bytes())),
             Content::Bytes(bytes, _) => Box::new(Cursor::new(bytes)),
-            Content::Source(path) => Box::new(
-                fs::File::open(path).map_err(|error| failed("read the source", path, &error).at("source"))?,
-            ),
+            Content::Source(path) => Box::new(open_regular(path)?),
         })
     }
 
@@ -64,6 +62,18 @@ impl<'a> Content<'a> {
             Content::Text(_) | Content::Bytes(..) => error.into(),
         })
     }
+}
+
+/// Opens a source. To open a pipe may wait for ever, and to read a device may never end.
+fn open_regular(path: &Path) -> Result<fs::File> {
+    let told = |error: &io::Error| failed("read the source", path, error).at("source");
+    let found = fs::metadata(path).map_err(|error| told(&error))?;
+    let what = match (found.is_file(), found.is_dir()) {
+        (true, _) => return fs::File::open(path).map_err(|error| told(&error)),
+        (false, true) => "a directory",
+        (false, false) => "a socket, pipe or device",
+    };
+    Err(Error::invalid(format!("`{}` is {what}, not a file", path.display())).at("source"))
 }
 
 /// Bytes that were found as the inputs that would write them: text where they are text.

@@ -10,9 +10,8 @@ use trueup_provider::{Binding, Context, Converge, Error, Recovery, Result};
 use super::client::new_client;
 use super::send::Answer;
 use super::status::Judgement;
-use super::template::{Variables, encoded};
+use super::template::Variables;
 use super::{Http, HttpOutput, Request, pointer};
-use crate::masking::Masking;
 use crate::purpose::Purpose;
 use crate::surroundings::Surroundings;
 
@@ -66,8 +65,7 @@ impl Http {
         let timeout = Duration::try_from_secs_f64(self.timeout)
             .map_err(|_| Error::invalid("this is no number of seconds").at("timeout"))?;
         let outgoing = request.outgoing(method_for(purpose), &self.headers, &variables, timeout)?;
-        let masking = self.masking(known);
-        let title = masking.apply(&outgoing.title());
+        let title = context.scrubbed(&outgoing.title());
         let judgement = Judgement {
             purpose,
             outcomes: self.outcomes.as_ref(),
@@ -80,7 +78,7 @@ impl Http {
         let answer = outgoing.send(&client, context).await.map_err(|none| judgement.unanswered(none))?;
         match answer.status {
             200..=299 => Ok(answer),
-            _ => Err(judgement.refused(&answer, &masking.apply(&String::from_utf8_lossy(&answer.body)))),
+            _ => Err(judgement.refused(&answer, &context.scrubbed(&String::from_utf8_lossy(&answer.body)))),
         }
     }
 
@@ -92,7 +90,7 @@ impl Http {
         answer: &Answer,
         known: Known<'_>,
     ) -> Result<HttpOutput> {
-        let mut response = self.masking(known).mark(answer.value());
+        let mut response = answer.value();
         let known = known.output;
         if let Some(place) = &request.pointer {
             response = pointer::at(&response, &steps(place, "pointer")?).unwrap_or(Value::NULL);
@@ -129,20 +127,6 @@ impl Http {
         let message = format!("the answer to {purpose} has no id at `{}`", self.id);
         Err(Error::indeterminate(message).at("id").hint("say with `id` where it stands"))
     }
-
-    /// What must not be told.
-    fn masking(&self, known: Known<'_>) -> Masking {
-        let requests = [Some(&self.create), self.read.as_ref(), self.update.as_ref(), self.delete.as_ref()];
-        let requests = requests.into_iter().chain([self.lookup.as_ref(), self.precreate.as_ref()]).flatten();
-        let secrets: Vec<String> = requests.flat_map(Request::secrets).collect();
-        let headers = self.headers.values().filter(|value| value.is_secret()).map(Marked::expose);
-        let response = known.output.map(|known| &known.response);
-        let filled_in = || response.into_iter().chain(known.bindings.iter().map(|binding| &binding.payload));
-        // In a URL they stand encoded.
-        let told = filled_in().flat_map(Value::secret_texts).map(encoded);
-        let told: Vec<String> = told.chain(secrets.iter().map(|secret| encoded(secret))).collect();
-        Masking::of(filled_in()).and(secrets.iter().chain(headers).chain(&told).map(String::as_str))
-    }
 }
 
 /// Asks a web address, without any resource behind it.
@@ -157,10 +141,7 @@ pub(crate) async fn get(
 ) -> Result<Answer> {
     let variables = Variables { fixed: Vec::new(), response: None, bindings: Vec::new() };
     let outgoing = request.outgoing(method, headers, &variables, timeout)?;
-    let secrets = request.secrets();
-    let secret_headers = headers.values().filter(|value| value.is_secret()).map(Marked::expose);
-    let masking = Masking::default().and(secrets.iter().chain(secret_headers).map(String::as_str));
-    let title = masking.apply(&outgoing.title());
+    let title = context.scrubbed(&outgoing.title());
     // What is only read may be asked again, whatever its method.
     let judgement = Judgement {
         purpose: Purpose::Read,
@@ -174,7 +155,7 @@ pub(crate) async fn get(
     let answer = outgoing.send(&client, context).await.map_err(|none| judgement.unanswered(none))?;
     match accepted(answer.status) {
         true => Ok(answer),
-        false => Err(judgement.refused(&answer, &masking.apply(&String::from_utf8_lossy(&answer.body)))),
+        false => Err(judgement.refused(&answer, &context.scrubbed(&String::from_utf8_lossy(&answer.body)))),
     }
 }
 

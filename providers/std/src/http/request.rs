@@ -59,15 +59,6 @@ impl Request {
         matches!(method, "PUT" | "DELETE" | "GET" | "HEAD")
     }
 
-    /// The secrets in it.
-    pub(super) fn secrets(&self) -> Vec<String> {
-        let texts = [Some(&self.url), self.body_text.as_ref()].into_iter().flatten();
-        let marked = texts.chain(self.headers.iter().flatten().map(|(_, value)| value));
-        let marked = marked.filter(|text| text.is_secret()).map(|text| text.expose().clone());
-        let body = self.body.iter().flat_map(Value::secret_texts).map(ToOwned::to_owned);
-        marked.chain(body).collect()
-    }
-
     /// What is sent.
     pub(super) fn outgoing(
         &self,

@@ -47,9 +47,7 @@ pub(super) async fn run(session: &Session<'_>, args: &LockArgs) -> CommandResult
     };
     if args.json.json {
         let providers: Vec<Json> = locked.iter().map(locked_json).collect();
-        session
-            .ui
-            .data(&json!({ "version": 1, "kind": "providers-lock", "providers": providers }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "providers-lock", "providers": providers }));
         return Ok(Exit::Done);
     }
     for LockedFor { address, version, added } in &locked {

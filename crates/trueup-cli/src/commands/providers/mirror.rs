@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
 use crate::terraform::{shown, wrong};
+use crate::ui::shown_path;
 
 /// Put the packages of the providers into a folder, to install from where there is no network
 ///
@@ -40,15 +41,13 @@ pub(super) async fn run(session: &Session<'_>, args: &MirrorArgs) -> CommandResu
     };
     if args.json.json {
         let packages: Vec<Json> = mirrored.iter().map(mirrored_json).collect();
-        session
-            .ui
-            .data(&json!({ "version": 1, "kind": "providers-mirror", "packages": packages }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "providers-mirror", "packages": packages }));
         return Ok(Exit::Done);
     }
     for Mirrored { address, version, platform, .. } in &mirrored {
         session.ui.note(&format!("{} {version}  {platform}", address.name()));
     }
-    session.ui.note(&format!("\nThe mirror is {}.", folder.display()));
+    session.ui.note(&format!("\nThe mirror is {}.", shown_path(&folder)));
     Ok(Exit::Done)
 }
 

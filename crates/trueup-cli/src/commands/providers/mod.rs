@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
-use trueup_core::{Diagnostic, SourceMap};
+use trueup_core::{Diagnostic, SourceMap, escape_line};
 use trueup_provider::{ProviderAddress, Registry};
 use trueup_terraform_find::{Found, Platform, Problem, Requirement, Settings, VersionConstraints, find};
 
@@ -99,7 +99,7 @@ fn show(session: &Session<'_>, args: &ProvidersArgs) -> CommandResult {
     let needed = needed(&required, &settings);
     let builtin = builtin(&loaded, &registry);
     match args.json.json {
-        true => session.ui.data(&told_json(&needed, &builtin, &loaded.sources).to_string()),
+        true => session.ui.json(&told_json(&needed, &builtin, &loaded.sources)),
         false => tell(session, &needed, &builtin, &loaded.sources),
     }
     Ok(Exit::Done)
@@ -154,7 +154,8 @@ fn tell(session: &Session<'_>, needed: &[Needed], builtin: &[String], sources: &
         session.ui.data(&line.render(look));
         for requirement in &one.requirements {
             let demand = demand(requirement);
-            session.ui.data(&format!("  {}  {demand}", place(requirement, sources).unwrap_or_default()));
+            let place = place(requirement, sources).unwrap_or_default();
+            session.ui.data(&format!("  {}  {demand}", escape_line(&place)));
         }
     }
     let missing = needed.iter().filter_map(|one| one.found.as_ref().err());

@@ -36,9 +36,7 @@ pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &Chang
     if args.json.json {
         let steps: Vec<_> =
             done.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();
-        session.ui.data(
-            &json!({ "version": 1, "kind": "change", "change": change.name(), "steps": steps }).to_string(),
-        );
+        session.ui.json(&json!({ "version": 1, "kind": "change", "change": change.name(), "steps": steps }));
     } else {
         session.ui.note(&format!("Done: {} change{}", done.len(), if done.len() == 1 { "" } else { "s" }));
     }

@@ -12,6 +12,8 @@ use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
+use crate::ui::shown_path;
+use crate::whole_file::{self, Readers};
 use crate::workplace::{Access, Workplace};
 
 /// The version of the form. Older ones are read as well.
@@ -81,27 +83,15 @@ pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResu
     let text =
         text.map_err(|error| CommandError::plain(format!("cannot write the state as JSON: {error}")))?;
     match &args.to {
-        None => session.ui.data(&text),
+        None => session.ui.json(&text),
         Some(path) => {
             let path = session.folder.join(path);
-            write_private(&path, &text).map_err(|error| CommandError::file("write", &path, &error))?;
+            let written = whole_file::create(&path, format!("{text}\n").as_bytes(), Readers::Owner);
+            written.map_err(|error| CommandError::file("write", &path, &error))?;
             let secrets =
                 if args.show_secrets { "secrets stand in it as they are" } else { "secrets are sealed" };
-            session.ui.note(&format!("{count} records written to {}; {secrets}", path.display()));
+            session.ui.note(&format!("{count} records written to {}; {secrets}", shown_path(&path)));
         }
     }
     Ok(Exit::Done)
-}
-
-/// A new file, for its owner alone.
-pub(in crate::commands) fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.write_all(b"\n")?;
-    file.sync_all()
 }

@@ -53,7 +53,7 @@ pub(super) async fn list(session: &Session<'_>, args: &ListArgs) -> CommandResul
             .iter()
             .map(|record| json!({ "address": record.address, "type": record.address.type_name(), "status": status(record) }))
             .collect();
-        session.ui.data(&json!({ "version": 1, "kind": "list", "records": listed }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "list", "records": listed }));
         return Ok(Exit::Done);
     }
     if records.is_empty() {
@@ -99,7 +99,7 @@ pub(super) async fn show(session: &Session<'_>, args: &ShowArgs) -> CommandResul
         session.ui.data(&format!("  journal: {}", steps.join(", ")));
     }
     if args.json.json {
-        session.ui.data(&json!({ "version": 1, "kind": "records", "records": listed }).to_string());
+        session.ui.json(&json!({ "version": 1, "kind": "records", "records": listed }));
     }
     Ok(Exit::Done)
 }

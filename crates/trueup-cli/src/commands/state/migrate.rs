@@ -90,7 +90,7 @@ pub(super) async fn run(session: &Session<'_>, args: &MigrateArgs) -> CommandRes
         let told = json!({
             "version": 1, "kind": "migrated", "from": route.old, "to": route.new, "stages": stages,
         });
-        session.ui.data(&told.to_string());
+        session.ui.json(&told);
         return Ok(Exit::Done);
     }
     tell_next(&workplace, args, &route, &scopes).await

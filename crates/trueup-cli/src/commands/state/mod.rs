@@ -9,7 +9,6 @@ mod migrate;
 mod rekey;
 
 #[cfg(feature = "terraform")]
-pub(super) use export::write_private;
 #[cfg(feature = "terraform")]
 pub(super) use lease::take_lease;
 

@@ -16,13 +16,13 @@ use crate::workplace::{Access, Workplace};
 /// Seal all secrets by a new key, or give up those whose key is lost
 ///
 /// The data key is always new. What wraps it stays unless it is named anew: by --to, or by TRUEUP_NEW_KEY_FILE,
-/// TRUEUP_NEW_PASSPHRASE, TRUEUP_NEW_KEY or TRUEUP_NEW_KEY_COMMAND.
+/// TRUEUP_NEW_PASSPHRASE, TRUEUP_NEW_KEY, TRUEUP_NEW_KEY_COMMAND, TRUEUP_NEW_KEY_KMS or TRUEUP_NEW_KEY_VAULT.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  trueup state rekey\n  trueup state rekey --to passphrase\n  trueup state rekey --forget"
 )]
 pub(super) struct RekeyArgs {
-    /// The kind of key from now on: file, passphrase, env or command
+    /// The kind of key from now on: file, passphrase, env, command, kms or vault
     #[arg(long, value_name = "KIND")]
     to: Option<KeyKind>,
     /// Give up the secrets that do not open: inputs count as changed, outputs as unknown
@@ -57,7 +57,7 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -
     session.ask_for_keyring(keyring.as_deref(), &mut current)?;
     let kind = keyring.as_deref().and_then(|text| Keyring::parse(text).ok()).and_then(|it| it.kind());
     let chosen = args.to.or(kind).unwrap_or(current.chosen);
-    let mut next = settings::new_key(&session.environment, &current, chosen);
+    let mut next = settings::new_key(&session.key_service_setup(), &current, chosen);
     if args.to == Some(KeyKind::Passphrase) && next.variables.passphrase == current.variables.passphrase {
         // A new one is wanted: the one that opens is no answer, unless there is nobody to ask.
         next.passphrase = next.passphrase.filter(|_| !session.ui.is_interactive());
@@ -77,7 +77,7 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -
             "version": 1, "kind": "rekeyed", "key": chosen.name(),
             "records": done.records, "old_keys_kept": done.old_keys_kept,
         });
-        session.ui.data(&told.to_string());
+        session.ui.json(&told);
         return Ok(Exit::Done);
     }
     let kept = if done.old_keys_kept { "; the old keys stay for the journal" } else { "" };
@@ -106,7 +106,7 @@ async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) 
     store.release(&scope, &lease).await?;
     let done = done?;
     if args.json.json {
-        session.ui.data(&as_json(&done, &scope).to_string());
+        session.ui.json(&as_json(&done, &scope));
     } else {
         session.ui.note(&format!(
             "They are given up; the next `{} deploy` sets what the program says.",

@@ -1,9 +1,9 @@
 //! A plan in Markdown, for the pull request that it belongs to: what happens to each resource, its fields folded away.
 //!
-//! What stands in a plan is text from anywhere: it is fenced, so that none of it counts as Markdown. Comments have a
-//! largest size, so what would be too much is counted instead.
+//! What stands in a plan is text from anywhere: it is fenced or escaped, so that none of it counts as Markdown, as a tag or
+//! as a mention of someone (OUTPUT-3). Comments have a largest size, so what would be too much is counted instead.
 
-use trueup_core::{Address, Diagnostic};
+use trueup_core::{Address, Diagnostic, escape_line};
 use trueup_engine::{Plan, PlannedAction};
 
 use super::fields::{fields, output_fields};
@@ -20,8 +20,8 @@ const RESOURCE_BYTES_MAX: usize = 8_000;
 pub(crate) fn plan_markdown(plan: &Plan) -> String {
     let look = Look { colour: false, unicode: true, columns: 100 };
     let view = PlanView { look, shown: Shown::Changes };
-    let mut text =
-        format!("### `{}` · stage `{}`\n\n**{}**\n", plan.scope.stack, plan.scope.stage, plan.summary());
+    let (stack, stage) = (code_span(&plan.scope.stack), code_span(&plan.scope.stage));
+    let mut text = format!("### {stack} · stage {stage}\n\n**{}**\n", plan.summary());
     let (unchanged, mut changed): (Vec<_>, Vec<_>) = plan.actions.iter().partition(|it| is_unchanged(it));
     sort_by_address(&mut changed, |it| &it.address);
     let mut blocks: Vec<String> = plan.warnings.iter().map(warning).collect();
@@ -84,26 +84,70 @@ fn longest_run(text: &str) -> usize {
 }
 
 fn warning(told: &Diagnostic) -> String {
-    format!("\n> ⚠ {}\n", escaped(&told.summary).replace('\n', " "))
+    let words: Vec<&str> = told.summary.split_whitespace().collect();
+    format!("\n> ⚠ {}\n", escaped(&words.join(" ")))
 }
 
 fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 
-/// Text in which nothing is a tag or emphasis.
+/// Text as code, with more backticks around it than in it.
+fn code_span(text: &str) -> String {
+    let text = escape_line(text);
+    let fence = "`".repeat(longest_run(&text) + 1);
+    // A space keeps a backtick at either end apart, and is not shown.
+    let apart = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{apart}{text}{apart}{fence}")
+}
+
+/// Text on one line in which nothing is a tag, emphasis, a link or a mention.
 fn escaped(text: &str) -> String {
+    let text = escape_line(text);
     let mut safe = String::with_capacity(text.len());
-    for char in text.chars() {
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        // Within a word an underscore is nothing else.
+        let within = before.is_alphanumeric() && chars.peek().is_some_and(|after| after.is_alphanumeric());
         match char {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
-            '*' | '`' | '[' | ']' | '|' | '\\' | '@' | '#' => {
+            // Code hosts look for names and numbers in the text that comes out: a comment parts them from their sign.
+            '@' | '#' => safe += &format!("&#{};<!-- -->", u32::from(char)),
+            '_' if within => safe.push(char),
+            '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '~' | '!' | '$' => {
                 safe += &format!("&#{};", u32::from(char));
             }
             other => safe.push(other),
         }
+        before = char;
     }
     safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// OUTPUT-3.
+    #[test]
+    fn nothing_quoted_is_markup() {
+        let cases = [
+            ("std_file.a", "std_file.a"),
+            ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
+            ("**a** `b` [c](d) |e|", "&#42;&#42;a&#42;&#42; &#96;b&#96; &#91;c&#93;(d) &#124;e&#124;"),
+            ("_a_ ~b~ ![c] $d$", "&#95;a&#95; &#126;b&#126; &#33;&#91;c&#93; &#36;d&#36;"),
+            ("@someone #1", "&#64;<!-- -->someone &#35;<!-- -->1"),
+            ("a\n# b\u{202e}", "a&#92;n&#35;<!-- --> b&#92;u{202e}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(escaped(text), expected, "{text:?}");
+        }
+        assert_eq!(code_span("site"), "`site`");
+        assert_eq!(code_span("`a``"), "``` `a`` ```");
+        assert_eq!(code_span("a\n\n<b>"), "`a\\n\\n<b>`");
+        assert!(warning(&Diagnostic::warning("a\n\n```\n<b>")).ends_with("a &#96;&#96;&#96; &lt;b&gt;\n"));
+    }
 }

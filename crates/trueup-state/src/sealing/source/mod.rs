@@ -6,9 +6,11 @@
 mod command;
 mod file;
 mod passphrase;
+mod service;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use trueup_core::Secret;
@@ -16,7 +18,9 @@ use trueup_core::Secret;
 use super::cipher::{KeyBytes, KeyId, SealingKey, random_bytes};
 use super::error::KeyError;
 use super::keyring::{key_of_text, key_to_text};
+use crate::store::Scope;
 use passphrase::Derivation;
+pub use service::{KeyService, KeyServiceError, KeyServices, ServiceKey, WrappedText};
 
 /// The kinds of keys.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
@@ -31,11 +35,16 @@ pub enum KeyKind {
     Env,
     /// Kept by a service that a command asks.
     Command,
+    /// In AWS KMS.
+    Kms,
+    /// In the transit engine of Vault or OpenBao.
+    Vault,
 }
 
 impl KeyKind {
     /// All of them.
-    pub const ALL: [KeyKind; 4] = [KeyKind::File, KeyKind::Passphrase, KeyKind::Env, KeyKind::Command];
+    pub const ALL: [KeyKind; 6] =
+        [KeyKind::File, KeyKind::Passphrase, KeyKind::Env, KeyKind::Command, KeyKind::Kms, KeyKind::Vault];
 
     /// Its name in settings.
     pub fn name(self) -> &'static str {
@@ -44,6 +53,8 @@ impl KeyKind {
             KeyKind::Passphrase => "passphrase",
             KeyKind::Env => "env",
             KeyKind::Command => "command",
+            KeyKind::Kms => "kms",
+            KeyKind::Vault => "vault",
         }
     }
 }
@@ -59,7 +70,9 @@ impl std::str::FromStr for KeyKind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = KeyKind::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| format!("`{text}` is no kind of key: use file, passphrase, env or command"))
+        found.ok_or_else(|| {
+            format!("`{text}` is no kind of key: use file, passphrase, env, command, kms or vault")
+        })
     }
 }
 
@@ -78,6 +91,8 @@ pub struct KeySources {
     pub env: Option<Secret<String>>,
     /// What wraps and unwraps: a program and its arguments.
     pub command: Vec<String>,
+    /// The keys of key services.
+    pub services: KeyServices,
     /// The names under which the environment has passphrase and key, for messages.
     pub variables: Variables,
 }
@@ -105,6 +120,8 @@ pub(super) enum LockForm {
     Passphrase { key: String, derivation: Derivation },
     Env { key: String },
     Command,
+    Kms,
+    Vault,
 }
 
 impl LockForm {
@@ -114,6 +131,17 @@ impl LockForm {
             LockForm::Passphrase { .. } => KeyKind::Passphrase,
             LockForm::Env { .. } => KeyKind::Env,
             LockForm::Command => KeyKind::Command,
+            LockForm::Kms => KeyKind::Kms,
+            LockForm::Vault => KeyKind::Vault,
+        }
+    }
+
+    /// The first format of keyrings that knows of it. Older programs then ask for a newer one, rather than call the
+    /// keyring damaged.
+    pub(super) fn format(&self) -> u64 {
+        match self.kind() {
+            KeyKind::File | KeyKind::Passphrase | KeyKind::Env | KeyKind::Command => 1,
+            KeyKind::Kms | KeyKind::Vault => 2,
         }
     }
 }
@@ -128,6 +156,14 @@ pub(super) struct Lock {
 enum Holder {
     Key(SealingKey),
     Command(Vec<String>),
+    Service(Arc<dyn KeyService>),
+}
+
+/// A data key as a lock wrapped it.
+pub(super) struct Wrapped {
+    pub(super) text: String,
+    /// The service's name of the key that wraps, where one does.
+    pub(super) by: Option<String>,
 }
 
 impl KeySources {
@@ -153,6 +189,8 @@ impl KeySources {
                 Ok(lock(&|key| LockForm::Env { key }, self.variables.key.to_owned(), self.env_key()?))
             }
             KeyKind::Command => self.command_lock(),
+            KeyKind::Kms => self.service_lock(LockForm::Kms),
+            KeyKind::Vault => self.service_lock(LockForm::Vault),
         }
     }
 
@@ -169,6 +207,7 @@ impl KeySources {
             }
             LockForm::Env { key } => (self.variables.key.to_owned(), key, self.env_key()?),
             LockForm::Command => return self.command_lock(),
+            LockForm::Kms | LockForm::Vault => return self.service_lock(form.clone()),
         };
         let key = SealingKey::new(bytes);
         if key.id().to_string() != *wanted {
@@ -205,6 +244,11 @@ impl KeySources {
             (format!("`{}`", self.command.join(" ")), Holder::Command(self.command.clone()));
         Ok(Lock { form: LockForm::Command, looked, holder })
     }
+
+    fn service_lock(&self, form: LockForm) -> Result<Lock, KeyError> {
+        let service = self.services.get(form.kind())?;
+        Ok(Lock { form, looked: service.location(), holder: Holder::Service(service) })
+    }
 }
 
 impl Lock {
@@ -218,22 +262,42 @@ impl Lock {
     }
 
     /// A key as text that only this lock unwraps.
-    pub(super) async fn wrap(&self, place: &[u8], key: &KeyBytes) -> Result<String, KeyError> {
-        match &self.holder {
-            Holder::Key(own) => Ok(to_base64(&own.seal(place, &key[..]))),
-            Holder::Command(command) => command::wrap(command, &key_to_text(key)).await,
-        }
+    pub(super) async fn wrap(
+        &self,
+        scope: &Scope,
+        place: &[u8],
+        key: &KeyBytes,
+    ) -> Result<Wrapped, KeyError> {
+        let text = match &self.holder {
+            Holder::Key(own) => to_base64(&own.seal(place, &key[..])),
+            Holder::Command(command) => command::wrap(command, &key_to_text(key)).await?,
+            Holder::Service(service) => {
+                let WrappedText { text, by } = service::wrap(&**service, (scope, place), key).await?;
+                return Ok(Wrapped { text, by: Some(by) });
+            }
+        };
+        Ok(Wrapped { text, by: None })
     }
 
-    pub(super) async fn unwrap(&self, place: &[u8], wrapped: &str) -> Result<KeyBytes, KeyError> {
+    pub(super) async fn unwrap(
+        &self,
+        scope: &Scope,
+        place: &[u8],
+        wrapped: &Wrapped,
+    ) -> Result<KeyBytes, KeyError> {
         match &self.holder {
             Holder::Key(own) => {
-                let opened = from_base64(wrapped).and_then(|sealed| own.open(place, &sealed));
+                let opened = from_base64(&wrapped.text).and_then(|sealed| own.open(place, &sealed));
                 let key = opened.and_then(|bytes| Some(KeyBytes::new(bytes[..].try_into().ok()?)));
                 let why = || "a key in it was changed, or belongs to another stack".to_owned();
                 key.ok_or_else(|| KeyError::Keyring { why: why() })
             }
-            Holder::Command(command) => command::unwrap(command, wrapped).await,
+            Holder::Command(command) => command::unwrap(command, &wrapped.text).await,
+            Holder::Service(service) => {
+                let by = wrapped.by.clone().unwrap_or_else(|| "a key without a name".to_owned());
+                let wrapped = WrappedText { text: wrapped.text.clone(), by };
+                service::unwrap(&**service, (scope, place), &wrapped).await
+            }
         }
     }
 }

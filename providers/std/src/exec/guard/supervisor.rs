@@ -138,14 +138,17 @@ enum Happened {
 
 fn supervise(lock: &Path, mut command: Command) -> io::Result<()> {
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // Held until this process ends. The command does not inherit it.
+    // Held until the command has ended. The command does not inherit it.
     let held = File::open(lock)?;
     flock(&held, FlockOperation::LockShared)?;
     control.write_all(&[READY])?;
     let input = read_input(&mut control)?;
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return report(&mut control, NOT_STARTED, error.raw_os_error().unwrap_or(0)),
+        Err(error) => {
+            drop(held);
+            return report(&mut control, NOT_STARTED, error.raw_os_error().unwrap_or(0));
+        }
     };
     let group = Pid::from_child(&child);
     // Only the command writes, so that its output ends with it.
@@ -158,6 +161,8 @@ fn supervise(lock: &Path, mut command: Command) -> io::Result<()> {
     watch_command(child, happens);
     match happened.recv() {
         Ok(Happened::Ended(status)) => {
+            // Before the run hears of it: a run that is over removes its locks if nobody holds them.
+            drop(held);
             report(&mut control, EXITED, status?.into_raw())?;
             // Until the run has read all output, it may still want the rest killed.
             if let Ok(Happened::Kill) = happened.recv() {

@@ -1,0 +1,155 @@
+//! Files, servers and umasks that mean no good: each ends with an error that says what is wrong, and in time.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::binary::{empty, stack};
+
+/// What was said, without the breaks of its lines.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// BOUND-2: what is no file is not opened.
+#[test]
+fn what_is_no_file_is_not_read() {
+    let folder = empty();
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+    folder.write("folder/file", "");
+    let resource = |source: &str| {
+        format!("resource \"std_file\" \"a\" {{\n  path = \"a.txt\"\n  source = \"{source}\"\n}}\n")
+    };
+    let data = |path: &str| {
+        format!(
+            "data \"std_file\" \"a\" {{\n  path = \"{path}\"\n}}\noutput \"a\" {{\n  value = data.std_file.a.size\n}}\n"
+        )
+    };
+    let content = |path: &str| {
+        format!("resource \"std_file\" \"a\" {{\n  path = \"a.txt\"\n  content = file(\"{path}\")\n}}\n")
+    };
+    let rows = [
+        (resource("pipe"), "is a socket, pipe or device, not a file"),
+        (resource("/dev/zero"), "`/dev/zero` is a socket, pipe or device, not a file"),
+        (resource("folder"), "is a directory, not a file"),
+        (data("pipe"), "is a socket, pipe or device, not a file"),
+        (data("/dev/zero"), "`/dev/zero` is a socket, pipe or device, not a file"),
+        (data("folder"), "is a directory, not a file"),
+        (content("pipe"), "is a socket, pipe or device, not a file"),
+        (content("/dev/zero"), "is a socket, pipe or device, not a file"),
+    ];
+    for (text, expected) in rows {
+        folder.write("main.tf", &text);
+        let refused = folder.run("deploy --stage t --yes");
+        assert_eq!(refused.code, 1, "{text}: {refused:?}");
+        assert!(in_one_line(&refused.err).contains(expected), "{text}: {}", refused.err);
+        assert!(!folder.has("a.txt"), "{text}");
+    }
+    folder.write("main.tf", "");
+    let refused = folder.run("plan --stage t --policy pipe");
+    assert!(
+        in_one_line(&refused.err).contains("it is a socket, pipe or device, not a file"),
+        "{}",
+        refused.err
+    );
+}
+
+/// BOUND-3: a few names that double each other are an error, whichever command comes across them.
+#[test]
+fn names_that_double_each_other_are_refused() {
+    let locals: String = (1..60).map(|at| format!("  a{at} = [local.a{0}, local.a{0}]\n", at - 1)).collect();
+    let text = format!("locals {{\n  a0 = [\"x\"]\n{locals}}}\noutput \"a\" {{\n  value = local.a59\n}}\n");
+    let folder = stack(&text);
+    for command in ["validate", "plan --stage t", "deploy --stage t --yes"] {
+        let refused = folder.run(command);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(
+            refused.err.contains("this value holds more than 4000000 values"),
+            "{command}: {}",
+            refused.err
+        );
+    }
+}
+
+/// A server that is busy for a day.
+fn busy() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|length| length > 2) {
+                line.clear();
+            }
+            let answer =
+                "HTTP/1.1 429 busy\r\nretry-after: 100000\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+/// BOUND-1
+#[test]
+fn a_server_that_asks_for_a_day_does_not_get_it() {
+    let url = busy();
+    let text = format!(
+        "resource \"std_http\" \"a\" {{\n  create {{\n    url = \"{url}\"\n  }}\n  lifecycle {{\n    timeout = \"5s\"\n  }}\n}}\n\
+         data \"std_http\" \"b\" {{\n  url = \"{url}\"\n}}\n"
+    );
+    let (resource, data) = text.split_once("data ").unwrap();
+    let folder = stack(resource);
+    let refused = folder.run("deploy --stage t --yes");
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let told = "it is to be tried again in 100000 s, past the timeout of 5 s";
+    assert!(in_one_line(&refused.err).contains(told), "{}", refused.err);
+    let folder = stack(&format!("data {data}"));
+    let refused = folder.run("plan --stage t");
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(in_one_line(&refused.err).contains("it is to be tried again in 100000 s"), "{}", refused.err);
+}
+
+/// The paths below a folder that others may look into.
+fn open_to_others(path: &Path) -> Vec<String> {
+    let mode = fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
+    let mut open: Vec<String> = Vec::new();
+    if mode & 0o077 != 0 {
+        open.push(format!("{} {mode:o}", path.display()));
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        open.extend(open_to_others(&entry.path()));
+    }
+    open
+}
+
+/// BOUND-5: whatever the umask, nobody else looks into our folder, and one that earlier versions left open is closed.
+#[test]
+fn our_folder_is_for_its_owner_alone() {
+    let text = "variable \"s\" {\n  default = \"x\"\n  sensitive = true\n}\n\
+                resource \"std_file\" \"a\" {\n  path = \"a.txt\"\n  content = var.s\n}\n";
+    for umask in ["000", "022", "077"] {
+        let folder = stack(text);
+        let run = |arguments: &str| {
+            let inner = format!("umask {umask}; exec '{}' {arguments}", folder.binary().display());
+            let mut command = Command::new("sh");
+            command.args(["-c", &inner]).current_dir(folder.path()).env_clear().env("HOME", folder.path());
+            let output = command.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run("plan --stage t --out p.plan --log-file trueup.log");
+        run("deploy p.plan");
+        let own = folder.path().join(".trueup");
+        assert_eq!(open_to_others(&own), Vec::<String>::new(), "umask {umask}");
+        for file in ["p.plan", "trueup.log"] {
+            assert_eq!(open_to_others(&folder.path().join(file)), Vec::<String>::new(), "umask {umask}");
+        }
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+        run("deploy --stage t --yes");
+        assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o700, "umask {umask}");
+    }
+}

@@ -1,0 +1,143 @@
+use super::*;
+use crate::diagnostic::Diagnostic;
+use crate::value;
+
+const TOKEN: &str = "tok/3n+with \"odd\" ch\u{e4}rs&<more>";
+
+fn known(secrets: &[&str]) -> KnownSecrets {
+    let known = KnownSecrets::default();
+    let values: Vec<Value> = secrets.iter().map(|secret| Value::string(*secret).into_secret()).collect();
+    known.learn(&values);
+    known
+}
+
+#[track_caller]
+fn check(secrets: &[&str], text: &str, expected: &str) {
+    assert_eq!(known(secrets).scrubbed(text), expected);
+}
+
+/// SECRET-1
+#[test]
+fn secrets_are_scrubbed_whole_and_longest_first() {
+    check(
+        &["open sesame", "say open sesame twice"],
+        "say open sesame twice, open sesame, and sesame",
+        "(secret), (secret), and sesame",
+    );
+    check(&["hunter2", "hunter2-and-more"], "hunter2-and-more then hunter2", "(secret) then (secret)");
+}
+
+/// SECRET-8: whatever a server encodes, and however.
+#[test]
+fn secrets_are_scrubbed_in_every_usual_encoding() {
+    let json = serde_json::to_string(TOKEN).unwrap();
+    let json = json.trim_matches('"');
+    let twice = serde_json::to_string(json).unwrap();
+    let encoded = |text: &str| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text);
+    let url_safe = |text: &str| base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE, text);
+    let percent: String = TOKEN.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let table = [
+        ("as it is", TOKEN.to_owned()),
+        ("JSON", json.to_owned()),
+        ("JSON in JSON", twice.trim_matches('"').to_owned()),
+        (
+            "JSON as Go writes it",
+            json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003E"),
+        ),
+        ("Rust's debug form", format!("{TOKEN:?}").trim_matches('"').replace('\u{e4}', "\\u{e4}")),
+        ("every byte in percent", percent),
+        ("percent where needed", TOKEN.replace(' ', "%20").replace('"', "%22").replace('\u{e4}', "%C3%A4")),
+        ("a form", TOKEN.replace('+', "%2B").replace(' ', "+").replace('&', "%26")),
+        ("HTML", TOKEN.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&#34;")),
+        ("hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02x}")).collect()),
+        ("capital hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02X}")).collect()),
+    ];
+    for (encoding, text) in table {
+        let scrubbed = known(&[TOKEN]).scrubbed(&format!("refused: [{text}]!")).into_owned();
+        assert_eq!(scrubbed, "refused: [(secret)]!", "{encoding}");
+    }
+    for before in ["", "a", "ab", "user:"] {
+        for encode in [&encoded as &dyn Fn(&str) -> String, &url_safe] {
+            let text = encode(&format!("{before}{TOKEN}@host"));
+            let scrubbed = known(&[TOKEN]).scrubbed(&text).into_owned();
+            assert!(scrubbed.contains("(secret)") && scrubbed.len() < 24, "{before}: {scrubbed}");
+        }
+    }
+}
+
+/// SECRET-8
+#[test]
+fn long_pieces_are_scrubbed_and_short_ones_are_not() {
+    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    check(&[token], "bad token ghp_16C7e42F292c6912E7…", "bad token (secret)…");
+    check(&[token], "ends in 10c838347Ae178B4a", "ends in 10c838347Ae178B4a");
+    check(&[token], "it begins with ghp_", "it begins with ghp_");
+    let url = "postgres://ada:hunter22@db.example.com:5432/shop";
+    check(&[url], "no route to db.example.com:5432", "no route to db.example.com:5432");
+    check(&["line one\nline two"], "bad: line two", "bad: (secret)");
+}
+
+/// SECRET-8: of what is only recorded, nobody knows what it was made of.
+#[test]
+fn the_secret_part_of_well_known_shapes_is_scrubbed() {
+    for made in ["Bearer hunter22", "key=hunter22", "postgres://ada:hunter22@db.example.com/shop"] {
+        check(&[made], "refused hunter22", "refused (secret)");
+    }
+    check(&["correct horse battery"], "a horse is not a battery", "a horse is not a battery");
+}
+
+/// SECRET-8: the floor.
+#[test]
+fn secrets_below_the_floor_are_left_in_texts() {
+    check(&["abc"], "abc", "abc");
+    check(&["abcd"], "abcd", "(secret)");
+    check(&["äöü"], "an äöü", "an (secret)");
+}
+
+/// SECRET-8
+#[test]
+fn numbers_are_secrets_too() {
+    let known = KnownSecrets::default();
+    known.learn([&value!(481_516).into_secret()]);
+    assert_eq!(known.scrubbed("pin=481516"), "pin=(secret)");
+    let texts = SecretTexts::of([&value!(481_516).into_secret()]);
+    assert_eq!(texts.mark(&value!([481_516, 4_815_162])).to_string(), "[(secret), 4815162]");
+}
+
+/// SECRET-9: the value itself stays as it was answered.
+#[test]
+fn answers_that_repeat_a_secret_are_marked() {
+    let secrets = SecretTexts::of([&value!({ token: (value!("hunter2").into_secret()) })]);
+    let answer = Value::object([
+        ("echo", value!(["Bearer hunter2", "open"])),
+        ("tags", Value::map([("hunter2", value!(1))])),
+        ("set", Value::set([value!("a"), value!("aHVudGVyMg==")])),
+        ("n", value!(1)),
+    ]);
+    let marked = secrets.mark(&answer);
+    assert_eq!(
+        marked.to_string(),
+        r#"{ echo = [(secret), "open"], n = 1, set = set["a", (secret)], tags = (secret) }"#
+    );
+    assert!(marked.same(&answer));
+}
+
+/// SECRET-8: `Bearer ${var.token}`.
+#[test]
+fn the_secrets_that_a_secret_was_made_of_are_traced() {
+    let known = known(&["hunter2", "unrelated"]);
+    let made = Value::string("Bearer hunter2").into_secret();
+    let traced = known.learn_and_trace(SecretTexts::of([&made]));
+    assert_eq!(traced.texts.iter().collect::<Vec<_>>(), ["Bearer hunter2", "hunter2"]);
+    assert_eq!(traced.mark(&value!("x-hunter2")).to_string(), "(secret)");
+    assert_eq!(traced.mark(&value!("unrelated")).to_string(), "\"unrelated\"");
+}
+
+/// SECRET-1
+#[test]
+fn no_text_of_a_diagnostic_keeps_a_secret() {
+    let mut told = Diagnostic::error("cannot use hunter2").detail("it is hunter2").hint("not `hunter2`");
+    told.path = Some("tags[\"hunter2\"]".parse().unwrap());
+    known(&["hunter2"]).scrub_diagnostic(&mut told);
+    assert!(!format!("{told:?}").contains("hunter2"), "{told:?}");
+}

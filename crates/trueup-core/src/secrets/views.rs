@@ -1,0 +1,125 @@
+//! A text with its escapes undone, in each of the ways that programs escape: a secret is found whichever characters of it
+//! were escaped, and how.
+
+/// A text and, for each of its bytes, the byte of the original text at which it begins.
+pub(super) struct View {
+    pub(super) bytes: Vec<u8>,
+    /// One more than there are bytes: the last is the length of the original.
+    starts: Vec<usize>,
+}
+
+/// Undoes the escape at the beginning of a text: the bytes it stands for, and its length.
+type Unescape = fn(&[u8]) -> Option<(Vec<u8>, usize)>;
+
+/// How often JSON is unescaped: documents contain documents as text.
+const UNESCAPE_DEPTH: usize = 3;
+
+/// The text as it is, then without the escapes it contains.
+pub(super) fn views(text: &str) -> Vec<View> {
+    let plain = View { bytes: text.as_bytes().to_vec(), starts: (0..=text.len()).collect() };
+    let mut views = vec![plain];
+    for depth in 0..UNESCAPE_DEPTH {
+        let Some(unescaped) = views.get(depth).and_then(|view| view.without(b'\\', backslash)) else { break };
+        views.push(unescaped);
+    }
+    let escapes: [(u8, Unescape); 3] = [(b'%', percent), (b'+', form), (b'&', entity)];
+    for at in 0..views.len().min(2) {
+        let unescaped = escapes.iter().filter_map(|(lead, unescape)| views[at].without(*lead, *unescape));
+        let unescaped: Vec<View> = unescaped.collect();
+        views.extend(unescaped);
+    }
+    views
+}
+
+impl View {
+    /// The range of the original text that a range of this one stands for.
+    pub(super) fn original(&self, start: usize, end: usize) -> (usize, usize) {
+        (self.starts[start], self.starts[end])
+    }
+
+    /// The same without escapes of one kind; `None` if the character that introduces them does not occur.
+    fn without(&self, lead: u8, unescape: Unescape) -> Option<View> {
+        if !self.bytes.contains(&lead) {
+            return None;
+        }
+        let mut view = View { bytes: Vec::with_capacity(self.bytes.len()), starts: Vec::new() };
+        let mut at = 0;
+        while let Some(byte) = self.bytes.get(at) {
+            let (bytes, length) = unescape(&self.bytes[at..]).unwrap_or_else(|| (vec![*byte], 1));
+            view.starts.extend(bytes.iter().map(|_| self.starts[at]));
+            view.bytes.extend(bytes);
+            at += length;
+        }
+        view.starts.push(self.starts[self.bytes.len()]);
+        Some(view)
+    }
+}
+
+/// `%2F`, of URLs.
+fn percent(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    match text {
+        [b'%', high, low, ..] => Some((vec![hexadecimal(&[*high, *low])? as u8], 3)),
+        _ => None,
+    }
+}
+
+/// `a+b%2F`, of forms.
+fn form(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    if text.first() == Some(&b'+') { Some((vec![b' '], 1)) } else { percent(text) }
+}
+
+/// `\n`, `\"`, `\x41`, `\u0041` and `\u{41}`, of JSON and of most languages.
+fn backslash(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let [b'\\', kind, rest @ ..] = text else { return None };
+    let plain = match kind {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'b' => 8,
+        b'f' => 12,
+        b'\\' | b'"' | b'\'' | b'/' => *kind,
+        b'x' => return Some((vec![hexadecimal(rest.get(..2)?)? as u8], 4)),
+        b'u' => return unicode(rest),
+        _ => return None,
+    };
+    Some((vec![plain], 2))
+}
+
+/// What follows `\u`.
+fn unicode(digits: &[u8]) -> Option<(Vec<u8>, usize)> {
+    if let [b'{', braced @ ..] = digits {
+        let length = braced.iter().take(7).position(|byte| *byte == b'}')?;
+        return Some((utf8(hexadecimal(&braced[..length])?)?, length + 4));
+    }
+    let first = hexadecimal(digits.get(..4)?)?;
+    if let (0xD800..=0xDBFF, Some([b'\\', b'u', low @ ..])) = (first, digits.get(4..10)) {
+        let second = hexadecimal(low)?.checked_sub(0xDC00)?;
+        return Some((utf8(0x10000 + ((first - 0xD800) << 10) + second)?, 12));
+    }
+    Some((utf8(first)?, 6))
+}
+
+/// `&amp;` and `&#39;`, of HTML and XML.
+fn entity(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let end = text.iter().take(10).position(|byte| *byte == b';')?;
+    let bytes = match text.get(..end)? {
+        b"&amp" => vec![b'&'],
+        b"&lt" => vec![b'<'],
+        b"&gt" => vec![b'>'],
+        b"&quot" => vec![b'"'],
+        b"&apos" => vec![b'\''],
+        [b'&', b'#', b'x' | b'X', digits @ ..] => utf8(hexadecimal(digits)?)?,
+        [b'&', b'#', digits @ ..] => utf8(std::str::from_utf8(digits).ok()?.parse().ok()?)?,
+        _ => return None,
+    };
+    Some((bytes, end + 1))
+}
+
+fn utf8(code: u32) -> Option<Vec<u8>> {
+    char::from_u32(code).map(|character| character.to_string().into_bytes())
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u32> {
+    let digits = std::str::from_utf8(digits).ok().filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))?;
+    u32::from_str_radix(digits, 16).ok()
+}
