@@ -8,7 +8,9 @@ use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
 use trueup_provider::{Clock, IdempotencyToken, Registry, RuntimeClock};
-use trueup_state::{HeldLease, Holder as LeaseHolder, Record, Scope, Snapshot, Status, Store, StoreError};
+use trueup_state::{
+    HeldLease, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Store, StoreError, Version,
+};
 
 use crate::admission::AdmissionControl;
 use crate::ephemeral::Ephemerals;
@@ -71,6 +73,23 @@ pub(crate) struct Manner {
     pub(crate) bound: bool,
     /// Whether others had time to make something between the plan and the lease.
     pub(crate) waited: bool,
+}
+
+/// The versions a plan was made from.
+struct ReadSet {
+    versions: Vec<(RecordId, Version)>,
+    /// Whether an operation had begun and not ended: another run may have had it in flight.
+    unfinished: bool,
+}
+
+impl ReadSet {
+    fn of(snapshot: &Snapshot) -> Self {
+        let unfinished = |record: &Record| record.generations().any(|it| it.status != Status::Ready);
+        ReadSet {
+            versions: snapshot.records.iter().map(|(record, version)| (record.id, *version)).collect(),
+            unfinished: snapshot.records.iter().any(|(record, _)| unfinished(record)),
+        }
+    }
 }
 
 /// What a deploy came to.
@@ -269,13 +288,17 @@ impl Reconciler {
         destroy: bool,
         trace: &mut Trace,
     ) -> Result<Planned<'p>, EngineError> {
-        let scope = Scope::new(program.stack.clone(), options.stage.clone());
-        let read = self.read.lock().ok().and_then(|mut read| read.take());
-        let snapshot = match read {
-            Some((of, snapshot)) if of == scope => snapshot,
-            _ => self.store.load(&scope).await?,
-        };
+        let snapshot = self.snapshot(&Scope::new(program.stack.clone(), options.stage.clone())).await?;
         Ok(planner::plan(&self.sources(program, options, destroy), snapshot, trace).await?)
+    }
+
+    /// The records of a scope: those that were read ahead, once, or else the store's.
+    async fn snapshot(&self, scope: &Scope) -> Result<Snapshot, StoreError> {
+        let read = self.read.lock().ok().and_then(|mut read| read.take());
+        match read {
+            Some((of, snapshot)) if of == *scope => Ok(snapshot),
+            _ => self.store.load(scope).await,
+        }
     }
 
     async fn run(
@@ -288,19 +311,18 @@ impl Reconciler {
     ) -> Result<Deployed, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run = self.fresh_run();
-        let mut alone = options.dry_run;
+        let destroy = reason == "destroy";
         loop {
-            let destroy = reason == "destroy";
-            let planned = self.planned(program, &options.plan, destroy, &mut Trace::default()).await;
-            let planned = match planned {
-                // What looks interrupted may be what another run is at (STATE-4): only when that is over, it counts.
-                Err(EngineError::Unsound(_)) if !alone && self.is_under_way(&scope).await? => {
-                    self.take_lease(&scope, options, &run, reason).await?.release().await?;
-                    alone = true;
-                    continue;
+            let snapshot = self.snapshot(&scope).await?;
+            let read = ReadSet::of(&snapshot);
+            let planned = match self.planned_from(snapshot, program, options, destroy).await {
+                Err(EngineError::Unsound(_))
+                    if !options.dry_run && (read.unfinished || self.has_changed(&scope, &read).await?) =>
+                {
+                    self.planned_alone(&scope, program, options, &run, reason).await
                 }
-                other => other?,
-            };
+                other => other,
+            }?;
             let looked_by = self.clock.now();
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(Box::new(planned.plan)));
@@ -332,11 +354,42 @@ impl Reconciler {
         }
     }
 
-    /// Whether an operation has begun and not ended, of whatever run.
-    async fn is_under_way(&self, scope: &Scope) -> Result<bool, EngineError> {
-        let Snapshot { records, .. } = self.store.load(scope).await?;
-        let begun = |record: &Record| record.generations().any(|it| it.status != Status::Ready);
-        Ok(records.iter().any(|(record, _)| begun(record)))
+    /// Plans from records that were read under the lease, when no other run had an operation in flight (STATE-12). Repeats
+    /// that while other runs change the records during the plan, since their operations may be what it was refused for.
+    async fn planned_alone<'p>(
+        &'p self,
+        scope: &Scope,
+        program: &'p Program,
+        options: &'p DeployOptions,
+        run: &SmolStr,
+        reason: &'static str,
+    ) -> Result<Planned<'p>, EngineError> {
+        loop {
+            let lease = self.take_lease(scope, options, run, reason).await?;
+            let loaded = self.store.load(scope).await;
+            lease.release().await?;
+            let snapshot = loaded?;
+            let read = ReadSet::of(&snapshot);
+            match self.planned_from(snapshot, program, options, reason == "destroy").await {
+                Err(EngineError::Unsound(_)) if self.has_changed(scope, &read).await? => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn planned_from<'p>(
+        &'p self,
+        snapshot: Snapshot,
+        program: &'p Program,
+        options: &'p DeployOptions,
+        destroy: bool,
+    ) -> Result<Planned<'p>, EngineError> {
+        let sources = self.sources(program, &options.plan, destroy);
+        Ok(planner::plan(&sources, snapshot, &mut Trace::default()).await?)
+    }
+
+    async fn has_changed(&self, scope: &Scope, read: &ReadSet) -> Result<bool, EngineError> {
+        Ok(self.store.versions(scope).await? != read.versions)
     }
 
     pub(crate) async fn take_lease(

@@ -5,8 +5,11 @@ use std::time::Duration;
 use trueup_engine::{Deployed, EngineError, EventSink, Plan};
 use trueup_state::{Acquired, Holder, Scope, Store};
 
+use trueup_core::{Failure, FailureClass};
+use trueup_engine::HandChange;
+
 use crate::lifecycle::failing::Renewal;
-use crate::lifecycle::world::{Bench, program, thing};
+use crate::lifecycle::world::{Bench, address, program, resource, thing};
 
 fn someone() -> Holder {
     Holder { run: "r1".into(), user: "ada".into(), host: "here".into(), reason: "deploy".into() }
@@ -151,4 +154,22 @@ fn what_was_read_ahead_and_changed_since_is_read_again() {
     // Without a record, the first plan found it by its name.
     assert_eq!(asked, ["Plan: 1 to update"; 2]);
     assert_eq!(bench.world.things(), ["a=2"]);
+}
+
+/// STATE-12: a create that was in flight when the records were read, and whose run ended before the plan was refused, is no
+/// interrupted create.
+#[test]
+fn a_plan_refused_for_records_that_changed_since_is_made_again() {
+    let bench = Bench::new();
+    let scope = Scope::new("stack", "test");
+    bench.world.fail("create a", Failure::new(FailureClass::Indeterminate, "no answer"));
+    let wanted = program([resource("w_blind.a", [])]);
+    assert!(!bench.deploy(&wanted).succeeded());
+    let in_flight = bench.run(bench.store.load(&scope)).unwrap();
+    bench.by_hand(&HandChange::ResolveAbsent(address("w_blind.a"))).unwrap();
+    bench.deployed(&wanted);
+    let reconciler = bench.reconciler(EventSink::new()).having_read(scope, in_flight);
+    let deployed = bench.run(reconciler.deploy(&wanted, &bench.options, &bench.cancellation)).unwrap();
+    assert!(matches!(deployed, Deployed::Ran(report) if report.succeeded()));
+    assert_eq!(bench.world.cloud().things.len(), 1);
 }
