@@ -94,6 +94,9 @@ impl SecretTexts {
     }
 
     fn collect(&mut self, value: &Value, inside_secret: bool) {
+        if !inside_secret && !value.contains_secret() {
+            return;
+        }
         let secret = inside_secret || value.is_secret();
         match value.kind() {
             Kind::String(text) if secret => drop(self.texts.insert(text.clone())),

@@ -15,6 +15,10 @@ impl Marks {
     pub(super) const SEALED: Marks = Marks(2);
     /// Of one run alone: neither shown nor recorded.
     pub const EPHEMERAL: Marks = Marks(4);
+    /// All of these.
+    pub(super) const ALL: Marks = Marks(7);
+    /// No mark of a position, but something to know of those inside a value: one of them is unknown.
+    pub(super) const UNKNOWN: Marks = Marks(8);
 
     /// Whether it belongs to one run alone.
     pub fn is_ephemeral(self) -> bool {

@@ -40,6 +40,9 @@ pub struct Value {
     kind: Kind,
     origin: Option<Origin>,
     marks: Marks,
+    /// The marks of all positions inside this one, and whether one of them is unknown. Kept, because calls, plans and
+    /// records ask for it far more often than values are built.
+    inside: Marks,
 }
 
 /// What a value consists of.
@@ -67,23 +70,28 @@ pub enum Kind {
 
 impl Value {
     /// The null value.
-    pub const NULL: Value = Value::of(Kind::Null);
+    pub const NULL: Value = Value::plain(Kind::Null);
 
     /// The deepest nesting that programs and records may hold; deeper ones are refused where they come in.
     pub const DEPTH_MAX: usize = 100;
 
-    const fn of(kind: Kind) -> Self {
-        Value { kind, origin: None, marks: Marks::NONE }
+    /// A value without others inside.
+    const fn plain(kind: Kind) -> Self {
+        Value { kind, origin: None, marks: Marks::NONE, inside: Marks::NONE }
+    }
+
+    fn of(kind: Kind) -> Self {
+        Value::NULL.with_kind(kind)
     }
 
     /// A number. Use `From` for integers; this one serves decimals.
     pub fn number(number: Number) -> Self {
-        Value::of(Kind::Number(number))
+        Value::plain(Kind::Number(number))
     }
 
     /// Text.
     pub fn string(text: impl Into<SmolStr>) -> Self {
-        Value::of(Kind::String(text.into()))
+        Value::plain(Kind::String(text.into()))
     }
 
     /// Values in order.
@@ -111,7 +119,7 @@ impl Value {
 
     /// A stand-in for a value of this type.
     pub fn unknown(ty: Type) -> Self {
-        Value::of(Kind::Unknown(ty))
+        Value::plain(Kind::Unknown(ty))
     }
 
     /// A secret that is sealed: all that is known of it is a text, which says nothing without the key. Stores hold
@@ -156,7 +164,8 @@ impl Value {
             return self.clone();
         }
         if self.marks.is_ephemeral() {
-            return Value { kind: Kind::Null, origin: self.origin, marks: self.marks.less(Marks::EPHEMERAL) };
+            let marks = self.marks.less(Marks::EPHEMERAL);
+            return Value { origin: self.origin, marks, ..Value::NULL };
         }
         let items = |items: &[Value]| items.iter().map(Value::without_ephemeral).collect::<Vec<_>>();
         let entries = |entries: &Entries| {
@@ -182,7 +191,15 @@ impl Value {
     /// Another content in this value's place: marks and origin stay.
     #[must_use]
     pub(crate) fn with_kind(&self, kind: Kind) -> Self {
-        Value { kind, origin: self.origin, marks: self.marks }
+        let value = Value { kind, origin: self.origin, marks: self.marks, inside: Marks::NONE };
+        let inside = value.children().fold(Marks::NONE, |inside, child| inside | child.summary());
+        Value { inside, ..value }
+    }
+
+    /// All marks of this position and those inside, and whether one of them is unknown.
+    fn summary(&self) -> Marks {
+        let unknown = if self.is_unknown() { Marks::UNKNOWN } else { Marks::NONE };
+        self.marks | self.inside | unknown
     }
 
     /// What the value consists of.
@@ -197,7 +214,7 @@ impl Value {
 
     /// The marks of all positions in the value.
     pub fn all_marks(&self) -> Marks {
-        self.children().fold(self.marks, |marks, child| marks | child.all_marks())
+        self.summary().less(Marks::UNKNOWN)
     }
 
     /// Whether this position must not be shown: it is secret, sealed or not, or ephemeral.
@@ -231,12 +248,12 @@ impl Value {
 
     /// Whether no position in the value is unknown.
     pub fn is_wholly_known(&self) -> bool {
-        !self.is_unknown() && self.children().all(Value::is_wholly_known)
+        self.summary().less(Marks::ALL) == Marks::NONE
     }
 
     /// Whether any position in the value is secret.
     pub fn contains_secret(&self) -> bool {
-        self.is_secret() || self.children().any(Value::contains_secret)
+        self.all_marks() != Marks::NONE
     }
 
     /// The text, if this is a string.
@@ -337,7 +354,7 @@ impl Kind {
 
 impl From<bool> for Value {
     fn from(truth: bool) -> Self {
-        Value::of(Kind::Bool(truth))
+        Value::plain(Kind::Bool(truth))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::handler::{
 use crate::provider::Configured;
 use crate::state::{InputValues, State};
 
-/// The values that a call was given, and the secrets of the run.
+/// The values with secrets that a call was given, and the secrets of the run.
 #[derive(Clone)]
 pub(crate) struct Given(Arc<Contents>);
 
@@ -58,13 +58,15 @@ impl Given {
     }
 }
 
-/// Values that are gathered from the fields of a request.
+/// The values with secrets among the fields of a request. Most requests have none.
 #[derive(Default)]
 struct Gathered(Vec<Value>);
 
 impl Gathered {
     fn value(mut self, value: &Value) -> Self {
-        self.0.push(value.clone());
+        if value.contains_secret() {
+            self.0.push(value.clone());
+        }
         self
     }
 
@@ -148,7 +150,7 @@ given! {
 
 impl From<&Value> for GivenValues {
     fn from(value: &Value) -> Self {
-        GivenValues(vec![value.clone()])
+        GivenValues(Gathered::default().value(value).0)
     }
 }
 
