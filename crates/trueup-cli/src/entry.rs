@@ -24,12 +24,13 @@ use crate::ui::{Terminal, Ui};
 /// Runs the command line of this process; what `main` returns.
 #[expect(clippy::needless_pass_by_value, reason = "a binary has no further use for it")]
 pub fn main(composition: Composition) -> ExitCode {
-    crate::panics::tell_only_where();
+    let logged_secrets = LoggedSecrets::default();
+    crate::panics::show_only_locations(logged_secrets.clone());
     let name = composition.name;
     if let Some(exit) = completed(name) {
         return exit;
     }
-    run(&composition, std::env::args_os().collect()).into()
+    run(&composition, std::env::args_os().collect(), logged_secrets).into()
 }
 
 /// How it ended, if a shell asked for completions.
@@ -48,7 +49,7 @@ fn completed(name: &'static str) -> Option<ExitCode> {
     }
 }
 
-fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
+fn run(composition: &Composition, arguments: Vec<OsString>, logged_secrets: LoggedSecrets) -> Exit {
     let environment = Environment::of_process();
     let arguments = normalise(arguments);
     // Never freed: taking the tree of commands apart would be a fifteenth of the work of a short run.
@@ -75,7 +76,6 @@ fn run(composition: &Composition, arguments: Vec<OsString>) -> Exit {
     let ui = Ui::new(Terminal::detect(&environment, no_color));
     // However this ends, the terminal is left as it was found.
     let _settled = Settled(ui.clone());
-    let logged_secrets = LoggedSecrets::default();
     let prepared = prepare(&parsed.global, &environment, &user, &arguments, &logged_secrets);
     let Prepared { folder, profile, log } = match prepared {
         Ok(prepared) => prepared,

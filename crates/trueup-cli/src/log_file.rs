@@ -24,6 +24,14 @@ impl LoggedSecrets {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(secrets.clone());
     }
 
+    /// A text without them, for whoever must not wait; `None` if they are in use, perhaps by whoever panics.
+    pub(crate) fn try_scrubbed(&self, text: &str) -> Option<String> {
+        let known = self.0.try_lock().ok()?;
+        known
+            .iter()
+            .try_fold(text.to_owned(), |text, secrets| Some(secrets.try_scrubbed(&text)?.into_owned()))
+    }
+
     fn scrubbed(&self, event: &str) -> String {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().fold(event.to_owned(), |event, secrets| secrets.scrubbed(&event).into_owned())

@@ -1,4 +1,4 @@
-//! What a panic tells: where it was, but not what it says, which may hold secrets (SECRET-5).
+//! Panic messages: the location of a panic, but not its text, which may hold secrets (SECRET-5).
 
 use std::backtrace::Backtrace;
 use std::io::Write;
@@ -6,25 +6,25 @@ use std::panic::PanicHookInfo;
 
 use trueup_core::escape;
 
-/// Makes panics tell no more than that, unless the user asks for more by `RUST_BACKTRACE`.
-pub(crate) fn tell_only_where() {
-    if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0") {
-        std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
-            let told = format!("{panic}\n{}", Backtrace::force_capture());
-            // As below. What it says may quote anything (OUTPUT-1).
-            let _ = writeln!(std::io::stderr(), "{}", escape(&told));
-        }));
-        return;
-    }
-    std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+use crate::log_file::LoggedSecrets;
+
+/// Makes panics show no more than that. `RUST_BACKTRACE` shows their text too, without the secrets of this run.
+pub(crate) fn show_only_locations(secrets: LoggedSecrets) {
+    let wants_text = std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0");
+    std::panic::set_hook(Box::new(move |panic: &PanicHookInfo<'_>| {
         let place = panic.location().map_or("an unknown place".to_owned(), ToString::to_string);
         tracing::error!(%place, "panic");
-        // Not through `Ui`: it may be what panicked.
-        let told = format!(
-            "error: something that must not happen did, at {place}\n  help: what was begun is journalled; run the \
-             command again\n  help: RUST_BACKTRACE=1 shows what it says, which may hold secrets\n"
-        );
-        // Nobody is left to tell that nobody listens.
-        let _ = std::io::stderr().write_all(told.as_bytes());
+        let text = wants_text.then(|| format!("{panic}\n{}\n", Backtrace::force_capture()));
+        let shown = match text.map(|text| secrets.try_scrubbed(&text)) {
+            // It may quote anything (OUTPUT-1).
+            Some(Some(text)) => escape(&text).into_owned(),
+            Some(None) => format!("error: internal error at {place}\n"),
+            None => format!(
+                "error: internal error at {place}\n  help: the journal holds everything that was started; run the \
+                 command again\n  help: RUST_BACKTRACE=1 shows the panic message, without secrets\n"
+            ),
+        };
+        // Not through `Ui`, which may be what panicked. If standard error is closed, nobody can be told.
+        let _ = std::io::stderr().write_all(shown.as_bytes());
     }));
 }

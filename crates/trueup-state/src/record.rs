@@ -84,6 +84,11 @@ pub struct Metadata {
     /// Left in the cloud when it is removed (REPLACE-8).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retain: bool,
+    /// The secrets that its secret inputs were made of: a token of which only `Bearer …` is an input. A list, and secret;
+    /// providers may repeat them to a run that no longer has the program or its variables (SECRET-11). Records of earlier
+    /// releases have none.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "trueup_core::recorded")]
+    pub secret_sources: Option<Value>,
 }
 
 /// One physical incarnation of a resource.
@@ -146,6 +151,15 @@ pub struct Attempt {
 }
 
 impl Metadata {
+    /// Whether two say the same of everything but secrets.
+    pub fn is_like(&self, other: &Metadata) -> bool {
+        let Metadata { provider, dependencies, circular, protect, retain, secret_sources: _ } = self;
+        *provider == other.provider
+            && *dependencies == other.dependencies
+            && *circular == other.circular
+            && (*protect, *retain) == (other.protect, other.retain)
+    }
+
     /// The dependencies that deletes always follow: all that are not part of a cycle through bindings alone.
     pub fn firm_dependencies(&self) -> impl Iterator<Item = &Address> {
         self.dependencies.iter().filter(|address| !self.circular.contains(address))

@@ -30,8 +30,13 @@ pub(super) fn forms(secret: &str) -> Vec<String> {
         forms.extend(lines.filter(|line| !line.starts_with("-----")).map(ToOwned::to_owned));
     }
     forms.extend(credentials(text).filter(|part| part.len() >= PART_LENGTH_MIN).map(ToOwned::to_owned));
-    let encoded = base64_forms(text.as_bytes()).chain(hexadecimal_forms(text.as_bytes()));
-    forms.extend(encoded.filter(|form| form.len() >= ENCODED_LENGTH_MIN));
+    // Whole documents are encoded too, with the secret escaped inside.
+    let mut escaped = vec![text.to_owned(), json_escaped(text), percent_escaped(text)];
+    escaped.dedup();
+    for text in escaped {
+        let encoded = base64_forms(text.as_bytes()).chain(hexadecimal_forms(text.as_bytes()));
+        forms.extend(encoded.filter(|form| form.len() >= ENCODED_LENGTH_MIN));
+    }
     forms.sort_unstable();
     forms.dedup();
     forms
@@ -69,4 +74,18 @@ fn hexadecimal_forms(secret: &[u8]) -> [String; 2] {
     let lower: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
     let upper = lower.to_ascii_uppercase();
     [lower, upper]
+}
+
+fn json_escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// As in URLs and forms, with nothing but the unreserved characters left as they are.
+fn percent_escaped(text: &str) -> String {
+    let escaped = text.bytes().map(|byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    escaped.collect()
 }

@@ -113,19 +113,23 @@ impl Index {
             return;
         }
         for view in views(text) {
+            // Texts of one repeated character match at every place. Within a long match of a form, the same form is not
+            // sought again; others are, because one secret may be made of another.
+            let mut covered: BTreeMap<usize, usize> = BTreeMap::new();
             let mut at = 0;
             while let Some(key) = key_at(&view.bytes, at) {
-                let mut skip_to = at + 1;
                 for anchor in self.anchors.get(&key).into_iter().flatten() {
+                    if covered.get(&anchor.form).is_some_and(|end| at < *end) {
+                        continue;
+                    }
                     let Some(hit) = self.extended(*anchor, &view.bytes, at) else { continue };
-                    // Texts of one repeated character match at every place; what lies within a long match is covered.
                     if hit.end - hit.start > 2 * PIECE_LENGTH_ENOUGH {
-                        skip_to = skip_to.max(hit.end - PIECE_LENGTH_ENOUGH);
+                        covered.insert(anchor.form, hit.end - PIECE_LENGTH_ENOUGH);
                     }
                     let (start, end) = view.original(hit.start, hit.end);
                     found(Found { start, end, ..hit });
                 }
-                at = skip_to;
+                at += 1;
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use smol_str::SmolStr;
 
@@ -41,6 +41,18 @@ impl Known {
         }
     }
 
+    fn scrubbed<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let ranges = if self.texts.is_empty() { Vec::new() } else { self.index().ranges(text) };
+        if ranges.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut scrubbed = text.to_owned();
+        for range in ranges.into_iter().rev() {
+            scrubbed.replace_range(range, MASK);
+        }
+        Cow::Owned(scrubbed)
+    }
+
     fn index(&mut self) -> &Index {
         for number in self.indexed..self.numbered.len() {
             self.index.insert(&self.numbered[number], number);
@@ -73,20 +85,28 @@ impl KnownSecrets {
         texts
     }
 
+    /// The known secrets that the secret texts in these values were made of, and that are not among them: a secret list.
+    /// `None` if there are none, as in most cases.
+    pub fn sources_of<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> Option<Value> {
+        let texts = SecretTexts::of(values);
+        let traced = self.learn_and_trace(texts.clone());
+        let sources = traced.texts.difference(&texts.texts).map(|text| Value::from(text.as_str()));
+        let sources = Value::list(sources.collect::<Vec<_>>()).into_secret();
+        (sources.children().count() > 0).then_some(sources)
+    }
+
     /// A text with `(secret)` in place of each of them.
     pub fn scrubbed<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let ranges = {
-            let mut known = self.lock();
-            if known.texts.is_empty() { Vec::new() } else { known.index().ranges(text) }
-        };
-        if ranges.is_empty() {
-            return Cow::Borrowed(text);
+        self.lock().scrubbed(text)
+    }
+
+    /// The same for whoever must not wait; `None` while someone else uses them, perhaps whoever asks.
+    pub fn try_scrubbed<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+        match self.0.try_lock() {
+            Ok(mut known) => Some(known.scrubbed(text)),
+            Err(TryLockError::Poisoned(known)) => Some(known.into_inner().scrubbed(text)),
+            Err(TryLockError::WouldBlock) => None,
         }
-        let mut scrubbed = text.to_owned();
-        for range in ranges.into_iter().rev() {
-            scrubbed.replace_range(range, MASK);
-        }
-        Cow::Owned(scrubbed)
     }
 
     /// Takes them out of a text.

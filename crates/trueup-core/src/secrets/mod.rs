@@ -7,7 +7,7 @@
 //! A call is often given a text that was made of a secret, such as `Bearer …`. Whoever makes such texts reports what they
 //! are made of to [`KnownSecrets::learn`], so that the secret is found without the text around it.
 //!
-//! Secrets shorter than [`SECRET_LENGTH_MIN`] cannot be told from ordinary text and are not searched for.
+//! Secrets shorter than [`SECRET_LENGTH_MIN`] cannot be told from ordinary text and are not searched for in texts.
 
 mod forms;
 mod index;
@@ -27,12 +27,17 @@ pub use known::KnownSecrets;
 
 use crate::value::{Entries, Kind, Value};
 
+/// The shortest secret number that marks an equal one.
+const NUMBER_LENGTH_MIN: usize = 3;
+
 /// The texts at secret positions of some values.
 #[derive(Clone, Default)]
 pub struct SecretTexts {
     texts: BTreeSet<SmolStr>,
-    /// Keys at secret positions. They are names, such as `password`, unless they are made of a secret.
+    /// Keys at secret positions.
     keys: BTreeSet<SmolStr>,
+    /// Those of them that are data, not names that someone chose for a field. They count as secret only as a whole.
+    data_keys: BTreeSet<SmolStr>,
     index: OnceLock<Index>,
 }
 
@@ -49,11 +54,11 @@ impl SecretTexts {
         self.texts.is_empty() && self.keys.is_empty()
     }
 
-    /// The same value, with a mark on each position that repeats one of the secrets. A map with a secret among its keys is
-    /// marked as a whole.
+    /// The same value, with a mark on each position that repeats one of the secrets. A text that is one as a whole counts
+    /// however short it is. A map with a secret among its keys is marked as a whole.
     #[must_use]
     pub fn mark(&self, value: &Value) -> Value {
-        if self.texts.is_empty() || !self.is_repeated_in(value) {
+        if self.is_empty() || !self.is_repeated_in(value) {
             return value.clone();
         }
         if self.repeats_here(value) {
@@ -83,10 +88,10 @@ impl SecretTexts {
 
     fn repeats_here(&self, value: &Value) -> bool {
         match value.kind() {
-            Kind::String(text) => self.is_in(text),
+            Kind::String(text) => !text.is_empty() && self.texts.contains(text) || self.is_in(text),
             // Digits occur by accident: a number counts only as a whole.
-            Kind::Number(number) => self.texts.contains(number.to_string().as_str()) && is_searched(number),
-            Kind::Map(entries) | Kind::Object(entries) => entries.keys().any(|key| self.is_in(key)),
+            Kind::Number(number) => is_telling(number) && self.texts.contains(number.to_string().as_str()),
+            Kind::Map(entries) | Kind::Object(entries) => entries.keys().any(|key| self.has_key(key)),
             // The type of an object tells its keys.
             Kind::Unknown(ty) => self.is_in(&ty.to_string()),
             _ => false,
@@ -101,10 +106,22 @@ impl SecretTexts {
         match value.kind() {
             Kind::String(text) if secret => drop(self.texts.insert(text.clone())),
             Kind::Number(number) if secret => drop(self.texts.insert(number.to_string().into())),
-            Kind::Map(entries) | Kind::Object(entries) if secret => self.keys.extend(entries.keys().cloned()),
+            Kind::Map(entries) if secret => {
+                self.keys.extend(entries.keys().cloned());
+                self.data_keys.extend(entries.keys().filter(|key| !key.is_empty()).cloned());
+            }
+            Kind::Object(entries) if secret => {
+                self.keys.extend(entries.keys().cloned());
+                self.data_keys.extend(entries.keys().filter(|key| !is_name(key)).cloned());
+            }
             _ => {}
         }
         value.children().for_each(|child| self.collect(child, secret));
+    }
+
+    /// Whether a key of a map repeats one of the secrets.
+    pub fn has_key(&self, key: &str) -> bool {
+        self.data_keys.contains(key) || self.is_in(key)
     }
 
     /// Whether a text contains one of the secrets, in some form, or a long piece of one.
@@ -134,6 +151,12 @@ impl std::fmt::Debug for SecretTexts {
     }
 }
 
-fn is_searched(number: &crate::value::Number) -> bool {
-    number.to_string().len() >= SECRET_LENGTH_MIN
+/// Whether a number is too long to come up by accident.
+fn is_telling(number: &crate::value::Number) -> bool {
+    number.to_string().len() >= NUMBER_LENGTH_MIN
+}
+
+/// Whether a key of an object reads like the name of a field: `password`, `api_key`.
+fn is_name(key: &str) -> bool {
+    key.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
 }

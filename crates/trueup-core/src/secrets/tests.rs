@@ -48,6 +48,12 @@ fn secrets_are_scrubbed_in_every_usual_encoding() {
         ("every byte in percent", percent),
         ("percent where needed", TOKEN.replace(' ', "%20").replace('"', "%22").replace('\u{e4}', "%C3%A4")),
         ("a form", TOKEN.replace('+', "%2B").replace(' ', "+").replace('&', "%26")),
+        (
+            "percent twice",
+            TOKEN.replace('+', "%2B").replace(' ', "%20").replace('&', "%26").replace('%', "%25"),
+        ),
+        ("JSON in a URL", json.replace('"', "%22").replace('\\', "%5C").replace(' ', "%20")),
+        ("Python's long escapes", TOKEN.replace('\u{e4}', "\\U000000e4")),
         ("HTML", TOKEN.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&#34;")),
         ("hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02x}")).collect()),
         ("capital hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02X}")).collect()),
@@ -56,6 +62,9 @@ fn secrets_are_scrubbed_in_every_usual_encoding() {
         let scrubbed = known(&[TOKEN]).scrubbed(&format!("refused: [{text}]!")).into_owned();
         assert_eq!(scrubbed, "refused: [(secret)]!", "{encoding}");
     }
+    let document = encoded(&format!("{{\"key\":{}}}", serde_json::to_string(TOKEN).unwrap()));
+    let scrubbed = known(&[TOKEN]).scrubbed(&document).into_owned();
+    assert!(scrubbed.contains("(secret)") && scrubbed.len() < 28, "an encoded document: {scrubbed}");
     for before in ["", "a", "ab", "user:"] {
         for encode in [&encoded as &dyn Fn(&str) -> String, &url_safe] {
             let text = encode(&format!("{before}{TOKEN}@host"));
@@ -122,6 +131,38 @@ fn answers_that_repeat_a_secret_are_marked() {
     assert!(marked.same(&answer));
 }
 
+/// SECRET-9: names of fields are chosen by whoever made the type; keys of maps are data.
+#[test]
+fn answers_that_repeat_a_key_of_a_secret_map_are_marked() {
+    let of_object = Value::object([("customer-4711", value!("x")), ("password", value!("y"))]).into_secret();
+    let of_map = Value::map([("acme", value!(true))]).into_secret();
+    let secrets = SecretTexts::of([&of_object, &of_map]);
+    let echo =
+        |key: &str| secrets.mark(&Value::object([("in", Value::map([(key, value!("z"))]))])).to_string();
+    assert_eq!(echo("customer-4711"), "{ in = (secret) }");
+    assert_eq!(echo("acme"), "{ in = (secret) }");
+    assert_eq!(echo("password"), r#"{ in = map{ password = "z" } }"#);
+    assert_eq!(echo("acme-corp"), r#"{ in = map{ acme-corp = "z" } }"#);
+}
+
+/// SECRET-9: a whole value is no accident, however short.
+#[test]
+fn answers_that_are_a_short_secret_are_marked() {
+    let secrets = SecretTexts::of([&value!(["pin", 123, 1, ""]).into_secret()]);
+    let answer = value!(["pin", "spin", 123, 1, ""]);
+    assert_eq!(secrets.mark(&answer).to_string(), r#"[(secret), "spin", (secret), 1, ""]"#);
+}
+
+/// SECRET-11
+#[test]
+fn the_sources_of_secret_texts_are_those_that_are_not_among_them() {
+    let known = known(&["hunter2", "unrelated"]);
+    let made = value!({ header: (Value::string("Bearer hunter2").into_secret()), open: "unrelated" });
+    let sources = known.sources_of([&made]).expect("it is made of one");
+    assert!(sources.is_secret() && sources.same(&value!(["hunter2"])), "{sources:?}");
+    assert_eq!(known.sources_of([&value!("hunter2").into_secret(), &value!("open")]), None);
+}
+
 /// SECRET-8: `Bearer ${var.token}`.
 #[test]
 fn the_secrets_that_a_secret_was_made_of_are_traced() {
@@ -129,6 +170,10 @@ fn the_secrets_that_a_secret_was_made_of_are_traced() {
     let made = Value::string("Bearer hunter2").into_secret();
     let traced = known.learn_and_trace(SecretTexts::of([&made]));
     assert_eq!(traced.texts.iter().collect::<Vec<_>>(), ["Bearer hunter2", "hunter2"]);
+    let long =
+        Value::string(format!("{{\"key\":\"hunter2\",\"scope\":\"{}\"}}", "read,".repeat(40))).into_secret();
+    let traced_long = known.learn_and_trace(SecretTexts::of([&long]));
+    assert!(traced_long.texts.contains("hunter2"), "a long text hides nothing that it is made of");
     assert_eq!(traced.mark(&value!("x-hunter2")).to_string(), "(secret)");
     assert_eq!(traced.mark(&value!("unrelated")).to_string(), "\"unrelated\"");
 }

@@ -11,22 +11,31 @@ pub(super) struct View {
 /// Undoes the escape at the beginning of a text: the bytes it stands for, and its length.
 type Unescape = fn(&[u8]) -> Option<(Vec<u8>, usize)>;
 
-/// How often JSON is unescaped: documents contain documents as text.
-const UNESCAPE_DEPTH: usize = 3;
+/// The kinds of escapes, each with the character that introduces it.
+const ESCAPES: [(u8, Unescape); 4] = [(b'\\', backslash), (b'%', percent), (b'+', form), (b'&', entity)];
 
-/// The text as it is, then without the escapes it contains.
+/// How many views there are at most. Documents contain documents as text, escaped once more each time.
+const VIEWS_MAX: usize = 16;
+
+/// How many there are of any text, however long: each kind of escape undone once.
+const VIEWS_MIN: usize = 1 + ESCAPES.len();
+
+/// The size from which on there are fewer.
+const VIEWED_BYTES: usize = 8 << 20;
+
+/// The text as it is, then without the escapes it contains, in every order of undoing them.
 pub(super) fn views(text: &str) -> Vec<View> {
     let plain = View { bytes: text.as_bytes().to_vec(), starts: (0..=text.len()).collect() };
     let mut views = vec![plain];
-    for depth in 0..UNESCAPE_DEPTH {
-        let Some(unescaped) = views.get(depth).and_then(|view| view.without(b'\\', backslash)) else { break };
-        views.push(unescaped);
-    }
-    let escapes: [(u8, Unescape); 3] = [(b'%', percent), (b'+', form), (b'&', entity)];
-    for at in 0..views.len().min(2) {
-        let unescaped = escapes.iter().filter_map(|(lead, unescape)| views[at].without(*lead, *unescape));
-        let unescaped: Vec<View> = unescaped.collect();
-        views.extend(unescaped);
+    let views_max = (VIEWED_BYTES / text.len().max(1)).clamp(VIEWS_MIN, VIEWS_MAX);
+    let mut at = 0;
+    while at < views.len() && views.len() < views_max {
+        for (lead, unescape) in ESCAPES {
+            let unescaped = views[at].without(lead, unescape);
+            let new = unescaped.filter(|view| views.iter().all(|other| other.bytes != view.bytes));
+            views.extend(new);
+        }
+        at += 1;
     }
     views
 }
@@ -68,7 +77,7 @@ fn form(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     if text.first() == Some(&b'+') { Some((vec![b' '], 1)) } else { percent(text) }
 }
 
-/// `\n`, `\"`, `\x41`, `\u0041` and `\u{41}`, of JSON and of most languages.
+/// `\n`, `\"`, `\x41`, `\u0041`, `\u{41}` and `\U00000041`, of JSON and of most languages.
 fn backslash(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let [b'\\', kind, rest @ ..] = text else { return None };
     let plain = match kind {
@@ -80,6 +89,7 @@ fn backslash(text: &[u8]) -> Option<(Vec<u8>, usize)> {
         b'\\' | b'"' | b'\'' | b'/' => *kind,
         b'x' => return Some((vec![hexadecimal(rest.get(..2)?)? as u8], 4)),
         b'u' => return unicode(rest),
+        b'U' => return Some((utf8(hexadecimal(rest.get(..8)?)?)?, 10)),
         _ => return None,
     };
     Some((vec![plain], 2))

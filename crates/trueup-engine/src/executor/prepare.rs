@@ -9,7 +9,7 @@ use trueup_provider::{
     Binding, DataHandler, DataRequest, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
     State,
 };
-use trueup_state::Metadata;
+use trueup_state::{Generation, Metadata};
 
 use super::Run;
 use super::apply::Applying;
@@ -76,6 +76,7 @@ pub(crate) fn metadata(draft: &Draft, at: usize) -> Metadata {
         circular,
         protect: options.is_some_and(|options| options.protect),
         retain: options.is_some_and(|options| options.retain),
+        secret_sources: None,
     }
 }
 
@@ -123,7 +124,10 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
                 let message = format!("the payload of the binding `{}` is not known", binding.key);
                 return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
             }
-            Work::Resource(Box::new(Resource { bindings, ..resource(run, draft, at, handler) }))
+            let resource = resource(run, draft, at, handler);
+            let secret_sources = secret_sources(draft, at, &desired, &bindings);
+            let meta = Metadata { secret_sources, ..resource.meta };
+            Work::Resource(Box::new(Resource { bindings, meta, ..resource }))
         }
     };
     Ok(Prepared { address: node.address.clone(), config, desired, work })
@@ -138,9 +142,25 @@ pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Pr
     };
     // Before anything is recorded of it.
     handler.stub_inputs(&desired).into_result()?;
-    let work = Work::Stub(Box::new(resource(run, draft, at, handler)));
+    let resource = resource(run, draft, at, handler);
+    let meta = Metadata { secret_sources: secret_sources(draft, at, &desired, &[]), ..resource.meta };
+    let work = Work::Stub(Box::new(Resource { meta, ..resource }));
     let config = Configuration::of(run, draft, at);
     Ok(Prepared { address: node.address.clone(), config, desired, work })
+}
+
+/// The secrets that these inputs and bindings are made of, and those of what is recorded: an update may fail, and an older
+/// generation is deleted later.
+fn secret_sources(draft: &Draft, at: usize, desired: &InputValues, bindings: &[Binding]) -> Option<Value> {
+    let record = draft.nodes[at].record.as_ref().map(|(record, _)| record);
+    let generations = || record.into_iter().flat_map(|record| record.generations());
+    let attempts = || generations().filter_map(Generation::attempt);
+    let objects = generations().filter_map(|generation| generation.object.as_ref()?.inputs.as_ref());
+    let inputs = objects.chain(attempts().map(|attempt| &attempt.inputs)).chain([desired]);
+    let inputs = inputs.flat_map(|InputValues { written, effective }| [written, effective]);
+    let attached = generations().flat_map(|generation| &generation.bindings);
+    let attached = attached.chain(attempts().flat_map(|attempt| &attempt.bindings)).chain(bindings);
+    draft.secrets.sources_of(inputs.chain(attached.map(|binding| &binding.payload)))
 }
 
 /// What is known of a resource, but for what is attached to it.

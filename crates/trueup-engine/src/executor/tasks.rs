@@ -168,7 +168,7 @@ fn has_work(draft: &Draft, at: usize) -> bool {
         NodeKind::Resource { .. } => {
             let Some((record, _)) = &node.record else { return true };
             let unfinished = record.current.as_ref().is_none_or(|current| current.status != Status::Ready);
-            unfinished || record.meta != super::prepare::metadata(draft, at) || refreshes(node)
+            unfinished || !record.meta.is_like(&super::prepare::metadata(draft, at)) || refreshes(node)
         }
     }
 }

@@ -28,6 +28,9 @@ pub(super) async fn collect<'p>(
         .into_iter()
         .map(|(record, version)| (record.address.clone(), (record, version)))
         .collect();
+    // Providers may repeat what recorded secrets were made of, and the program may no longer say.
+    let recorded_sources = records.values().filter_map(|(record, _)| record.meta.secret_sources.as_ref());
+    sources.registry.secrets().learn(recorded_sources);
     let moved = records.values().map(|(record, _)| record).filter(|it| it.origin != it.address);
     let moved_away: BTreeSet<Address> = moved.map(|record| record.origin.clone()).collect();
     let mut draft = Draft {

@@ -313,6 +313,11 @@ impl Case<'_> {
         let draft = self.draft;
         let scope = draft.known();
         let given = declared.id.evaluate(&scope).value;
+        if given.contains_secret() {
+            // Providers make addresses, names and messages of it.
+            let message = "the id of an import must not be secret: it is shown and recorded";
+            return Err(invalid(message.to_owned()).hint("use `nonsensitive` if it is not secret"));
+        }
         let identity = Some(&given).filter(|given| given.as_entries().is_some() && given.is_wholly_known());
         let id = match (given.as_str(), identity) {
             (None, None) => {

@@ -159,11 +159,7 @@ impl ResourceHandler for Odd {
                 Err(format!("{endpoint} does not answer"))
             }
             "refuse" => Err(format!("the token {} is not welcome", given("token"))),
-            _ => {
-                let token = given("token");
-                let quoted = token.split('"').nth(3).unwrap_or_default();
-                Err(format!("the token {quoted} is not welcome"))
-            }
+            _ => Err(quoting(&given("token"))),
         };
         let answer = match outputs {
             Ok(outputs) => Ok(state(request.desired, outputs)),
@@ -172,8 +168,14 @@ impl ResourceHandler for Odd {
         Box::pin(async { answer })
     }
 
-    fn delete<'a>(&'a self, _request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
-        Box::pin(async { Ok(()) })
+    fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
+        let token = request.inputs.get("token").and_then(Value::as_str).map(str::to_owned);
+        Box::pin(async move {
+            match token.filter(|token| token.contains("keep")) {
+                Some(token) => Err(Failure::new(FailureClass::Denied, quoting(&token)).into()),
+                None => Ok(()),
+            }
+        })
     }
 
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
@@ -183,6 +185,11 @@ impl ResourceHandler for Odd {
     fn import<'a>(&'a self, _request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
         Box::pin(async { Ok(Vec::new()) })
     }
+}
+
+/// The answer to a token inside a document.
+fn quoting(document: &str) -> String {
+    format!("the token {} is not welcome", document.split('"').nth(3).unwrap_or_default())
 }
 
 /// A bench on which the provider is there too.
@@ -239,6 +246,29 @@ fn a_secret_is_scrubbed_without_the_text_around_it() {
     let token = Expression::new(Node::Apply(document, vec![secret]));
     let report =
         bench.deploy(&program([resource("x_odd.odd", [("answer", lit("quote")), ("token", token)])]));
+    let Some(Outcome::Failed(failure)) = report.outcome("x_odd.odd") else { panic!("it was welcome") };
+    assert_eq!(failure.message, "the token (secret) is not welcome");
+}
+
+/// SECRET-11: a run that knows neither the program nor its variables deletes with what an earlier one recorded.
+#[test]
+fn a_secret_is_scrubbed_by_a_run_that_only_has_the_record() {
+    let mut bench = bench();
+    let deploy = |bench: &Bench, secret: &str, size: u64| {
+        let secret = lit(Value::from(secret).into_secret());
+        let document = Function::new(Type::String, move |given| {
+            let token = given[0].as_str().unwrap_or_default();
+            let rest = format!("keep everything that there is to be had, {size} times over");
+            Ok(Value::from(format!("{{\"token\":\"{token}\",\"scope\":\"{rest}\"}}")))
+        });
+        let token = Expression::new(Node::Apply(document, vec![secret]));
+        bench.deployed(&program([resource("x_odd.odd", [("answer", lit("number")), ("token", token)])]))
+    };
+    deploy(&bench, "hunter2-and-more", 1);
+    deploy(&bench, "correct-horse-7", 2);
+    // Another process: it has heard of no secret.
+    bench.others = Registry::new().with(Foreign);
+    let report = bench.deploy(&program([]));
     let Some(Outcome::Failed(failure)) = report.outcome("x_odd.odd") else { panic!("it was welcome") };
     assert_eq!(failure.message, "the token (secret) is not welcome");
 }

@@ -76,6 +76,8 @@ impl Loaded {
             &mut sources,
             &mut diagnostics,
         );
+        // Also those that this build does not evaluate: records may hold texts that were made of them.
+        request.registry.secrets().learn(given.values());
         let reads = Reads::default();
         let outside = Outside {
             folder: self.folder.clone(),

@@ -52,6 +52,23 @@ impl Given {
         Given::new(values, self.0.known.clone())
     }
 
+    /// The same and the secrets of an answer, which may repeat them elsewhere; `None` if it has none.
+    fn with_secrets_of(&self, state: &State) -> Option<Self> {
+        let Gathered(answered) = Gathered::default().state(state);
+        (!answered.is_empty()).then(|| {
+            let values = self.0.values.iter().cloned().chain(answered).collect();
+            Given::new(values, self.0.known.clone())
+        })
+    }
+
+    /// The part of a path before the first key that is secret; `None` if none is.
+    fn open_part_of(&self, path: &Path) -> Option<Path> {
+        let secrets = self.secrets();
+        let is_secret = |step: &Step| matches!(step, Step::Key(key) if secrets.has_key(key));
+        let length = path.steps().iter().position(is_secret)?;
+        Some(path.steps()[..length].iter().cloned().fold(Path::ROOT, |path, step| path.join(step)))
+    }
+
     fn secrets(&self) -> &SecretTexts {
         let Contents { values, known, secrets } = &*self.0;
         secrets.get_or_init(|| known.learn_and_trace(SecretTexts::of(values)))
@@ -178,10 +195,11 @@ impl Clean for Failure {
 impl Clean for ApplyFailure {
     fn clean(&mut self, given: &Given) {
         let ApplyFailure { failure, partial } = self;
-        failure.clean(given);
+        // First: its secrets become known, and the message may repeat them.
         if let Some(state) = partial {
             state.clean(given);
         }
+        failure.clean(given);
     }
 }
 
@@ -196,6 +214,8 @@ impl Clean for Value {
 
 impl Clean for State {
     fn clean(&mut self, given: &Given) {
+        let fresh = given.with_secrets_of(self);
+        let given = fresh.as_ref().unwrap_or(given);
         let State { inputs, outputs, private: _, schema_version: _, identity } = self;
         if let Some(InputValues { written, effective }) = inputs {
             written.clean(given);
@@ -211,13 +231,19 @@ impl Clean for Change {
         let Change { path, before, after, certain: _ } = self;
         before.clean(given);
         after.clean(given);
-        let secrets = given.secrets();
-        let secret = |step: &Step| matches!(step, Step::Key(key) if secrets.is_in(key));
-        if let Some(length) = path.steps().iter().position(secret) {
+        if let Some(open) = given.open_part_of(path) {
             // A key that is secret makes its whole map so.
-            *path = path.steps()[..length].iter().cloned().fold(Path::ROOT, |path, step| path.join(step));
+            *path = open;
             *before = before.take().map(Value::into_secret);
             *after = after.take().map(Value::into_secret);
+        }
+    }
+}
+
+impl Clean for Path {
+    fn clean(&mut self, given: &Given) {
+        if let Some(open) = given.open_part_of(self) {
+            *self = open;
         }
     }
 }
@@ -229,11 +255,12 @@ impl Clean for PlanAnswer {
             outputs,
             changes,
             drift,
-            replace_paths: _,
+            replace_paths,
             delete_first: _,
             private: _,
             diagnostics,
         } = self;
+        replace_paths.clean(given);
         outputs.clean(given);
         changes.clean(given);
         drift.clean(given);

@@ -5,7 +5,9 @@ use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, ResourceSchema};
-use trueup_core::{Address, Change, Diagnostic, Diagnostics, Failure, FailureClass, Type, Value, value};
+use trueup_core::{
+    Address, Change, Diagnostic, Diagnostics, Failure, FailureClass, Path, Step, Type, Value, value,
+};
 
 use crate::*;
 
@@ -146,7 +148,7 @@ impl ResourceHandler for TelltaleType {
             outputs: value!({}),
             changes: Vec::new(),
             drift: Vec::new(),
-            replace_paths: Vec::new(),
+            replace_paths: vec![Path::ROOT.join(Step::Key("tags".into())).join(Step::Key(INPUT.into()))],
             delete_first: false,
             private: PrivateBytes::default(),
             diagnostics: diagnostics(),
@@ -433,4 +435,18 @@ fn secrets_are_known_before_a_provider_is_called() {
         data.validate(ValidateRequest { config: Some(&config), inputs: &inputs }).await;
         assert_eq!(known.scrubbed(&format!("{CONFIGURED} {INPUT}")), "(secret) (secret)");
     });
+}
+
+/// SECRET-9: a password that a provider has just made, and the URL that contains it.
+#[test]
+fn an_answer_that_repeats_its_own_secret_is_marked() {
+    let bench = Bench::new();
+    let given = super::Given::new(Vec::new(), bench.registry.secrets().clone());
+    let outputs = value!({ password: (value!("c4n4ry-fresh").into_secret()), url: "pg://ada:c4n4ry-fresh@db", port: 5432 });
+    let made = State { outputs, ..state("c4n4ry-other") };
+    let failure = Failure::new(FailureClass::Fatal, "c4n4ry-fresh was refused");
+    let failed = given.cleaned(ApplyFailure { failure, partial: Some(Box::new(made)) });
+    assert_eq!(failed.failure.message, "(secret) was refused");
+    let kept = failed.partial.expect("it was given").outputs;
+    assert_eq!(kept.to_string(), "{ password = (secret), port = 5432, url = (secret) }");
 }

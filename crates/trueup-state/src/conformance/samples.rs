@@ -82,6 +82,7 @@ pub(super) fn hard_life() -> Vec<Step> {
         circular: vec![address("b")],
         protect: true,
         retain: true,
+        secret_sources: Some(awkward().into_secret()),
     };
     let attempt = Attempt { bindings, stub: true, ..attempt(&awkward()) };
     let state = State {

@@ -36,6 +36,7 @@ pub(super) enum Part {
     Pending,
     Private,
     Configuration,
+    Sources,
 }
 
 impl Part {
@@ -48,6 +49,7 @@ impl Part {
             Part::Pending => "pending",
             Part::Private => "private",
             Part::Configuration => "configuration",
+            Part::Sources => "secret_sources",
         }
     }
 }

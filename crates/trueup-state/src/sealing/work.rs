@@ -16,7 +16,7 @@ use super::keyring::Keys;
 use super::place::{Part, Place, Subject};
 use crate::configurations::{ConfigurationNumber, Configurations};
 use crate::entry::{Entry, Step};
-use crate::record::{Attempt, Generation, Record, Status};
+use crate::record::{Attempt, Generation, Metadata, Record, Status};
 use crate::store::{Scope, Snapshot};
 
 /// Sealed texts begin with the version of their form.
@@ -128,7 +128,7 @@ impl<'a> Worker<'a> {
 
     /// A record after the work; `None` if it has nothing to do with secrets.
     pub(super) fn record(&mut self, record: &Record) -> Result<Option<Record>, Unopened> {
-        if !record.generations().any(holds_secrets) {
+        if !record_holds_secrets(record) {
             return Ok(None);
         }
         self.about(Subject::Record(record.id), Some(record.address.to_string()));
@@ -145,16 +145,22 @@ impl<'a> Worker<'a> {
         let mut entry = entry.clone();
         self.about(Subject::Record(entry.id), None);
         match &mut entry.step {
-            Step::CreateBegun { attempt, .. } | Step::UpdateBegun { attempt, .. } => self.attempt(attempt)?,
-            Step::Adopted { object, .. }
-            | Step::Answered { object, .. }
+            Step::CreateBegun { meta, attempt, .. } | Step::UpdateBegun { meta, attempt } => {
+                self.metadata(meta)?;
+                self.attempt(attempt)?;
+            }
+            Step::Adopted { meta, object, .. } => {
+                self.metadata(meta)?;
+                self.object(object)?;
+            }
+            Step::MetaChanged { meta } => self.metadata(meta)?,
+            Step::Answered { object, .. }
             | Step::Settled { object, .. }
             | Step::Refreshed { object, .. }
             | Step::Migrated { object, .. } => self.object(object)?,
             Step::Pending { context, .. } => self.value(context, Part::Pending, Path::ROOT)?,
             Step::Resealed { record } | Step::Copied { record } => self.record_in_place(record)?,
             Step::Abandoned { .. }
-            | Step::MetaChanged { .. }
             | Step::DeleteBegun { .. }
             | Step::Deleted { .. }
             | Step::Dropped { .. }
@@ -196,6 +202,7 @@ impl<'a> Worker<'a> {
     }
 
     fn record_in_place(&mut self, record: &mut Record) -> Result<(), Unopened> {
+        self.metadata(&mut record.meta)?;
         for generation in record.deposed.iter_mut().chain(&mut record.current) {
             generation.object.as_mut().map_or(Ok(()), |object| self.object(object))?;
             self.bindings(&mut generation.bindings)?;
@@ -204,6 +211,11 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(())
+    }
+
+    fn metadata(&mut self, meta: &mut Metadata) -> Result<(), Unopened> {
+        let sources = meta.secret_sources.as_mut();
+        sources.map_or(Ok(()), |sources| self.value(sources, Part::Sources, Path::ROOT))
     }
 
     fn object(&mut self, object: &mut State) -> Result<(), Unopened> {
@@ -406,24 +418,32 @@ fn hides_unknown_elements(value: &Value) -> bool {
 
 fn step_holds_secrets(step: &Step) -> bool {
     match step {
-        Step::CreateBegun { attempt, .. } | Step::UpdateBegun { attempt, .. } => {
-            attempt_holds_secrets(attempt)
+        Step::CreateBegun { meta, attempt, .. } | Step::UpdateBegun { meta, attempt } => {
+            metadata_holds_secrets(meta) || attempt_holds_secrets(attempt)
         }
-        Step::Adopted { object, .. }
-        | Step::Answered { object, .. }
+        Step::Adopted { meta, object, .. } => metadata_holds_secrets(meta) || object_holds_secrets(object),
+        Step::MetaChanged { meta } => metadata_holds_secrets(meta),
+        Step::Answered { object, .. }
         | Step::Settled { object, .. }
         | Step::Refreshed { object, .. }
         | Step::Migrated { object, .. } => object_holds_secrets(object),
         Step::Pending { context, .. } => context.contains_secret(),
-        Step::Resealed { record } | Step::Copied { record } => record.generations().any(holds_secrets),
+        Step::Resealed { record } | Step::Copied { record } => record_holds_secrets(record),
         Step::Abandoned { .. }
-        | Step::MetaChanged { .. }
         | Step::DeleteBegun { .. }
         | Step::Deleted { .. }
         | Step::Dropped { .. }
         | Step::Moved { .. }
         | Step::Relinked { .. } => false,
     }
+}
+
+fn record_holds_secrets(record: &Record) -> bool {
+    metadata_holds_secrets(&record.meta) || record.generations().any(holds_secrets)
+}
+
+fn metadata_holds_secrets(meta: &Metadata) -> bool {
+    meta.secret_sources.as_ref().is_some_and(Value::contains_secret)
 }
 
 fn holds_secrets(generation: &Generation) -> bool {

@@ -66,11 +66,14 @@ impl Exec {
             stopped_error(purpose, arguments, &stopped, timeout)
         })?;
         if !finished.status.success() {
+            let answer = self.answer(purpose, &finished.output);
+            // Its messages may repeat the secrets that it printed.
+            context.secrets.learn(answer.iter().flatten());
             let error = self.refused(purpose, &finished, context);
             // What was made so far is worth keeping only if there is a way to finish it. A stub always has one.
             let resumable =
                 purpose == Purpose::Precreate || purpose == Purpose::Create && self.update.is_some();
-            return Err(match self.answer(purpose, &finished.output) {
+            return Err(match answer {
                 Ok(Some(result)) if resumable => error.with_partial(&self.output(context, result)),
                 _ => error,
             });

@@ -76,10 +76,26 @@ impl Http {
         };
         let client = client(self.ca_pem.as_deref(), context)?;
         let answer = outgoing.send(&client, context).await.map_err(|none| judgement.unanswered(none))?;
+        // The answer and what follows it may repeat its secrets elsewhere.
+        context.secrets.learn([&self.response(request, &answer)?]);
         match answer.status {
             200..=299 => Ok(answer),
             _ => Err(judgement.refused(&answer, &context.scrubbed(&String::from_utf8_lossy(&answer.body)))),
         }
+    }
+
+    /// The part of an answer that is about the object, with its secrets marked.
+    fn response(&self, request: &Request, answer: &Answer) -> Result<Value> {
+        let mut response = answer.value();
+        if let Some(place) = &request.pointer {
+            response = pointer::at(&response, &steps(place, "pointer")?).unwrap_or(Value::NULL);
+        }
+        for place in self.secret_responses.iter().flatten() {
+            let steps = steps(place, "secret_responses")?;
+            let mark = |part: Value| Some(part.into_secret());
+            response = pointer::changed(&response, &steps, &mark).unwrap_or(Value::NULL);
+        }
+        Ok(response)
     }
 
     /// What an answer says of the object.
@@ -90,16 +106,8 @@ impl Http {
         answer: &Answer,
         known: Known<'_>,
     ) -> Result<HttpOutput> {
-        let mut response = answer.value();
+        let response = self.response(request, answer)?;
         let known = known.output;
-        if let Some(place) = &request.pointer {
-            response = pointer::at(&response, &steps(place, "pointer")?).unwrap_or(Value::NULL);
-        }
-        for place in self.secret_responses.iter().flatten() {
-            let steps = steps(place, "secret_responses")?;
-            let mark = |part: Value| Some(part.into_secret());
-            response = pointer::changed(&response, &steps, &mark).unwrap_or(Value::NULL);
-        }
         let mut observed = response.clone();
         let ignored = self.ignore.iter().flatten().map(|place| (place, "ignore"));
         // The id tells one object from another, not how this one is.
