@@ -1,7 +1,9 @@
-//! Checks that ids of the specification, such as PLAN-3, are defined once in `docs/spec` and exist wherever cited.
+//! Checks the specification both ways: each cited id, such as PLAN-3, is defined once in `docs/spec`, and each defined id
+//! is cited by a test.
 //!
 //! A line `- **PLAN-3** …` defines an id. Citations are searched in all Rust sources and documents. Only words whose
-//! first part is a section of the specification count, so that UTF-8 and the like are no citations.
+//! first part is a section of the specification count, so that UTF-8 and the like are no citations. A test cites the ids in
+//! its doc comment; those anywhere else prove nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -25,10 +27,13 @@ pub(crate) fn check(repository: &Repository) -> Result<Vec<String>, Failure> {
     }
     println!("ids: {}; files that may cite them: {}", specification.places.len(), citing.len());
     let mut findings = std::mem::take(&mut specification.findings);
+    let mut tested = BTreeSet::new();
     for path in citing {
-        let file = repository.relative(&path).display().to_string();
-        findings.extend(specification.unknown_citations(&file, &repository::read(&path)?));
+        let (file, text) = (repository.relative(&path).display().to_string(), repository::read(&path)?);
+        findings.extend(specification.unknown_citations(&file, &text));
+        tested.extend(test_citations(&text).map(ToOwned::to_owned));
     }
+    findings.extend(specification.untested(&tested));
     Ok(findings)
 }
 
@@ -60,7 +65,7 @@ impl Specification {
     fn unknown_citations(&self, file: &str, text: &str) -> Vec<String> {
         let mut findings = Vec::new();
         for (index, line) in text.lines().enumerate() {
-            for word in line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')) {
+            for word in words(line) {
                 let is_citation = section_of(word).is_some_and(|section| self.sections.contains(section));
                 if is_citation && !self.places.contains_key(word) {
                     findings.push(format!("{file}:{}: {word} is not in docs/spec", index + 1));
@@ -69,6 +74,40 @@ impl Specification {
         }
         findings
     }
+
+    /// The ids that no test cites.
+    fn untested(&self, tested: &BTreeSet<String>) -> Vec<String> {
+        let untested = self.places.iter().filter(|(id, _)| !tested.contains(*id));
+        untested.map(|(id, place)| format!("{place}: no test cites {id}")).collect()
+    }
+}
+
+/// The words in the doc comments of tests.
+fn test_citations(source: &str) -> impl Iterator<Item = &str> {
+    let mut documented: Vec<&str> = Vec::new();
+    let mut cited = Vec::new();
+    for line in source.lines().map(str::trim_start) {
+        if let Some(comment) = line.strip_prefix("///") {
+            documented.push(comment);
+        } else if is_test_attribute(line) {
+            cited.append(&mut documented);
+        } else if !line.starts_with("#[") && !line.starts_with("//") {
+            documented.clear();
+        }
+    }
+    cited.into_iter().flat_map(words)
+}
+
+/// Whether a line makes a test of the function below: `#[test]`, `#[tokio::test(…)]`.
+fn is_test_attribute(line: &str) -> bool {
+    let Some((name, _)) = line.strip_prefix("#[").and_then(|rest| rest.split_once([']', '('])) else {
+        return false;
+    };
+    name.rsplit("::").next() == Some("test")
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
 }
 
 /// The id that a line defines, and its section.
@@ -116,6 +155,26 @@ mod tests {
     #[test]
     fn other_words_with_a_dash_and_a_number_are_no_citations() {
         check("UTF-8, SHA-256, us-east-1, MY-PLAN-9, PLAN-9a, PLAN_9, PLAN-", &[]);
+    }
+
+    #[test]
+    fn an_id_that_no_test_cites_is_found_where_it_is_defined() {
+        let untested = |source: &str| {
+            let tested = test_citations(source).map(ToOwned::to_owned).collect();
+            specification(MARKDOWN).untested(&tested)
+        };
+        let one = ["spec.md:4: no test cites PLAN-2"];
+        assert_eq!(untested("/// PLAN-1, PLAN-2.\n#[test]\nfn a() {}"), [""; 0]);
+        assert_eq!(
+            untested("    /// PLAN-1\n    /// PLAN-2: why.\n    #[tokio::test(start_paused = true)]"),
+            [""; 0]
+        );
+        assert_eq!(untested("/// PLAN-1\n// Another reason.\n#[cfg(unix)]\n#[test]\nfn a() {}"), one);
+        assert_eq!(
+            untested("/// PLAN-1\n#[test]\nfn a() {}\n/// PLAN-2\nfn helper() {}\n#[test]\nfn b() {}"),
+            one
+        );
+        assert_eq!(untested("/// PLAN-1\n#[test]\nfn a() {} // PLAN-2\n//! PLAN-2\n#[test]\nfn b() {}"), one);
     }
 
     #[test]

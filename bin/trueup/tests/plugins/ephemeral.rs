@@ -150,6 +150,7 @@ fn a_saved_plan_holds_no_ticket_and_gets_another() {
     }
 }
 
+/// SECRET-7
 #[test]
 fn a_ticket_is_closed_whatever_fails() {
     for version in versions() {
@@ -180,6 +181,7 @@ fn a_ticket_is_closed_whatever_fails() {
     }
 }
 
+/// SECRET-7
 #[test]
 fn a_ticket_is_renewed_while_a_run_lasts() {
     for version in versions() {
@@ -202,7 +204,7 @@ fn a_ticket_is_renewed_while_a_run_lasts() {
     }
 }
 
-/// APPLY-11
+/// APPLY-11, SECRET-7
 #[test]
 fn a_ticket_is_closed_when_a_run_is_interrupted() {
     for version in versions() {
