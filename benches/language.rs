@@ -5,10 +5,10 @@
 
 use divan::{AllocProfiler, Bencher, black_box};
 use trueup_core::{SourceMap, Value};
+use trueup_front_end::{BuildRequest, Purpose, RandomBytes, Variables};
+use trueup_lang::StackFolder;
 use trueup_lang::eval::{Constants, evaluate, references};
 use trueup_lang::syntax::{Body, parse_body, parse_expression};
-use trueup_lang::variables::GivenVariables;
-use trueup_lang::{BuildRequest, Loaded, Purpose};
 use trueup_provider::Registry;
 use trueup_provider_std::{Randomness, terraform_provider};
 
@@ -87,22 +87,23 @@ fn build(bencher: Bencher<'_, '_>, resources: usize) {
     .expect("there is room for a file");
     let registry = Registry::new().with(terraform_provider(Randomness::default()));
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("there is room for a runtime");
-    let variables = GivenVariables::default();
+    let variables = Variables::default();
+    let random: std::sync::Arc<RandomBytes> = std::sync::Arc::new(|bytes: &mut [u8]| bytes.fill(0));
     bencher.bench_local(|| {
         let request = BuildRequest {
             registry: &registry,
-            stack: "bench".into(),
-            stage: "dev".into(),
+            stack: "bench",
+            stage: "dev",
             variables: &variables,
             home: None,
             plan_time: std::time::SystemTime::UNIX_EPOCH,
             now: std::time::SystemTime::UNIX_EPOCH,
-            random: std::sync::Arc::new(|bytes: &mut [u8]| bytes.fill(0)),
+            random: &random,
             purpose: Purpose::Deploy,
             known: None,
             waited_for: &[],
         };
-        let built = runtime.block_on(Loaded::load(folder.path()).build(request)).expect("it is sound");
+        let built = runtime.block_on(StackFolder::read(folder.path()).build(request)).expect("it is sound");
         assert_eq!(built.program.resources.len(), resources);
         built
     });

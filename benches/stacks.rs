@@ -8,8 +8,8 @@ use std::sync::Arc;
 use divan::{AllocProfiler, Bencher};
 use tempfile::TempDir;
 use trueup_engine::{Cancellation, DeployOptions, EventSink, Reconciler};
-use trueup_lang::variables::GivenVariables;
-use trueup_lang::{BuildRequest, Built, Loaded, Purpose};
+use trueup_front_end::{BuildRequest, BuiltProgram, Purpose, RandomBytes, Variables};
+use trueup_lang::StackFolder;
 use trueup_provider::{Registry, RuntimeClock};
 use trueup_provider_std::{Randomness, terraform_provider};
 use trueup_state::MemoryStore;
@@ -89,21 +89,22 @@ fn registry() -> Registry {
     Registry::new().with(terraform_provider(Randomness::default()))
 }
 
-async fn built(folder: &TempDir) -> Built {
+async fn built(folder: &TempDir) -> BuiltProgram {
+    let random: Arc<RandomBytes> = Arc::new(|bytes: &mut [u8]| bytes.fill(0));
     let request = BuildRequest {
         registry: &registry(),
-        stack: "bench".into(),
-        stage: "dev".into(),
-        variables: &GivenVariables::default(),
+        stack: "bench",
+        stage: "dev",
+        variables: &Variables::default(),
         home: None,
         plan_time: std::time::SystemTime::UNIX_EPOCH,
         now: std::time::SystemTime::UNIX_EPOCH,
-        random: Arc::new(|bytes: &mut [u8]| bytes.fill(0)),
+        random: &random,
         purpose: Purpose::Deploy,
         known: None,
         waited_for: &[],
     };
-    Loaded::load(folder.path()).build(request).await.expect("it is sound")
+    StackFolder::read(folder.path()).build(request).await.expect("it is sound")
 }
 
 fn runtime() -> tokio::runtime::Runtime {

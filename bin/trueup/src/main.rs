@@ -1,22 +1,20 @@
 //! The program `trueup`: Terraform's language on the built-in providers, with state in the stack's folder.
 //!
-//! It only puts together what others do: `language` reads programs, `providers` manage things, `key_services` keep keys,
+//! It only puts together what others do: `trueup-lang` reads programs, `providers` manage things, `key_services` keep keys,
 //! stores come with the command line. Started as the guard of a plugin, it becomes that plugin, as a host it serves one, and as the guard of a
 //! command it ends that command with its run.
 
-mod function_page;
 mod key_services;
-mod language;
 mod plugin_guard;
 mod plugin_host;
 mod providers;
-mod scaffold;
 mod terraform;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use trueup_cli::{Composition, open_store};
+use trueup_lang::TerraformLanguage;
 use trueup_provider_std::guard_command;
 
 /// Plans are many small pieces, on two threads: a tenth of their time, with the system's allocator.
@@ -31,7 +29,7 @@ fn main() -> ExitCode {
     trueup_cli::main(Composition {
         name: "trueup",
         version: env!("CARGO_PKG_VERSION"),
-        front_end: Box::new(language::TerraformLanguage),
+        front_end: Box::new(TerraformLanguage),
         registry: Box::new(providers::registry),
         open_store: Arc::new(open_store),
         key_services: key_services::clients(),

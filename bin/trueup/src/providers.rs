@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Arc;
 
-use trueup_cli::front_end::StateSettings;
-use trueup_cli::{RegistryRequest, StoreRequest};
+use trueup_cli::{RegistryRequest, StoreRequest, sqlite_file, state_in_own_folder};
 use trueup_core::{Value, escape};
 use trueup_provider::{Error, Registry, Result};
 use trueup_provider_std::{
@@ -61,9 +60,9 @@ async fn outputs_of(own: RegistryRequest, wanted: StackOutputRequest) -> Result<
     let RegistryRequest { folder, state, clock, open_store, .. } = own;
     let (folder, state) = match wanted.folder {
         None => (folder, state),
-        Some(other) => (folder.join(other), StateSettings::in_own_folder()),
+        Some(other) => (folder.join(other), state_in_own_folder()),
     };
-    let location = state.sqlite_file(&folder);
+    let location = sqlite_file(&state, &folder);
     if location.as_ref().is_some_and(|file| !file.exists()) {
         // Asking must not make a store.
         return Ok(None);

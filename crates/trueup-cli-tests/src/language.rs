@@ -9,9 +9,9 @@ use std::path::Path;
 use trueup::{
     Address, BoxFuture, Diagnostic, Diagnostics, Expression, FileId, Origin, Reference, SourceMap, Value,
 };
-use trueup_cli::front_end::{
-    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, Premise, PremiseKind, ProgramSource,
-    ScaffoldFile, StackSettings,
+use trueup_front_end::{
+    BuildRequest, BuiltProgram, FrontEnd, GeneratedFile, GivenVariable, InvalidProgram, LoadedProgram,
+    Premise, PremiseKind, ProgramSource, StackSettings,
 };
 use trueup_program::{Node, OutputDeclaration, Place, Program, ResourceDeclaration};
 
@@ -27,7 +27,7 @@ struct Source {
 }
 
 impl FrontEnd for Lines {
-    fn load(&self, folder: &Path) -> Loaded {
+    fn load(&self, folder: &Path) -> LoadedProgram {
         let path = folder.join(FILE);
         let text = std::fs::read_to_string(&path);
         let found = text.is_ok();
@@ -54,28 +54,28 @@ impl FrontEnd for Lines {
         let files = if found { vec![path] } else { Vec::new() };
         let source = Box::new(Source { text, sources: sources.clone(), file });
         let providers = Vec::new();
-        Loaded { source, settings, sources, diagnostics, files, providers, found }
+        LoadedProgram { source, settings, sources, diagnostics, files, providers, found }
     }
 
-    fn format(&self, file_name: &str, text: &str) -> Option<Result<String, Faulty>> {
+    fn format(&self, file_name: &str, text: &str) -> Option<Result<String, InvalidProgram>> {
         file_name.ends_with(FILE).then(|| {
             let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
             Ok(text.lines().map(|line| tidy(line) + "\n").collect())
         })
     }
 
-    fn scaffold(&self, stack: &str) -> Vec<ScaffoldFile> {
+    fn scaffold(&self, stack: &str) -> Vec<GeneratedFile> {
         let text = format!("stack {stack}\ntest_file hello path=hello.txt content=hello\n");
-        vec![ScaffoldFile { path: FILE.into(), text }]
+        vec![GeneratedFile { path: FILE.into(), text }]
     }
 }
 
 impl ProgramSource for Source {
-    fn build<'a>(&'a self, request: BuildRequest<'a>) -> BoxFuture<'a, Result<Built, Faulty>> {
+    fn build<'a>(&'a self, request: BuildRequest<'a>) -> BoxFuture<'a, Result<BuiltProgram, InvalidProgram>> {
         Box::pin(async move {
             let mut program =
                 Program { stack: request.stack.into(), sources: self.sources.clone(), ..Program::default() };
-            let mut pending = false;
+            let mut pending = Vec::new();
             for (start, line) in lines(&self.text) {
                 let origin = Origin { file: self.file, start, end: start + line.len() as u32 };
                 let words = words(line);
@@ -92,7 +92,7 @@ impl ProgramSource for Source {
                             path: "path".parse().map_err(|_| self.mistake("no path".to_owned(), origin))?,
                         };
                         if request.known.and_then(|known| known.resolve(&reference)).is_none() {
-                            pending = true;
+                            pending.push(origin);
                             break;
                         }
                     }
@@ -125,7 +125,7 @@ impl ProgramSource for Source {
                 });
                 given.collect()
             };
-            Ok(Built {
+            Ok(BuiltProgram {
                 program,
                 pending,
                 stuck: None,
@@ -140,7 +140,7 @@ impl ProgramSource for Source {
         &'a self,
         text: &'a str,
         request: BuildRequest<'a>,
-    ) -> BoxFuture<'a, Result<Value, Faulty>> {
+    ) -> BoxFuture<'a, Result<Value, InvalidProgram>> {
         Box::pin(async move {
             let origin = Origin { file: self.file, start: 0, end: 0 };
             let expression = self.value(text, &request, origin)?;
@@ -170,17 +170,22 @@ impl Source {
         Origin { start: whole.start + start as u32, end: whole.start + end as u32, ..whole }
     }
 
-    fn mistake(&self, summary: String, origin: Origin) -> Faulty {
+    fn mistake(&self, summary: String, origin: Origin) -> InvalidProgram {
         let mut diagnostic = Diagnostic::error(summary);
         diagnostic.origin = Some(origin);
-        Faulty { diagnostics: diagnostic.into(), sources: self.sources.clone() }
+        InvalidProgram { diagnostics: diagnostic.into(), sources: self.sources.clone() }
     }
 
-    fn address(&self, text: &str, origin: Origin) -> Result<Address, Faulty> {
+    fn address(&self, text: &str, origin: Origin) -> Result<Address, InvalidProgram> {
         text.parse().map_err(|error: trueup::AddressError| self.mistake(error.to_string(), origin))
     }
 
-    fn value(&self, text: &str, request: &BuildRequest<'_>, origin: Origin) -> Result<Expression, Faulty> {
+    fn value(
+        &self,
+        text: &str,
+        request: &BuildRequest<'_>,
+        origin: Origin,
+    ) -> Result<Expression, InvalidProgram> {
         if let Some(reference) = text.strip_prefix('@') {
             let (address, path) = reference
                 .rsplit_once('.')

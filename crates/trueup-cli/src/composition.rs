@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use trueup_core::Diagnostics;
+use trueup_front_end::{FrontEnd, RequiredProvider, StateSettings};
 use trueup_provider::{BoxFuture, Clock, Registry};
 use trueup_state::Store;
 use trueup_state::sealing::KeyService;
-
-use crate::front_end::{FrontEnd, RequiredProvider, StateSettings};
 
 /// All that a command line is made of.
 pub struct Composition {

@@ -95,6 +95,9 @@ fn run(composition: &Composition, arguments: Vec<OsString>, logged_secrets: Logg
             folder,
             interrupts: Interrupts::default(),
             clock: Arc::new(RuntimeClock::new()),
+            random: Arc::new(|bytes: &mut [u8]| {
+                getrandom::fill(bytes).expect("the operating system provides randomness");
+            }),
             given,
             profile,
             passphrase: Arc::default(),

@@ -3,12 +3,12 @@
 use serde_json::{Value as Json, json};
 use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, Severity, SourceMap, Value};
 use trueup_engine::EngineError;
+use trueup_front_end::InvalidProgram;
 use trueup_program::{Expression, Node, Place, Program};
 use trueup_state::StoreError;
 use trueup_state::sealing::KeyError;
 
 use crate::exit::Exit;
-use crate::front_end::Faulty;
 use crate::render::render_diagnostics;
 use crate::ui::Ui;
 
@@ -163,8 +163,8 @@ impl From<Diagnostics> for CommandError {
     }
 }
 
-impl From<Faulty> for CommandError {
-    fn from(Faulty { diagnostics, sources }: Faulty) -> Self {
+impl From<InvalidProgram> for CommandError {
+    fn from(InvalidProgram { diagnostics, sources }: InvalidProgram) -> Self {
         CommandError::Wrong { diagnostics, sources }
     }
 }

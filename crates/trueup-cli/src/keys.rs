@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use trueup_core::Secret;
+use trueup_front_end::StateSettings;
 use trueup_state::sealing::{KeyKind, KeySources, Keyring, SealedStore, ServiceKey};
 use trueup_state::{Scope, Store, StoreError};
 
 use crate::composition::{OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::StateSettings;
 use crate::session::Session;
 use crate::settings::{self, KeyServiceSetup, UserSettings};
 
@@ -24,7 +24,7 @@ impl Session<'_> {
     pub(crate) fn key_sources(&self, user: &UserSettings, state: &StateSettings) -> KeySources {
         let sources = settings::key(&self.key_service_setup(), user).value;
         let own = settings::own_key_file(&self.environment);
-        let state_file = state.sqlite_file(&self.folder);
+        let state_file = crate::stores::sqlite_file(state, &self.folder);
         let state_folder = state_file.and_then(|file| Some(file.parent()?.to_owned()));
         let mut never_in: Vec<PathBuf> = [self.folder.clone()].into_iter().chain(state_folder).collect();
         if sources.file == own {

@@ -1,7 +1,6 @@
 //! The command line: what people type, and what they are shown.
 //!
 //! - [`Composition`], [`main`]: what a binary hands over (front end, providers, stores), and what runs it
-//! - [`front_end`]: the seam through which the command line reaches programs, in whatever language they are written
 //! - [`cli`]: the same command line for a stack that is declared in Rust
 //!
 //! Data takes this way: `arguments` become a command, `settings` and the front end make a `workplace` of the folder,
@@ -19,7 +18,6 @@ mod composition;
 mod entry;
 mod exit;
 mod failure;
-pub mod front_end;
 mod graph;
 mod interrupt;
 mod keys;
@@ -52,4 +50,4 @@ pub use composition::{
 pub use entry::main;
 pub use exit::Exit;
 pub use rust_program::{Deployment, cli, composition};
-pub use stores::{open_store, sqlite_path};
+pub use stores::{open_store, sqlite_file, sqlite_path, state_in_own_folder};

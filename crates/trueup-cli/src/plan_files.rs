@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use trueup_core::{Diagnostic, Diagnostics};
 use trueup_engine::{
-    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Premise, PremiseKind, Protection, Reconciler,
-    SavedPlan, changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
+    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, Reconciler, SavedPlan,
+    changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
 };
+use trueup_front_end::{Premise, PremiseKind, Premises, Purpose};
 use trueup_program::Program;
 use trueup_provider::BoxFuture;
 use trueup_state::Scope;
 use trueup_state::sealing::{Envelope, KeySources};
 
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::{Premises, Purpose};
 use crate::running::Errand;
 use crate::settings::Profile;
 use crate::whole_file::{self, Readers};

@@ -3,11 +3,11 @@
 use serde_json::json;
 use trueup_core::{Change, diff};
 use trueup_engine::{DeployOptions, EventSink, HandStep};
+use trueup_front_end::Purpose;
 use trueup_state::{Snapshot, Step};
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::render::one_line;
 use crate::running::uninterrupted;
 use crate::ui::{Look, Mark, Meaning, cut};

@@ -9,12 +9,12 @@ use std::time::Duration;
 use futures_util::future::{Either, join, select};
 use trueup_core::{Address, escape_line};
 use trueup_engine::{Cancellation, DeployOptions, Deployed, Plan, Reconciler, RunReport, SavedPlan};
+use trueup_front_end::{BuiltProgram, Purpose};
 use trueup_policy::{Judgement, Policies};
 use trueup_program::Program;
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::{Built, Purpose};
 use crate::plan_files::{check_premises, plan_to_save, save};
 use crate::policies::{admitted_by, obey, policies_json, undecided_lines, warnings};
 use crate::progress::{Mode, Progress, Watcher, planning};
@@ -122,7 +122,7 @@ pub(crate) async fn carry_out_changed(
         let building = workplace.program(errand.purpose, &planner, &errand.options.plan);
         uninterrupted(workplace, join(reading, building)).await?
     };
-    let Built { mut program, premises, .. } = built?;
+    let BuiltProgram { mut program, premises, .. } = built?;
     change(&mut program);
     match errand.course {
         Course::Anew => {}

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 
 use trueup_core::{Diagnostic, Diagnostics, SourceMap, Value};
 use trueup_engine::Stack;
+use trueup_front_end::{
+    BuildRequest, BuiltProgram, FrontEnd, GeneratedFile, GivenVariable, InvalidProgram, LoadedProgram,
+    Premise, PremiseKind, ProgramSource, StackSettings,
+};
 use trueup_provider::{BoxFuture, Registry};
 
 use crate::composition::{Composition, KeyServiceClients, RegistryRequest};
-use crate::front_end::{
-    BuildRequest, Built, Faulty, FrontEnd, GivenVariable, Loaded, Premise, PremiseKind, ProgramSource,
-    ScaffoldFile, StackSettings,
-};
 
 /// What a stack is declared for.
 #[derive(Clone, Debug)]
@@ -74,8 +74,8 @@ struct RustFrontEnd {
 struct RustSource(Arc<Declare>);
 
 impl FrontEnd for RustFrontEnd {
-    fn load(&self, _: &Path) -> Loaded {
-        Loaded {
+    fn load(&self, _: &Path) -> LoadedProgram {
+        LoadedProgram {
             source: Box::new(RustSource(self.declare.clone())),
             settings: self.settings.clone(),
             sources: SourceMap::new(),
@@ -86,17 +86,17 @@ impl FrontEnd for RustFrontEnd {
         }
     }
 
-    fn format(&self, _: &str, _: &str) -> Option<Result<String, Faulty>> {
+    fn format(&self, _: &str, _: &str) -> Option<Result<String, InvalidProgram>> {
         None
     }
 
-    fn scaffold(&self, _: &str) -> Vec<ScaffoldFile> {
+    fn scaffold(&self, _: &str) -> Vec<GeneratedFile> {
         Vec::new()
     }
 }
 
 impl ProgramSource for RustSource {
-    fn build<'a>(&'a self, request: BuildRequest<'a>) -> BoxFuture<'a, Result<Built, Faulty>> {
+    fn build<'a>(&'a self, request: BuildRequest<'a>) -> BoxFuture<'a, Result<BuiltProgram, InvalidProgram>> {
         Box::pin(async move {
             let stage = request.stage.to_owned();
             let mut deployment = Deployment { stage, variables: Vec::new(), asked: Arc::default() };
@@ -122,10 +122,10 @@ impl ProgramSource for RustSource {
             let mut stack = Stack::new(request.stack, request.registry);
             (self.0)(&mut stack, &deployment);
             let sources = stack.sources().clone();
-            let program = stack.build().map_err(|diagnostics| Faulty { diagnostics, sources })?;
-            Ok(Built {
+            let program = stack.build().map_err(|diagnostics| InvalidProgram { diagnostics, sources })?;
+            Ok(BuiltProgram {
                 program,
-                pending: false,
+                pending: Vec::new(),
                 stuck: None,
                 files: Vec::new(),
                 warnings: Diagnostics::new(),
@@ -134,7 +134,11 @@ impl ProgramSource for RustSource {
         })
     }
 
-    fn evaluate<'a>(&'a self, _: &'a str, _: BuildRequest<'a>) -> BoxFuture<'a, Result<Value, Faulty>> {
+    fn evaluate<'a>(
+        &'a self,
+        _: &'a str,
+        _: BuildRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, InvalidProgram>> {
         Box::pin(async {
             let diagnostic = Diagnostic::error("a program in Rust has no expressions to evaluate")
                 .hint("`show` tells what is recorded of a resource");

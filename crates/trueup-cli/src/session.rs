@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use trueup_core::Secret;
 use trueup_engine::Holder;
+use trueup_front_end::{GivenVariable, RandomBytes, RequiredProvider, StateSettings, Variables};
 use trueup_provider::{Clock, Registry};
 
 use crate::composition::{Composition, RegistryRequest};
-use crate::front_end::{GivenVariable, RequiredProvider, StateSettings, Variables};
 use crate::interrupt::Interrupts;
 use crate::log_file::LoggedSecrets;
 use crate::settings::{Environment, Profile};
@@ -29,6 +29,8 @@ pub(crate) struct Session<'a> {
     pub interrupts: Interrupts,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Randomness for functions of the language.
+    pub random: Arc<RandomBytes>,
     /// Values of variables from the command line, in order.
     pub given: Vec<GivenVariable>,
     /// The profile that was named.

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
 use trueup_engine::{EventSink, Looking, PlanOptions, Preview, Reconciler, SystemRandom};
+use trueup_front_end::{BuildRequest, BuiltProgram, LoadedProgram, Purpose, StateSettings, Variables};
 use trueup_program::Program;
 use trueup_provider::{BoxFuture, Registry};
 use trueup_state::sealing::KeySources;
@@ -14,7 +15,6 @@ use trueup_state::{MemoryStore, Scope, Snapshot, Store, StoreError};
 
 use crate::composition::{OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::{BuildRequest, Built, Loaded, Purpose, StateSettings};
 use crate::render::render_diagnostics;
 use crate::session::{Session, login};
 use crate::settings::{self, FolderMemory, Resolved, UserSettings};
@@ -29,7 +29,7 @@ pub(crate) struct Workplace<'a> {
     /// The call.
     pub session: &'a Session<'a>,
     /// The program, as it was read.
-    pub loaded: Loaded,
+    pub loaded: LoadedProgram,
     /// The name of the stack.
     pub stack: Resolved<SmolStr>,
     /// The stage.
@@ -96,7 +96,7 @@ impl<'a> Workplace<'a> {
 
     /// Fails with what is wrong with the text, if anything is; tells what there is to warn of.
     pub(crate) fn check(&self) -> CommandResult<()> {
-        let Loaded { diagnostics, sources, found, .. } = &self.loaded;
+        let LoadedProgram { diagnostics, sources, found, .. } = &self.loaded;
         if diagnostics.has_errors() {
             return Err(CommandError::Wrong { diagnostics: diagnostics.clone(), sources: sources.clone() });
         }
@@ -203,6 +203,27 @@ impl<'a> Workplace<'a> {
             .counting(self.looking.clone())
     }
 
+    /// A request to build the program, with nothing known of outputs.
+    pub(crate) fn build_request<'b>(
+        &'b self,
+        purpose: Purpose,
+        variables: &'b Variables,
+    ) -> BuildRequest<'b> {
+        BuildRequest {
+            stack: &self.stack.value,
+            stage: &self.stage.value,
+            purpose,
+            registry: &self.registry,
+            variables,
+            home: self.session.environment.home(),
+            plan_time: self.plan_time,
+            now: self.session.clock.now(),
+            random: &self.session.random,
+            known: None,
+            waited_for: &[],
+        }
+    }
+
     /// Builds the program. Where the text needs outputs to say what else there is, the part that is there is previewed
     /// and the program built again with what became known.
     pub(crate) async fn program(
@@ -210,32 +231,28 @@ impl<'a> Workplace<'a> {
         purpose: Purpose,
         reconciler: &Reconciler,
         options: &PlanOptions,
-    ) -> CommandResult<Built> {
+    ) -> CommandResult<BuiltProgram> {
         let variables = self.session.variables();
         let mut preview: Option<Preview> = None;
+        let mut waited_for = Vec::new();
         let mut files: Vec<PathBuf> = Vec::new();
         for _ in 0..PREVIEW_ROUNDS_MAX {
-            let request = BuildRequest {
-                stack: &self.stack.value,
-                stage: &self.stage.value,
-                purpose,
-                registry: &self.registry,
-                variables: &variables,
-                plan_time: self.plan_time,
-                known: preview.as_ref().map(|preview| preview as _),
-            };
+            let known = preview.as_ref().map(|preview| preview as _);
+            let request = self.build_request(purpose, &variables);
+            let request = BuildRequest { known, waited_for: &waited_for, ..request };
             let mut built = self.loaded.source.build(request).await?;
             files.append(&mut built.files);
             if let Some(diagnostics) = built.stuck.take_if(|_| options.targets.is_empty()) {
                 return Err(CommandError::Wrong { diagnostics, sources: built.program.sources });
             }
-            if !built.pending || built.stuck.is_some() || purpose != Purpose::Deploy {
+            if built.pending.is_empty() || built.stuck.is_some() || purpose != Purpose::Deploy {
                 self.warn(&built.warnings, &built.program.sources);
                 built.files = files;
                 return Ok(built);
             }
             let previewed = reconciler.preview(&built.program, &of_part(&built.program, options)).await;
             preview = Some(previewed.map_err(|error| CommandError::of_engine(error, &built.program))?);
+            waited_for = built.pending;
         }
         Err(Diagnostic::error("the program is not known as a whole even after many previews")
             .hint("a `count` or `for_each` depends on something that never becomes known")

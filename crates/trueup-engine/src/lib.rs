@@ -50,7 +50,7 @@ pub use planner::Preview;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
 pub use saved::{
-    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Premise, PremiseKind, Protection, SavedOptions,
-    SavedPlan, changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
+    PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, SavedOptions, SavedPlan,
+    changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
 };
 pub use stack::{Declared, Stack};

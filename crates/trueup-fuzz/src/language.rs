@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use trueup_core::{Diagnostics, Report, SourceMap, Style};
+use trueup_front_end::{BuildRequest, Purpose, RandomBytes, Variables};
+use trueup_lang::StackFolder;
 use trueup_lang::eval::{Constants, evaluate};
 use trueup_lang::format::format;
 use trueup_lang::syntax::{parse_expression, parse_template};
-use trueup_lang::variables::GivenVariables;
-use trueup_lang::{BuildRequest, Loaded, Purpose};
 use trueup_provider::Registry;
 use trueup_provider_std::{Randomness, Surroundings, std_provider, terraform_provider};
 
@@ -60,20 +60,21 @@ pub(crate) fn check_stack(bytes: &[u8]) {
 }
 
 fn build(folder: &Path) {
-    let loaded = Loaded::load(folder);
+    let loaded = StackFolder::read(folder);
     report(&loaded.sources, &loaded.diagnostics);
     let registry = Registry::new()
         .with(std_provider(Surroundings::new(folder)))
         .with(terraform_provider(Randomness::default()));
+    let random: Arc<RandomBytes> = Arc::new(|bytes: &mut [u8]| bytes.fill(7));
     let request = BuildRequest {
         registry: &registry,
-        stack: "stack".into(),
-        stage: "fuzz".into(),
-        variables: &GivenVariables::default(),
+        stack: "stack",
+        stage: "fuzz",
+        variables: &Variables::default(),
         home: None,
         plan_time: SystemTime::UNIX_EPOCH,
         now: SystemTime::UNIX_EPOCH,
-        random: Arc::new(|bytes: &mut [u8]| bytes.fill(7)),
+        random: &random,
         purpose: Purpose::Validate,
         known: None,
         waited_for: &[],

@@ -9,7 +9,8 @@
 //! - [`modules`]: a folder with all modules it calls
 //! - [`variables`]: what people give a program
 //! - `world`: modules and resources with all their instances, and the values of their names
-//! - [`Loaded`]: from all that to a program for the engine
+//! - [`StackFolder`]: from all that to a program for the engine
+//! - [`TerraformLanguage`]: the same behind the seam that the command line uses
 //!
 //! What comes in is bounded everywhere: the size of a file, the depth of an expression, the number of errors told. No
 //! text makes this crate panic.
@@ -18,6 +19,7 @@ pub mod declare;
 pub mod eval;
 mod folder;
 pub mod format;
+mod front_end;
 pub mod functions;
 mod limits;
 mod lower;
@@ -27,4 +29,5 @@ pub mod types;
 pub mod variables;
 mod world;
 
-pub use lower::{BuildRequest, Built, Loaded, Purpose, Unsound};
+pub use front_end::TerraformLanguage;
+pub use lower::StackFolder;

@@ -1,34 +1,17 @@
 //! What people give a program: variables from the environment, from files and from the command line, in Terraform's
 //! order of precedence, and what becomes of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Marks, SourceMap, Type, Value};
+use trueup_front_end::{GivenVariable, Variables};
 
 use crate::declare::{Module, Variable, at, remark, suggest};
 use crate::eval::{Constants, evaluate};
 use crate::folder::{read_bounded, unreadable};
 use crate::syntax::{parse_expression, parse_source};
-
-/// What people give, before it is looked at.
-#[derive(Clone, Debug, Default)]
-pub struct GivenVariables {
-    /// `TF_VAR_name` and `TRUEUP_VAR_name` of the environment, by name, without the prefix.
-    pub environment: Vec<(String, String)>,
-    /// `--var` and `--var-file`, in the order they stand.
-    pub arguments: Vec<VariableArgument>,
-}
-
-/// A variable of the command line.
-#[derive(Clone, Debug)]
-pub enum VariableArgument {
-    /// `--var name=value`.
-    Value(String, String),
-    /// `--var-file file`.
-    File(PathBuf),
-}
 
 /// A value that was given, and where.
 #[derive(Clone, Debug)]
@@ -50,7 +33,7 @@ pub(crate) fn root_values(
     module: &Module,
     folder: &Path,
     stage: &str,
-    given: &GivenVariables,
+    given: &Variables,
     required: bool,
     sources: &mut SourceMap,
     diagnostics: &mut Diagnostics,
@@ -88,7 +71,7 @@ fn gather(
     module: &Module,
     folder: &Path,
     stage: &str,
-    given: &GivenVariables,
+    given: &Variables,
     sources: &mut SourceMap,
     diagnostics: &mut Diagnostics,
 ) -> IndexMap<SmolStr, Given> {
@@ -97,15 +80,15 @@ fn gather(
         // The environment is shared with other programs: what is not declared here is none of our business.
         if module.variables.contains_key(name.as_str()) {
             let from = format!("the environment variable for `{name}`");
-            found.insert(name.as_str().into(), Given { value: GivenValue::Text(text.clone()), from });
+            found.insert(name.clone(), Given { value: GivenValue::Text(text.clone()), from });
         }
     }
     for file in automatic_files(folder, stage) {
         read_variables(&folder.join(&file), &file, module, &mut found, sources, diagnostics);
     }
-    for argument in &given.arguments {
+    for argument in &given.given {
         match argument {
-            VariableArgument::Value(name, text) => {
+            GivenVariable::Value { name, text } => {
                 if !module.variables.contains_key(name.as_str()) {
                     let diagnostic = Diagnostic::error(format!("there is no variable `{name}` to set"));
                     let known = module.variables.keys().map(SmolStr::as_str);
@@ -113,9 +96,9 @@ fn gather(
                     continue;
                 }
                 let from = format!("`--var {name}`");
-                found.insert(name.as_str().into(), Given { value: GivenValue::Text(text.clone()), from });
+                found.insert(name.clone(), Given { value: GivenValue::Text(text.clone()), from });
             }
-            VariableArgument::File(path) => {
+            GivenVariable::File(path) => {
                 let shown = path.display().to_string();
                 read_variables(path, &shown, module, &mut found, sources, diagnostics);
             }

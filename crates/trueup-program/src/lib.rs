@@ -3,6 +3,7 @@
 //! - [`Program`]: all that is declared: resources, data sources, outputs, moves, imports
 //! - [`Expression`]: how an input comes about, from literals and from other resources' outputs
 //! - [`Expr`], [`IntoExpr`]: the same with a Rust type, so that wrong ones don't compile
+//! - [`Premise`]: something that a program followed from, besides its texts
 //! - [`Arguments`]: what the derived args builders fill
 //!
 //! Evaluation is pure: it asks a [`Scope`] for outputs, and never calls anything on unknown values.
@@ -10,12 +11,14 @@
 mod arguments;
 mod evaluate;
 mod expression;
+mod premise;
 mod program;
 mod typed;
 
 pub use arguments::Arguments;
 pub use evaluate::{Evaluated, Scope};
 pub use expression::{Computed, Expression, Function, Node, Place, Reference};
+pub use premise::{Premise, PremiseKind};
 pub use program::{
     BindingDeclaration, CheckDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration,
     OutputDeclaration, ParallelismClass, Program, ProviderDeclaration, RemovedDeclaration,

@@ -79,8 +79,9 @@ fn named(command: clap::Command, name: &'static str) -> clap::Command {
 
 #[cfg(test)]
 mod tests {
+    use trueup_front_end::GivenVariable;
+
     use super::*;
-    use crate::front_end::GivenVariable;
 
     #[test]
     fn the_command_line_is_well_formed() {

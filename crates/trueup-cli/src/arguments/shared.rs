@@ -6,9 +6,9 @@ use clap::{ArgMatches, Args};
 use clap_complete::engine::ArgValueCompleter;
 use smol_str::SmolStr;
 use trueup_core::AddressRange;
+use trueup_front_end::GivenVariable;
 
 use crate::completion;
-use crate::front_end::GivenVariable;
 
 /// Where and how to work, for every command.
 #[derive(Args, Clone, Debug, Default)]

@@ -4,11 +4,11 @@ use std::io::BufRead;
 
 use clap::Args;
 use trueup_core::{JsonForm, Value};
+use trueup_front_end::{BuildRequest, Purpose};
 
 use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::{BuildRequest, Purpose};
 use crate::recorded_scope::RecordedScope;
 use crate::render::lines;
 use crate::session::Session;
@@ -38,15 +38,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
     let known = RecordedScope::new(&workplace.snapshot(Access::Read).await?);
     let evaluate = async |text: &str| -> CommandResult<Value> {
         let variables = session.variables();
-        let request = BuildRequest {
-            stack: &workplace.stack.value,
-            stage: &workplace.stage.value,
-            purpose: Purpose::Deploy,
-            registry: &workplace.registry,
-            variables: &variables,
-            plan_time: workplace.plan_time,
-            known: Some(&known),
-        };
+        let request = workplace.build_request(Purpose::Deploy, &variables);
+        let request = BuildRequest { known: Some(&known), ..request };
         Ok(workplace.loaded.source.evaluate(text, request).await?)
     };
     if let Some(expression) = &args.expression {

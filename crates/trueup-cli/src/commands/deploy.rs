@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use trueup_front_end::Purpose;
 
 use super::{deploy_options, refuse_protected, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::plan_files::{PlanFile, check_texts};
 use crate::policies;
 use crate::refreshing::{RefreshView, refresh};

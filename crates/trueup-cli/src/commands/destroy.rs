@@ -2,11 +2,11 @@
 
 use clap::Args;
 use smol_str::SmolStr;
+use trueup_front_end::Purpose;
 
 use super::{deploy_options, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs, stage_name};
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::policies;
 use crate::running::{Approval, Course, Errand, Unchanged, carry_out};
 use crate::session::Session;

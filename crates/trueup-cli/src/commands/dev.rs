@@ -1,12 +1,12 @@
 //! `dev`: plans and applies at every change of the text.
 
 use clap::Args;
+use trueup_front_end::Purpose;
 
 use super::deploy_options;
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::policies;
 use crate::render::{Shown, clock};
 use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};

@@ -3,12 +3,12 @@
 use clap::Args;
 use trueup_core::AddressRange;
 use trueup_engine::{EventSink, Plan, PlannedAction, Reason};
+use trueup_front_end::Purpose;
 
 use super::{deploy_options, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::policies;
 use crate::render::{PlanView, plan_json, render_actions};
 use crate::running::{Approval, Course, Errand, Unchanged, carry_out, header, uninterrupted};

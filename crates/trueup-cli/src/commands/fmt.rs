@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trueup_core::{Diagnostics, escape_line};
+use trueup_front_end::InvalidProgram;
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Faulty;
 use crate::render::{DiffLine, diff_lines};
 use crate::session::Session;
 use crate::settings::OWN_FOLDER;
@@ -61,13 +61,13 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
 }
 
 /// What is said of a text as a whole is said of its file.
-fn placed(faulty: Faulty, name: &str) -> Faulty {
+fn placed(faulty: InvalidProgram, name: &str) -> InvalidProgram {
     let mut diagnostics = Diagnostics::new();
     for diagnostic in faulty.diagnostics {
         let whole = diagnostic.origin.is_none();
         diagnostics.push(if whole { diagnostic.about(name) } else { diagnostic });
     }
-    Faulty { diagnostics, ..faulty }
+    InvalidProgram { diagnostics, ..faulty }
 }
 
 fn files(session: &Session<'_>, args: &FmtArgs) -> CommandResult<Vec<PathBuf>> {

@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 use trueup_engine::EventSink;
+use trueup_front_end::Purpose;
 
 use super::plan_options;
 use crate::arguments::{PlanArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::CommandResult;
-use crate::front_end::Purpose;
 use crate::graph::{DependencyGraph, dot, json, mermaid, svg};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};

@@ -3,6 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use trueup_core::{Address, Value};
+use trueup_front_end::Purpose;
 use trueup_program::ImportDeclaration;
 use trueup_state::Record;
 
@@ -10,7 +11,6 @@ use super::{deploy_options, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::completion;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::policies;
 use crate::running::{Approval, Course, Errand, Unchanged, carry_out_changed};
 use crate::session::Session;

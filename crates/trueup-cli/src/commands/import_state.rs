@@ -9,6 +9,7 @@ use serde_json::json;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Entries, Value};
 use trueup_engine::{EventSink, Plan, PlanOptions, SystemRandom};
+use trueup_front_end::Purpose;
 use trueup_state::{Batch, Entry, MemoryStore, Snapshot, Step, Store, Write};
 use trueup_terraform::state_file::StateFile;
 
@@ -16,7 +17,6 @@ use super::state::take_lease;
 use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::render::{PlanView, Shown, counted, plan_json, render_plan};
 use crate::session::Session;
 use crate::terraform::{Adoption, adoption};

@@ -1,11 +1,11 @@
 //! `init`: a new stack, or what the one that is there needs.
 
 use clap::Args;
+use trueup_front_end::{GeneratedFile, LoadedProgram};
 
 use crate::arguments::JsonArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::{Loaded, ScaffoldFile};
 use crate::session::Session;
 use crate::ui::shown_path;
 use crate::whole_file::{self, Readers};
@@ -47,9 +47,9 @@ pub(super) async fn run(session: &Session<'_>, args: &InitArgs) -> CommandResult
 }
 
 /// Installs what a stack needs.
-async fn prepare(session: &Session<'_>, loaded: Loaded, args: &InitArgs) -> CommandResult {
+async fn prepare(session: &Session<'_>, loaded: LoadedProgram, args: &InitArgs) -> CommandResult {
     if loaded.diagnostics.has_errors() {
-        let Loaded { diagnostics, sources, .. } = loaded;
+        let LoadedProgram { diagnostics, sources, .. } = loaded;
         return Err(CommandError::Wrong { diagnostics, sources });
     }
     #[cfg(feature = "terraform")]
@@ -66,7 +66,7 @@ async fn prepare(session: &Session<'_>, loaded: Loaded, args: &InitArgs) -> Comm
 }
 
 /// Writes the files of a new stack.
-fn begin(session: &Session<'_>, loaded: &Loaded, files: &[ScaffoldFile]) -> CommandResult {
+fn begin(session: &Session<'_>, loaded: &LoadedProgram, files: &[GeneratedFile]) -> CommandResult {
     let folder = &session.folder;
     if loaded.found {
         let summary = format!("there is a stack in {} already", folder.display());

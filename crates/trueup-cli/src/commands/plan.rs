@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use trueup_front_end::Purpose;
 
 use super::{deploy_options, refuse_protected, shown};
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::CommandResult;
-use crate::front_end::Purpose;
 use crate::policies;
 use crate::refreshing::{RefreshView, refresh};
 use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};

@@ -6,9 +6,9 @@ use clap::Args;
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::StateSettings;
 use crate::reference;
 use crate::session::Session;
+use crate::stores::state_in_own_folder;
 use crate::ui::shown_path;
 use crate::whole_file::{self, Readers};
 
@@ -23,7 +23,7 @@ pub(crate) struct ReferenceArgs {
 pub(super) async fn run(session: &Session<'_>, args: &ReferenceArgs) -> CommandResult {
     let folder = session.folder.join(&args.folder);
     // Which types there are does not depend on where state is kept.
-    let registry = session.registry(&StateSettings::in_own_folder(), &[]);
+    let registry = session.registry(&state_in_own_folder(), &[]);
     let mut pages = vec![reference::command_page(session.name())];
     pages.extend(reference::provider_pages(session.name(), &registry).await?);
     pages.extend(session.composition.front_end.reference());

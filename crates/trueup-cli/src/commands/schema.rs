@@ -8,10 +8,10 @@ use trueup_provider::Registry;
 use crate::arguments::JsonArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::StateSettings;
 use crate::render::natural;
 use crate::render::schema::{conditions, facts, inner, nesting};
 use crate::session::Session;
+use crate::stores::state_in_own_folder;
 use crate::ui::{Look, Meaning, padded, prose, width, wrapped};
 
 /// Show what a resource type or data source takes and gives
@@ -27,7 +27,7 @@ pub(crate) struct SchemaArgs {
 pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResult {
     // Which types there are does not depend on where state is kept, but on what the folder's program asks for.
     let providers = session.composition.front_end.load(&session.folder).providers;
-    let registry = &session.registry(&StateSettings::in_own_folder(), &providers);
+    let registry = &session.registry(&state_in_own_folder(), &providers);
     // What the program's own name for the provider stands for; empty for the one that the type's name implies.
     let provider_of = |type_name: &str| {
         let local = type_name.split('_').next().unwrap_or(type_name);

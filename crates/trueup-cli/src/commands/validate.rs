@@ -3,12 +3,12 @@
 use clap::Args;
 use serde_json::json;
 use trueup_core::escape_line;
+use trueup_front_end::Purpose;
 
 use super::plan_options;
 use crate::arguments::{JsonArgs, PlanArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::render::counted;
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};

@@ -5,13 +5,13 @@ use clap_complete::engine::ArgValueCompleter;
 use serde_json::json;
 use trueup_core::Address;
 use trueup_engine::{Action, EventSink, Plan, PlannedAction};
+use trueup_front_end::Purpose;
 
 use super::plan_options;
 use crate::arguments::{JsonArgs, PlanArgs, StageArgs, VariableArgs};
 use crate::completion;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::Purpose;
 use crate::render::{PlanView, Shown, action_json, natural, render_action};
 use crate::running::uninterrupted;
 use crate::session::Session;

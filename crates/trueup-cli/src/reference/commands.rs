@@ -1,16 +1,16 @@
 //! The page of commands: the help of each.
 
 use clap::Command;
+use trueup_front_end::GeneratedFile;
 
 use super::notice;
 use crate::arguments::command_line;
-use crate::front_end::ScaffoldFile;
 
 /// The columns of the help, on every machine.
 const COLUMNS: usize = 100;
 
 /// The page of all commands.
-pub(crate) fn command_page(program: &'static str) -> ScaffoldFile {
+pub(crate) fn command_page(program: &'static str) -> GeneratedFile {
     let mut line = command_line(program).term_width(COLUMNS);
     line.build();
     let mut text = notice(program);
@@ -20,7 +20,7 @@ pub(crate) fn command_page(program: &'static str) -> ScaffoldFile {
     );
     push_help(&line, &mut text);
     push_commands(&line, program, &mut text);
-    ScaffoldFile { path: "commands.md".into(), text }
+    GeneratedFile { path: "commands.md".into(), text }
 }
 
 fn push_commands(command: &Command, path: &str, text: &mut String) {

@@ -4,23 +4,23 @@ use std::fmt::Write;
 
 use trueup_core::schema::{Attribute, Block, Presence, Shape};
 use trueup_core::{Failure, Type, Value};
+use trueup_front_end::GeneratedFile;
 use trueup_provider::{Provider, Recovery, Registry, ResourceHandler};
 
 use super::notice;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::ScaffoldFile;
 use crate::render::natural;
 use crate::render::schema::{conditions, facts, inner, nesting, rule};
 
 /// A page for each provider.
-pub(crate) async fn provider_pages(program: &str, registry: &Registry) -> CommandResult<Vec<ScaffoldFile>> {
+pub(crate) async fn provider_pages(program: &str, registry: &Registry) -> CommandResult<Vec<GeneratedFile>> {
     let mut pages = Vec::new();
     for provider in registry.providers() {
         let name = provider.name();
         let text = provider_page(program, &**provider).await.map_err(|failure| {
             CommandError::plain(format!("cannot load the provider {name}: {}", failure.message))
         })?;
-        pages.push(ScaffoldFile { path: format!("providers/{name}.md").into(), text });
+        pages.push(GeneratedFile { path: format!("providers/{name}.md").into(), text });
     }
     Ok(pages)
 }

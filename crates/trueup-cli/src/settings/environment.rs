@@ -1,7 +1,7 @@
 //! The environment, read once and handed on as data.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use smol_str::SmolStr;
 
@@ -10,7 +10,10 @@ const VARIABLE_PREFIXES: [&str; 2] = ["TF_VAR_", "TRUEUP_VAR_"];
 
 /// The environment of the process, or what a test says it is.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Environment(BTreeMap<String, String>);
+pub(crate) struct Environment {
+    variables: BTreeMap<String, String>,
+    home: Option<PathBuf>,
+}
 
 impl Environment {
     /// That of the process. What is not UTF-8 is left out: nothing here could use it.
@@ -18,34 +21,40 @@ impl Environment {
         let named = std::env::vars_os();
         let named =
             named.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Environment(named.collect())
+        Environment { variables: named.collect(), home: std::env::home_dir() }
     }
 
     /// One of these variables alone.
     #[cfg(test)]
     pub(crate) fn of<const N: usize>(variables: [(&str, &str); N]) -> Self {
-        Environment(variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        Environment { variables, home: None }
     }
 
     /// A variable. An empty one counts as not set.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The user's home directory.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// All variables.
     pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
-        &self.0
+        &self.variables
     }
 
     /// A variable as it is set, be it to nothing.
     pub(crate) fn exact(&self, name: &str) -> Option<&String> {
-        self.0.get(name)
+        self.variables.get(name)
     }
 
     /// The variables whose names begin so.
     #[cfg(feature = "s3")]
     pub(crate) fn starting_with(&self, prefix: &str) -> Vec<(String, String)> {
-        let named = self.0.iter().filter(|(name, _)| name.starts_with(prefix));
+        let named = self.variables.iter().filter(|(name, _)| name.starts_with(prefix));
         named.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
@@ -57,8 +66,10 @@ impl Environment {
     /// The variables for programs; of two for the same one, the later counts.
     pub(crate) fn program_variables(&self) -> Vec<(SmolStr, String)> {
         let of = |prefix: &'static str| {
-            let named =
-                self.0.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value)));
+            let named = self
+                .variables
+                .iter()
+                .filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value)));
             named.map(|(name, value)| (SmolStr::new(name), value.clone()))
         };
         VARIABLE_PREFIXES.into_iter().flat_map(of).collect()

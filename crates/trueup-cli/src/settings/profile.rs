@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use smol_str::SmolStr;
 use trueup_core::nearest;
-use trueup_engine::{Premise, PremiseKind};
+use trueup_front_end::{Premise, PremiseKind};
 use trueup_provider::{Preset, Registry};
 
 use super::env_file::is_variable_name;

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use smol_str::{SmolStr, format_smolstr};
 use trueup_core::Value;
+use trueup_front_end::{StackSettings, StateSettings};
 
 use super::{Environment, FolderMemory, UserSettings};
-use crate::front_end::{StackSettings, StateSettings};
 use crate::stores::of_address;
+use crate::stores::state_in_own_folder;
 
 /// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +108,7 @@ pub(crate) fn state(
         let value = StateSettings { kind: state.kind.as_str().into(), settings };
         return Resolved { value, from: Source::User };
     }
-    Resolved { value: StateSettings::in_own_folder(), from: Source::Default }
+    Resolved { value: state_in_own_folder(), from: Source::Default }
 }
 
 /// How many operations run at a time.

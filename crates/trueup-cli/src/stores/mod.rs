@@ -10,14 +10,15 @@ mod sqlite;
 use std::sync::Arc;
 
 use trueup_core::{Diagnostic, Diagnostics};
+use trueup_front_end::StateSettings;
 use trueup_provider::BoxFuture;
 use trueup_state::Store;
 
 use crate::composition::StoreRequest;
-use crate::front_end::StateSettings;
 
 pub(crate) use settings::of_address;
-pub use sqlite::sqlite_path;
+pub(crate) use sqlite::state_in_file;
+pub use sqlite::{sqlite_file, sqlite_path, state_in_own_folder};
 
 /// A kind of store, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use trueup_core::{Diagnostic, Diagnostics};
+use trueup_front_end::StateSettings;
 use trueup_state::Store;
 use trueup_store_s3::{S3Config, S3Store};
 
 use super::settings::Fields;
 use crate::composition::StoreRequest;
 use crate::failure::store_trouble;
-use crate::front_end::StateSettings;
 use crate::settings::Environment;
 
 pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, Diagnostics> {

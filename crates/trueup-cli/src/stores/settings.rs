@@ -1,8 +1,7 @@
 //! What a `state` block says, field by field; and addresses that say it all in one text.
 
 use trueup_core::{Diagnostic, Diagnostics, Value, nearest};
-
-use crate::front_end::StateSettings;
+use trueup_front_end::StateSettings;
 
 /// The fields of a `state` block.
 #[cfg(any(feature = "postgres", feature = "s3"))]
@@ -63,7 +62,7 @@ pub(crate) fn of_address(address: &str) -> StateSettings {
     if address.starts_with("postgres://") || address.starts_with("postgresql://") {
         return settings("postgres", vec![("url", address.to_owned())]);
     }
-    let Some(rest) = address.strip_prefix("s3://") else { return StateSettings::in_file(address) };
+    let Some(rest) = address.strip_prefix("s3://") else { return super::state_in_file(address) };
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let mut fields = vec![("bucket", bucket.to_owned()), ("prefix", prefix.to_owned())];

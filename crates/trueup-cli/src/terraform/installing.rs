@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value as Json, json};
 use trueup_core::{Diagnostic, Diagnostics};
+use trueup_front_end::LoadedProgram;
 use trueup_terraform_find::{
     Found, InstallOptions, Installation, Installed, Place, Problem, Progress, Requirement, Settings, Vouched,
     Watch,
@@ -12,19 +13,19 @@ use trueup_terraform_find::{
 use super::{requirements, settings};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::{Loaded, StateSettings};
 use crate::progress::Waiting;
 use crate::session::Session;
+use crate::stores::state_in_own_folder;
 use crate::ui::{Line, Mark, Meaning, padded, width};
 
 /// Installs what the stack needs that is not built in.
 pub(crate) async fn install(
     session: &Session<'_>,
-    loaded: &Loaded,
+    loaded: &LoadedProgram,
     options: InstallOptions,
     json: bool,
 ) -> CommandResult {
-    let registry = session.registry(&StateSettings::in_own_folder(), &loaded.providers);
+    let registry = session.registry(&state_in_own_folder(), &loaded.providers);
     let required = requirements(&loaded.providers, &registry);
     let wrong = |problems: &[Problem]| wrong(problems, loaded);
     let settings = settings(&session.folder, session.environment.variables());
@@ -45,7 +46,7 @@ pub(crate) async fn install(
 }
 
 /// What is wrong with providers, with the places where they are required.
-pub(crate) fn wrong(problems: &[Problem], loaded: &Loaded) -> CommandError {
+pub(crate) fn wrong(problems: &[Problem], loaded: &LoadedProgram) -> CommandError {
     let mut diagnostics = Diagnostics::new();
     diagnostics.extend(problems.iter().map(Diagnostic::from));
     CommandError::Wrong { diagnostics, sources: loaded.sources.clone() }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use trueup_front_end::RequiredProvider;
 use trueup_provider::{ProviderAddress, Registry};
 use trueup_terraform_find::{Problem, Requirement, Settings, Surroundings};
-
-use crate::front_end::RequiredProvider;
 
 /// Where providers for the stack in this folder are looked for, by Terraform's CLI configuration and these variables.
 pub fn settings(folder: &Path, variables: &BTreeMap<String, String>) -> Result<Settings, Problem> {

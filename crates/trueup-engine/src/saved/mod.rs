@@ -29,8 +29,9 @@ pub use file::{
     read_plan_header, write_plan,
 };
 pub(crate) use observations::{Answered, Asked, ById, Observations, Sighted, Told};
-pub use premise::{Premise, PremiseKind, changed_premises};
+pub use premise::changed_premises;
 pub(crate) use reach::Reach;
+use trueup_program::{Premise, PremiseKind};
 
 /// What to do about a plan that no longer fits.
 pub(crate) const PLAN_AGAIN: &str = "plan again";

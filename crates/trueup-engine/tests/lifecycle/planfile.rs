@@ -3,10 +3,10 @@
 use futures_util::FutureExt;
 use trueup_core::{FailureClass, Value};
 use trueup_engine::{
-    EngineError, EventSink, Outcome, PlanFileError, PlanSeal, Premise, PremiseKind, Protection, RunReport,
-    SavedPlan, changed_premises, read_plan_header,
+    EngineError, EventSink, Outcome, PlanFileError, PlanSeal, Protection, RunReport, SavedPlan,
+    changed_premises, read_plan_header,
 };
-use trueup_program::Program;
+use trueup_program::{Premise, PremiseKind, Program};
 use trueup_provider::{
     BoxFuture, Context, Crud, Inputs, NativeProvider, NoConfig, Outputs, Prior, Registry, Result,
 };

@@ -27,7 +27,7 @@ pub use lifecycle::{DriftWord, IgnoreChanges, Lifecycle};
 pub use moves::{Import, Moved, Removed};
 pub use output::Output;
 pub use provider::{ProviderConfig, ProviderName};
-pub use required::RequiredProvider;
+pub use required::ProviderRequirement;
 pub use resource::{Bind, ModuleCall, Repetition, Resource};
 pub use settings::Settings;
 pub use variable::Variable;

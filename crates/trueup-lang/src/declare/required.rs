@@ -11,7 +11,7 @@ use crate::syntax::{Block, Expr, ExprKind, Literal, ObjectItem};
 
 /// A provider that is asked for.
 #[derive(Clone, Debug)]
-pub struct RequiredProvider {
+pub struct ProviderRequirement {
     /// Where it comes from: `hashicorp/aws`.
     pub source: Option<ProviderAddress>,
     /// Which versions will do.
@@ -36,7 +36,7 @@ impl Module {
             if block.body.json && name == "//" {
                 continue;
             }
-            let mut required = RequiredProvider {
+            let mut required = ProviderRequirement {
                 source: None,
                 version: None,
                 aliases: Vec::new(),
@@ -57,7 +57,7 @@ impl Module {
     }
 }
 
-impl RequiredProvider {
+impl ProviderRequirement {
     fn say(&mut self, name: &str, item: &ObjectItem, diagnostics: &mut Diagnostics) {
         match key(&item.key) {
             Some("source") => self.source(&item.value, diagnostics),

@@ -2,10 +2,11 @@
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, Origin};
+use trueup_core::{Diagnostics, Origin, Value};
+use trueup_front_end::StateSettings;
 
 use super::blocks::{Words, labels, unsupported};
-use super::required::RequiredProvider;
+use super::required::ProviderRequirement;
 use super::{Module, at, remark};
 use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, ObjectKey};
 
@@ -25,18 +26,7 @@ pub struct Settings {
     /// Classes of resources that share a limit.
     pub limits: IndexMap<SmolStr, usize>,
     /// The providers that are asked for, by their local names.
-    pub required_providers: IndexMap<SmolStr, RequiredProvider>,
-}
-
-/// Where state is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StateSettings {
-    /// The kind of store: `sqlite`.
-    pub kind: SmolStr,
-    /// What the store is told.
-    pub options: IndexMap<SmolStr, SmolStr>,
-    /// Where that is said.
-    pub origin: Origin,
+    pub required_providers: IndexMap<SmolStr, ProviderRequirement>,
 }
 
 /// The version of Terraform whose language this is.
@@ -133,11 +123,11 @@ impl Module {
     fn declare_state(&mut self, block: &Block, diagnostics: &mut Diagnostics) {
         let Some([label]) = labels(block, diagnostics) else { return };
         let (kind, origin) = (label.text.clone(), block.header);
-        let mut options = IndexMap::new();
+        let mut options = Vec::new();
         for attribute in block.body.attributes() {
             match attribute.value.as_literal_str() {
                 Some(text) => {
-                    options.insert(attribute.name.text.clone(), SmolStr::new(text));
+                    options.push((attribute.name.text.clone(), Value::from(text).with_origin(origin)));
                 }
                 None => diagnostics.push(
                     at(attribute.value.origin, "what a store is told must be a text without expressions")
@@ -148,7 +138,7 @@ impl Module {
         for block in block.body.blocks() {
             diagnostics.push(at(block.name.origin, format!("unknown word `{}` in state", block.name.text)));
         }
-        self.settings.state = Some(StateSettings { kind, options, origin });
+        self.settings.state = Some(StateSettings { kind, settings: Value::object(options) });
     }
 
     fn declare_limits(&mut self, value: &Expr, diagnostics: &mut Diagnostics) {

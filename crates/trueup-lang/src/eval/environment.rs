@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use trueup_core::{Diagnostic, KnownSecrets, Origin, Value};
+use trueup_front_end::RandomBytes;
 
 use crate::syntax::StaticStep;
 
@@ -112,11 +113,8 @@ pub struct Moment {
     /// The time that `timestamp` tells.
     pub now: SystemTime,
     /// Fills a buffer with random bytes, for `uuid` and `bcrypt`.
-    pub random: Arc<Random>,
+    pub random: Arc<RandomBytes>,
 }
-
-/// Fills a buffer with random bytes.
-pub type Random = dyn Fn(&mut [u8]) + Send + Sync;
 
 impl fmt::Debug for Surroundings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,7 +26,7 @@ mod template;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Excess, Origin, Type, Value};
 
-pub use environment::{Constants, Environment, Moment, Random, Reads, Reference, Resolved, Surroundings};
+pub use environment::{Constants, Environment, Moment, Reads, Reference, Resolved, Surroundings};
 pub use references::{references, visit_traversals};
 
 use arithmetic::ArithmeticError;

@@ -1,21 +1,24 @@
 //! Building: all modules and resources are walked once, checked and lowered.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
+use trueup_front_end::{BuildRequest, BuiltProgram, InvalidProgram, Purpose};
 use trueup_program::{
     CheckDeclaration, ImportDeclaration, OutputDeclaration, ParallelismClass, Program, Scope,
 };
 
+use super::StackFolder;
 use super::addresses::computed_address;
 use super::bodies::check_names;
 use super::computed::What;
+use super::premises::premises;
 use super::providers::{Configs, find_schemas};
 use super::resources::{Declaration, Located, LoweredResource};
 use super::stated::check_called;
-use super::{BuildRequest, Built, Loaded, Purpose, Unsound};
 use crate::declare::{Import, Module, ModuleCall, at, suggest};
 use crate::eval::{Moment, Reads};
 use crate::modules::ModuleNode;
@@ -37,18 +40,21 @@ pub(super) struct Builder<'a> {
     reads: Reads,
 }
 
-impl Loaded {
+impl StackFolder {
     /// Builds the program, or says all that is wrong with it.
-    pub async fn build(&self, request: BuildRequest<'_>) -> Result<Built, Unsound> {
+    pub async fn build(&self, request: BuildRequest<'_>) -> Result<BuiltProgram, InvalidProgram> {
         if !self.found && request.purpose != Purpose::Destroy {
             let summary = format!("there are no stack files in {}", self.folder.display());
             let hint = "write one whose name ends in `.tf` or `.tu.hcl`";
             let diagnostics = Diagnostic::error(summary).hint(hint).into();
-            return Err(Unsound { diagnostics, sources: self.sources.clone() });
+            return Err(InvalidProgram { diagnostics, sources: self.sources.clone() });
         }
         if self.diagnostics.has_errors() && request.purpose != Purpose::Destroy {
             // What could not be read would only make everything else look wrong.
-            return Err(Unsound { diagnostics: self.diagnostics.clone(), sources: self.sources.clone() });
+            return Err(InvalidProgram {
+                diagnostics: self.diagnostics.clone(),
+                sources: self.sources.clone(),
+            });
         }
         let (purpose, waited_for) = (request.purpose, request.waited_for);
         let Prepared { builder, configs, sources } = self.prepare(request, "").await;
@@ -70,7 +76,7 @@ impl Loaded {
         let given = root_values(
             module,
             &self.folder,
-            &request.stage,
+            request.stage,
             request.variables,
             required,
             &mut sources,
@@ -81,21 +87,21 @@ impl Loaded {
         let reads = Reads::default();
         let outside = Outside {
             folder: self.folder.clone(),
-            home: request.home,
+            home: request.home.map(Path::to_owned),
             plan_time: Some(request.plan_time),
             reads: reads.clone(),
             secrets: request.registry.secrets().clone(),
         };
-        let moment = Moment { now: request.now, random: request.random };
+        let moment = Moment { now: request.now, random: request.random.clone() };
         let root = Instance::root(self.tree.clone(), outside, moment);
-        let (stack, stage) = (request.stack.clone(), request.stage);
+        let (stack, stage) = (SmolStr::from(request.stack), request.stage.into());
         let world = Arc::new(World { root, stack, stage, given, types, builtin, functions });
         let builder = Builder {
             world,
             known: request.known,
             resources: Vec::new(),
             diagnostics,
-            program: Program { stack: request.stack, ..Program::default() },
+            program: Program { stack: request.stack.into(), ..Program::default() },
             checked: BTreeSet::new(),
             reads,
         };
@@ -116,7 +122,7 @@ impl Builder<'_> {
         configs: &Configs,
         waited_for: &[Origin],
         sources: SourceMap,
-    ) -> Result<Built, Unsound> {
+    ) -> Result<BuiltProgram, InvalidProgram> {
         let world = self.world.clone();
         let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
         let evaluation = Evaluation::new(&world, &scope);
@@ -137,7 +143,7 @@ impl Builder<'_> {
     }
 
     /// The providers alone, for a program that is to be deleted: what is wrong with the rest does not matter.
-    fn build_providers(mut self, configs: &Configs, sources: SourceMap) -> Built {
+    fn build_providers(mut self, configs: &Configs, sources: SourceMap) -> BuiltProgram {
         let world = self.world.clone();
         let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
         let evaluation = Evaluation::new(&world, &scope);
@@ -156,11 +162,11 @@ impl Builder<'_> {
         pending: Vec<Origin>,
         stuck: Option<Diagnostics>,
         sources: SourceMap,
-    ) -> Result<Built, Unsound> {
+    ) -> Result<BuiltProgram, InvalidProgram> {
         self.tell_bindings_of_one_key();
         let (diagnostics, warnings) = distinct(std::mem::take(&mut self.diagnostics));
         if diagnostics.has_errors() {
-            return Err(Unsound { diagnostics, sources });
+            return Err(InvalidProgram { diagnostics, sources });
         }
         if !pending.is_empty() {
             self.leave_out_what_is_pending();
@@ -203,9 +209,10 @@ impl Builder<'_> {
         told.into_iter().for_each(|it| self.tell(it));
     }
 
-    fn built(self, pending: Vec<Origin>, stuck: Option<Diagnostics>, warnings: Diagnostics) -> Built {
-        let variables = self.world.given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        Built { program: self.program, pending, stuck, warnings, variables, reads: self.reads }
+    fn built(self, pending: Vec<Origin>, stuck: Option<Diagnostics>, warnings: Diagnostics) -> BuiltProgram {
+        let (world, reads) = (self.world, self.reads);
+        let premises = Box::new(move || premises(&world.given, &reads));
+        BuiltProgram { program: self.program, pending, stuck, files: Vec::new(), warnings, premises }
     }
 
     /// Drops what depends on something whose instances are not known yet.

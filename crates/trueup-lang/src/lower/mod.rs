@@ -1,6 +1,6 @@
 //! From modules to a program for the engine.
 //!
-//! [`Loaded::load`] reads the folder; [`Loaded::build`] finds the types that are used, expands modules and resources,
+//! [`StackFolder::read`] reads the folder; [`StackFolder::build`] finds the types that are used, expands modules and resources,
 //! evaluates and checks everything once with all outputs unknown, and lowers what is left to declarations whose
 //! expressions the engine evaluates when it knows more. What depends on no resource is lowered to plain values.
 //!
@@ -14,6 +14,7 @@ mod build;
 mod computed;
 mod console;
 mod moves;
+mod premises;
 mod providers;
 mod resources;
 mod stated;
@@ -21,21 +22,17 @@ mod stated;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, Origin, SourceMap, Value};
-use trueup_program::{Program, Scope};
-use trueup_provider::Registry;
+use trueup_core::{Diagnostics, SourceMap};
+use trueup_front_end::{RequiredProvider, StackSettings};
 
-use crate::declare::{Module, RequiredProvider, Settings};
-use crate::eval::{Random, Reads};
+use crate::declare::{Module, Settings};
 use crate::modules::{ModuleNode, load_modules};
-use crate::variables::GivenVariables;
 use crate::world::named;
 
-/// A folder that was read.
-pub struct Loaded {
+/// A folder with stack files, as it was read.
+pub struct StackFolder {
     folder: PathBuf,
     tree: Arc<ModuleNode>,
     /// The texts that diagnostics refer to.
@@ -46,85 +43,27 @@ pub struct Loaded {
     pub found: bool,
 }
 
-/// What a build is told.
-pub struct BuildRequest<'a> {
-    /// The providers.
-    pub registry: &'a Registry,
-    /// The stack's name.
-    pub stack: SmolStr,
-    /// The stage.
-    pub stage: SmolStr,
-    /// What people give.
-    pub variables: &'a GivenVariables,
-    /// What `~` stands for.
-    pub home: Option<PathBuf>,
-    /// When the plan is made.
-    pub plan_time: SystemTime,
-    /// The time that `timestamp` tells at apply: with a saved plan, later.
-    pub now: SystemTime,
-    /// Fills a buffer with random bytes, for `uuid` and `bcrypt`.
-    pub random: Arc<Random>,
-    /// What the program is for.
-    pub purpose: Purpose,
-    /// What a preview of an earlier, pending build knows.
-    pub known: Option<&'a (dyn Scope + Sync)>,
-    /// What that build waited for.
-    pub waited_for: &'a [Origin],
-}
-
-/// What a program is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Purpose {
-    /// To be brought about.
-    #[default]
-    Deploy,
-    /// To be deleted as a whole: only providers count, as far as they can be configured (DELETE-8).
-    Destroy,
-    /// To be judged: variables without a value are unknown.
-    Validate,
-}
-
-/// A program.
-#[derive(Debug)]
-pub struct Built {
-    /// What is declared; a part of it, if the build is pending.
-    pub program: Program,
-    /// What the build waits for: where the number of instances depends on outputs. Empty if it is complete.
-    pub pending: Vec<Origin>,
-    /// Why nothing more will become known before a deploy, if that is so: the program stays the part that it is.
-    pub stuck: Option<Diagnostics>,
-    /// What to tell the user, short of an error.
-    pub warnings: Diagnostics,
-    /// The values that variables of the root module were given.
-    pub variables: Vec<(SmolStr, Value)>,
-    /// The files that expressions read, also those that they read later, as more becomes known.
-    pub reads: Reads,
-}
-
-/// A program that is not sound.
-#[derive(Debug)]
-pub struct Unsound {
-    /// What is wrong.
-    pub diagnostics: Diagnostics,
-    /// The texts that diagnostics refer to.
-    pub sources: SourceMap,
-}
-
-impl Loaded {
+impl StackFolder {
     /// Reads a folder with all modules it calls.
-    pub fn load(folder: &Path) -> Self {
+    pub fn read(folder: &Path) -> Self {
         let (mut sources, mut diagnostics) = (SourceMap::new(), Diagnostics::new());
         let tree = load_modules(folder, &mut sources, &mut diagnostics);
         let found = std::fs::read_dir(folder).is_ok_and(|entries| {
             let mut names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
             names.any(|name| crate::folder::is_source(&name))
         });
-        Loaded { folder: folder.to_owned(), tree, sources, diagnostics, found }
+        StackFolder { folder: folder.to_owned(), tree, sources, diagnostics, found }
     }
 
-    /// What the program says about itself.
-    pub fn settings(&self) -> &Settings {
-        &self.tree.module.settings
+    /// The settings of the stack as a whole.
+    pub fn settings(&self) -> StackSettings {
+        let Settings { name, state, protected_stages, parallelism, .. } = &self.tree.module.settings;
+        StackSettings {
+            name: name.as_ref().map(|(name, _)| name.clone()),
+            state: state.clone(),
+            protected_stages: protected_stages.clone(),
+            parallelism: *parallelism,
+        }
     }
 
     /// The variables of the root module.
@@ -132,26 +71,26 @@ impl Loaded {
         self.tree.module.variables.keys()
     }
 
-    /// The providers that the program asks for, module by module: by name, or by the types that it uses.
-    pub fn providers(&self) -> Vec<(SmolStr, RequiredProvider)> {
+    /// The providers that the program requires, module by module: by name, or by the types that it uses.
+    pub fn providers(&self) -> Vec<RequiredProvider> {
         let mut found = Vec::new();
         for node in self.tree.modules() {
             let Module { settings, providers, resources, .. } = &node.module;
-            let mut told: BTreeSet<SmolStr> = BTreeSet::new();
+            let mut listed: BTreeSet<SmolStr> = BTreeSet::new();
             for (local, required) in &settings.required_providers {
-                told.insert(local.clone());
-                found.push((local.clone(), required.clone()));
+                listed.insert(local.clone());
+                found.push(RequiredProvider {
+                    local: local.clone(),
+                    source: required.source.clone(),
+                    versions: required.version.clone(),
+                    origin: required.origin,
+                });
             }
             let configured = providers.iter().map(|it| it.name.clone());
             let used = resources.iter().map(|(key, declared)| named(key, declared));
-            for name in configured.chain(used).filter(|name| told.insert(name.local.clone())) {
-                let implied = RequiredProvider {
-                    source: None,
-                    version: None,
-                    aliases: Vec::new(),
-                    origin: name.origin,
-                };
-                found.push((name.local, implied));
+            for name in configured.chain(used).filter(|name| listed.insert(name.local.clone())) {
+                let origin = name.origin;
+                found.push(RequiredProvider { local: name.local, source: None, versions: None, origin });
             }
         }
         found

@@ -37,7 +37,7 @@ impl Environment for Names {
 }
 
 fn names() -> Names {
-    let random: std::sync::Arc<trueup_lang::eval::Random> =
+    let random: std::sync::Arc<trueup_front_end::RandomBytes> =
         std::sync::Arc::new(|bytes: &mut [u8]| bytes.fill(7));
     let moment = Moment { now: UNIX_EPOCH, random };
     Names(Surroundings {

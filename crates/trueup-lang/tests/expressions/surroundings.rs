@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use trueup_core::SourceMap;
-use trueup_lang::eval::{Constants, Moment, Random, Surroundings, evaluate};
+use trueup_front_end::RandomBytes;
+use trueup_lang::eval::{Constants, Moment, Surroundings, evaluate};
 use trueup_lang::syntax::parse_expression;
 
 fn shown(text: &str, surroundings: &Surroundings) -> String {
@@ -28,7 +29,7 @@ fn time_and_randomness_are_unknown_before_apply() {
 
 #[test]
 fn time_and_randomness_come_from_the_environment() {
-    let random: Arc<Random> = Arc::new(|bytes: &mut [u8]| bytes.fill(0xab));
+    let random: Arc<RandomBytes> = Arc::new(|bytes: &mut [u8]| bytes.fill(0xab));
     let now = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     let applying = Surroundings { moment: Some(Moment { now, random }), ..Surroundings::default() };
     assert_eq!(shown("timestamp()", &applying), "\"2023-11-14T22:13:20Z\"");

@@ -8,8 +8,10 @@ use trueup_core::{Report, Style, Value};
 use trueup_engine::{
     Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler, RunReport,
 };
-use trueup_lang::variables::{GivenVariables, VariableArgument};
-use trueup_lang::{BuildRequest, Built, Loaded, Purpose, Unsound};
+use trueup_front_end::{
+    BuildRequest, BuiltProgram, GivenVariable, InvalidProgram, Purpose, RandomBytes, Variables,
+};
+use trueup_lang::StackFolder;
 use trueup_program::Program;
 use trueup_provider::{Registry, RuntimeClock};
 use trueup_provider_std::{Randomness, Surroundings, std_provider, terraform_provider};
@@ -17,7 +19,8 @@ use trueup_state::MemoryStore;
 
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
-    pub(crate) variables: GivenVariables,
+    pub(crate) variables: Variables,
+    random: Arc<RandomBytes>,
     runtime: tokio::runtime::Runtime,
     store: MemoryStore,
 }
@@ -28,7 +31,8 @@ impl Bench {
         let clock = runtime.block_on(async { Arc::new(RuntimeClock::new()) });
         let bench = Bench {
             folder: tempfile::tempdir().unwrap(),
-            variables: GivenVariables::default(),
+            variables: Variables::default(),
+            random: Arc::new(|bytes: &mut [u8]| bytes.fill(7)),
             runtime,
             store: MemoryStore::new(clock),
         };
@@ -45,7 +49,7 @@ impl Bench {
     }
 
     pub(crate) fn var(mut self, name: &str, value: &str) -> Self {
-        self.variables.arguments.push(VariableArgument::Value(name.to_owned(), value.to_owned()));
+        self.variables.given.push(GivenVariable::Value { name: name.into(), text: value.to_owned() });
         self
     }
 
@@ -60,8 +64,8 @@ impl Bench {
     }
 
     /// Builds the program, in as many rounds as it takes.
-    pub(crate) fn build(&self) -> Result<Built, Unsound> {
-        let loaded = Loaded::load(self.folder.path());
+    pub(crate) fn build(&self) -> Result<BuiltProgram, InvalidProgram> {
+        let loaded = StackFolder::read(self.folder.path());
         let registry = self.registry();
         self.runtime.block_on(async {
             let mut preview = None;
@@ -75,7 +79,7 @@ impl Bench {
                     return Ok(built);
                 }
                 if let Some(diagnostics) = built.stuck {
-                    return Err(Unsound { diagnostics, sources: built.program.sources });
+                    return Err(InvalidProgram { diagnostics, sources: built.program.sources });
                 }
                 let options = DeployOptions::new("test").plan;
                 let seen = self.reconciler().preview(&built.program, &options).await;
@@ -88,13 +92,13 @@ impl Bench {
     fn request<'a>(&'a self, registry: &'a Registry, purpose: Purpose) -> BuildRequest<'a> {
         BuildRequest {
             registry,
-            stack: "stack".into(),
-            stage: "test".into(),
+            stack: "stack",
+            stage: "test",
             variables: &self.variables,
             home: None,
             plan_time: SystemTime::UNIX_EPOCH,
             now: SystemTime::UNIX_EPOCH,
-            random: Arc::new(|bytes: &mut [u8]| bytes.fill(7)),
+            random: &self.random,
             purpose,
             known: None,
             waited_for: &[],
@@ -104,14 +108,14 @@ impl Bench {
     /// Builds the program for a purpose, in one round.
     pub(crate) fn build_for(&self, purpose: Purpose) -> Result<Program, String> {
         let registry = self.registry();
-        let loaded = Loaded::load(self.folder.path());
+        let loaded = StackFolder::read(self.folder.path());
         let built = self.runtime.block_on(loaded.build(self.request(&registry, purpose)));
         built.map(|built| built.program).map_err(|unsound| told(&unsound))
     }
 
     pub(crate) fn evaluate(&self, text: &str) -> Result<String, String> {
         let registry = self.registry();
-        let loaded = Loaded::load(self.folder.path());
+        let loaded = StackFolder::read(self.folder.path());
         let request = self.request(&registry, Purpose::Deploy);
         let value = self.runtime.block_on(loaded.evaluate(text, request));
         value.map(|value| value.to_string()).map_err(|unsound| told(&unsound))
@@ -129,7 +133,7 @@ impl Bench {
         match self.build() {
             Ok(built) => match self.runtime.block_on(self.reconciler().plan(&built.program, &options())) {
                 Err(EngineError::Unsound(diagnostics)) => {
-                    told(&Unsound { diagnostics, sources: built.program.sources })
+                    told(&InvalidProgram { diagnostics, sources: built.program.sources })
                 }
                 Err(other) => other.to_string(),
                 Ok(plan) => panic!("it was planned:\n{plan}"),
@@ -140,7 +144,7 @@ impl Bench {
 
     pub(crate) fn warnings(&self) -> String {
         let built = self.build().unwrap_or_else(|unsound| panic!("{}", told(&unsound)));
-        told(&Unsound { diagnostics: built.warnings, sources: built.program.sources })
+        told(&InvalidProgram { diagnostics: built.warnings, sources: built.program.sources })
     }
 
     pub(crate) fn try_plan(&self) -> Result<Plan, EngineError> {
@@ -174,7 +178,7 @@ impl Bench {
             },
             Ok(other) => Err(format!("{other:?}")),
             Err(EngineError::Unsound(diagnostics)) => {
-                Err(told(&Unsound { diagnostics, sources: built.program.sources }))
+                Err(told(&InvalidProgram { diagnostics, sources: built.program.sources }))
             }
             Err(other) => Err(other.to_string()),
         }
@@ -198,7 +202,7 @@ fn options() -> trueup_engine::PlanOptions {
     DeployOptions::new("test").plan
 }
 
-fn told(unsound: &Unsound) -> String {
+fn told(unsound: &InvalidProgram) -> String {
     Report::new(&unsound.sources, Style::Plain).render(&unsound.diagnostics)
 }
 

@@ -159,9 +159,9 @@ fn files_that_functions_read_are_noted() {
         ("b.txt", "b"),
         ("t.tpl", "t"),
     ]);
-    let noted = |bench: &Bench| bench.build().expect("it is sound").reads.noted();
+    let noted = |bench: &Bench| (bench.build().expect("it is sound").premises)();
     let first = noted(&bench);
-    let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = first.iter().map(|premise| premise.name.as_str()).collect();
     let expected =
         ["a.txt", "b.txt", "t.tpl", "the files \"*.txt\" in \".\"", "whether \"none.txt\" is there"];
     assert_eq!(names, expected);
@@ -169,6 +169,6 @@ fn files_that_functions_read_are_noted() {
     bench.write("c.txt", "new");
     let second = noted(&bench);
     let changed = first.iter().zip(&second).filter(|(before, after)| before != after);
-    let changed: Vec<&str> = changed.map(|(before, _)| before.0.as_str()).collect();
+    let changed: Vec<&str> = changed.map(|(before, _)| before.name.as_str()).collect();
     assert_eq!(changed, [expected[0], expected[3]]);
 }

@@ -1,8 +1,8 @@
 //! Variables: where they come from, and what they must be.
 
 use crate::stacks::bench::{Bench, stack};
-use trueup_lang::Purpose;
-use trueup_lang::variables::VariableArgument;
+use trueup_front_end::GivenVariable;
+use trueup_front_end::Purpose;
 
 #[test]
 fn later_places_win_over_earlier_ones() {
@@ -29,9 +29,9 @@ fn later_places_win_over_earlier_ones() {
     bench.write("stages/other.tfvars", "from = \"stages/other.tfvars\"");
     bench.write("stages/test.tfvars", "from = \"stages/test.tfvars\"");
     places.push(bench.output("from"));
-    bench.variables.arguments.push(VariableArgument::Value("from".into(), "--var".into()));
+    bench.variables.given.push(GivenVariable::Value { name: "from".into(), text: "--var".into() });
     places.push(bench.output("from"));
-    bench.variables.arguments.push(VariableArgument::File(bench.folder.path().join("more.tfvars")));
+    bench.variables.given.push(GivenVariable::File(bench.folder.path().join("more.tfvars")));
     places.push(bench.output("from"));
     insta::assert_snapshot!(places.join(" < "), @r#""default" < "environment" < "terraform.tfvars" < "terraform.tfvars.json" < "b.auto.tfvars.json" < "stages/test.tfvars" < "--var" < "file""#);
 }

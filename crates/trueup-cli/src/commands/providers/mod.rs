@@ -9,14 +9,15 @@ use std::collections::BTreeMap;
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
 use trueup_core::{Diagnostic, SourceMap, escape_line};
+use trueup_front_end::LoadedProgram;
 use trueup_provider::{ProviderAddress, Registry};
 use trueup_terraform_find::{Found, Platform, Problem, Requirement, Settings, VersionConstraints, find};
 
 use crate::arguments::JsonArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::{Loaded, StateSettings};
 use crate::session::Session;
+use crate::stores::state_in_own_folder;
 use crate::terraform::{found_json, requirements, settings, wrong};
 use crate::ui::{Line, Meaning, padded, width};
 
@@ -58,7 +59,7 @@ fn platform(text: &str) -> Result<Platform, String> {
 
 /// What the stack asks for, and where that is looked for.
 struct Asked {
-    loaded: Loaded,
+    loaded: LoadedProgram,
     required: Vec<Requirement>,
     settings: Settings,
 }
@@ -66,10 +67,10 @@ struct Asked {
 fn asked(session: &Session<'_>) -> CommandResult<Asked> {
     let loaded = session.composition.front_end.load(&session.folder);
     if loaded.diagnostics.has_errors() {
-        let Loaded { diagnostics, sources, .. } = loaded;
+        let LoadedProgram { diagnostics, sources, .. } = loaded;
         return Err(CommandError::Wrong { diagnostics, sources });
     }
-    let registry = session.registry(&StateSettings::in_own_folder(), &loaded.providers);
+    let registry = session.registry(&state_in_own_folder(), &loaded.providers);
     let settings = settings(&session.folder, session.environment.variables());
     let settings = settings.map_err(|problem| wrong(&[problem], &loaded))?;
     let required = requirements(&loaded.providers, &registry);
@@ -95,7 +96,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ProvidersArgs) -> CommandR
 
 fn show(session: &Session<'_>, args: &ProvidersArgs) -> CommandResult {
     let Asked { loaded, required, settings } = asked(session)?;
-    let registry = session.registry(&StateSettings::in_own_folder(), &loaded.providers);
+    let registry = session.registry(&state_in_own_folder(), &loaded.providers);
     let needed = needed(&required, &settings);
     let builtin = builtin(&loaded, &registry);
     match args.json.json {
@@ -121,7 +122,7 @@ fn needed(required: &[Requirement], settings: &Settings) -> Vec<Needed> {
 }
 
 /// The built-in providers that the stack uses.
-fn builtin(loaded: &Loaded, registry: &Registry) -> Vec<String> {
+fn builtin(loaded: &LoadedProgram, registry: &Registry) -> Vec<String> {
     let own = |source: &Option<ProviderAddress>| source.as_ref().is_none_or(ProviderAddress::is_builtin);
     let used = loaded.providers.iter().filter(|it| registry.has(&it.local) && own(&it.source));
     let mut names: Vec<String> = used.map(|it| it.local.to_string()).collect();

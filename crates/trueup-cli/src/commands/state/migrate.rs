@@ -5,13 +5,13 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 use trueup_engine::EngineError;
+use trueup_front_end::StateSettings;
 use trueup_state::moving::{MoveError, Moved, move_scope};
 use trueup_state::{Holder, Scope, Store};
 
 use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::front_end::StateSettings;
 use crate::render::counted;
 use crate::session::Session;
 use crate::stores::{self, of_address};
@@ -141,7 +141,7 @@ async fn route(workplace: &Workplace<'_>, args: &MigrateArgs) -> CommandResult<R
 
 fn is_same_file(workplace: &Workplace<'_>, one: &StateSettings, other: &StateSettings) -> bool {
     let folder = &workplace.session.folder;
-    let file = |state: &StateSettings| std::fs::canonicalize(state.sqlite_file(folder)?).ok();
+    let file = |state: &StateSettings| std::fs::canonicalize(stores::sqlite_file(state, folder)?).ok();
     file(one).is_some_and(|path| Some(path) == file(other))
 }
 

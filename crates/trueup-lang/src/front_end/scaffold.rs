@@ -1,8 +1,8 @@
 //! The files of a new stack.
 
-use trueup_cli::front_end::ScaffoldFile;
+use trueup_front_end::GeneratedFile;
 
-pub(crate) fn scaffold(stack: &str) -> Vec<ScaffoldFile> {
+pub(super) fn scaffold(stack: &str) -> Vec<GeneratedFile> {
     let text = format!(
         r#"# A stack: what should be there. `trueup plan` shows what a deploy would do, `trueup deploy` does it.
 stack {{
@@ -24,5 +24,5 @@ output "file" {{
 }}
 "#
     );
-    vec![ScaffoldFile { path: "main.tu.hcl".into(), text }]
+    vec![GeneratedFile { path: "main.tu.hcl".into(), text }]
 }

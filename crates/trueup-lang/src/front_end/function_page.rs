@@ -1,9 +1,10 @@
 //! The page of the reference that lists the functions.
 
-use trueup_cli::front_end::ScaffoldFile;
-use trueup_lang::functions::{names, signatures};
+use trueup_front_end::GeneratedFile;
 
-pub(crate) fn function_page() -> ScaffoldFile {
+use crate::functions::{names, signatures};
+
+pub(super) fn function_page() -> GeneratedFile {
     let mut text = format!(
         "<!-- Written by `trueup reference`. Changes made here are lost. -->\n\n# Functions\n\n\
          The {} built-in functions, each as in Terraform 1.11. A parameter with dots takes any number of arguments.\n",
@@ -13,7 +14,7 @@ pub(crate) fn function_page() -> ScaffoldFile {
         text.push_str(&format!("\n## {family}\n\n"));
         signatures.iter().for_each(|signature| text.push_str(&format!("- `{signature}`\n")));
     }
-    ScaffoldFile { path: "functions.md".into(), text }
+    GeneratedFile { path: "functions.md".into(), text }
 }
 
 #[cfg(test)]
