@@ -2,10 +2,14 @@
 //! the program shows or keeps is searched for them (SECRET-5, SECRET-8, SECRET-9).
 
 mod finder;
+mod garbled;
+mod planted;
 mod server;
+mod trial;
+mod views;
 
 use finder::Finder;
-use trueup_cli_harness::{Folder, Told};
+use trial::Trial;
 
 use crate::binary::stack;
 
@@ -95,52 +99,34 @@ output "echo" {{
     )
 }
 
-struct Trial {
-    folder: Folder,
-    finder: Finder,
-}
-
-impl Trial {
-    fn new() -> Self {
-        Trial { folder: stack(&text(&server::start())), finder: Finder::new(&SECRETS) }
-    }
-
-    /// Runs a command, with its log at its most talkative; nothing of it may show a secret.
-    #[track_caller]
-    fn run(&self, command: &str, variables: &[(&str, &str)]) -> Told {
-        let given = [
-            ("TF_VAR_token", TOKEN),
-            ("TF_VAR_password", PASSWORD),
-            ("TF_VAR_query", QUERY),
-            ("TF_VAR_pair", PAIR),
-            ("TF_VAR_command", COMMAND),
-            ("TF_VAR_key", KEY),
-            ("TF_VAR_pin", PIN),
-            ("TRUEUP_LOG", "trace"),
-        ];
-        let environment = [&given[..], variables].concat();
-        let told = self.folder.run_with(&format!("{command} --log-file log.txt"), &environment);
-        self.finder.assert_absent(command, told.out.as_bytes());
-        self.finder.assert_absent(command, told.err.as_bytes());
-        told
-    }
+fn trial() -> Trial {
+    let variables = [
+        ("TF_VAR_token", TOKEN),
+        ("TF_VAR_password", PASSWORD),
+        ("TF_VAR_query", QUERY),
+        ("TF_VAR_pair", PAIR),
+        ("TF_VAR_command", COMMAND),
+        ("TF_VAR_key", KEY),
+        ("TF_VAR_pin", PIN),
+    ];
+    Trial::new(&text(&server::start()), &variables, Finder::new(&SECRETS))
 }
 
 /// SECRET-5, SECRET-8: whatever refuses a request repeats it.
 #[test]
 fn nobody_who_refuses_can_make_a_secret_show() {
-    let trial = Trial::new();
+    let trial = trial();
     let refusing = [("TF_VAR_path", "refuse"), ("TF_VAR_fail", "true")];
-    for command in ["plan --stage t", "plan --json --full", "deploy --yes", "deploy --yes --json", "drift"] {
-        let told = trial.run(command, &refusing);
+    for command in ["plan", "plan --json --full", "deploy --yes", "deploy --yes --json", "drift"] {
+        let told = trial.run_with(command, &refusing);
         assert!(told.code != 0 || command.starts_with("plan"), "{command}: {told:?}");
     }
-    let told = trial.run("deploy --yes --exclude data.std_http.echo", &refusing);
+    let told = trial.run_with("deploy --yes --exclude data.std_http.echo", &refusing);
     assert!(told.err.contains("(secret)") && told.err.contains("bad words"), "{}", told.err);
     for command in ["history", "history --json", "plan --destroy", "state export", "destroy --yes --json"] {
-        trial.run(command, &refusing);
+        trial.run_with(command, &refusing);
     }
-    trial.finder.assert_absent_below(trial.folder.path());
+    trial.search_kept();
 }
 
 /// SECRET-8, SECRET-1: the warning of a secret that is too short does not show it either.
@@ -158,14 +144,8 @@ fn a_secret_that_is_too_short_is_warned_of_and_not_shown() {
 /// SECRET-5, SECRET-9: whatever answers repeats what it was sent, and answers are kept as they are.
 #[test]
 fn nobody_who_answers_can_make_a_secret_show() {
-    let trial = Trial::new();
-    let none: [(&str, &str); 0] = [];
-    let done = |command: &str| {
-        let told = trial.run(command, &none);
-        assert_eq!(told.code, 0, "{command}: {told:?}");
-        told
-    };
-    done("plan --stage t --out s.plan --full");
+    let trial = trial();
+    trial.done("plan --out s.plan --full");
     for command in [
         "show s.plan --full",
         "show s.plan --json",
@@ -188,15 +168,15 @@ fn nobody_who_answers_can_make_a_secret_show() {
         "console data.std_http.echo.body",
         "console terraform_data.keys.output --json",
     ] {
-        done(command);
+        trial.done(command);
     }
-    trial.run("deploy --yes", &[("TF_VAR_fail", "true")]);
-    let shown = done("show std_http.echo --json").out;
+    trial.run_with("deploy --yes", &[("TF_VAR_fail", "true")]);
+    let shown = trial.done("show std_http.echo --json").out;
     assert!(shown.contains("nothing to hide"), "only what repeats a secret is secret: {shown}");
     // The answer itself was not altered.
-    let echo = trial.folder.run_with("output --raw echo", &[]).out;
+    let echo = trial.run_unsearched("output --raw echo", &[]).out;
     assert!(echo.contains(&format!("Bearer {TOKEN}")), "{echo}");
-    trial.finder.assert_absent_below(trial.folder.path());
-    done("destroy --yes --json");
-    trial.finder.assert_absent_below(trial.folder.path());
+    trial.search_kept();
+    trial.done("destroy --yes --json");
+    trial.search_kept();
 }

@@ -1,13 +1,26 @@
 //! A server that repeats all it is sent, in every form.
 
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Starts one for the rest of the test. Paths that begin with `/refuse` are refused, all others answered.
+use super::finder::json_escaped;
+use super::garbled::garbled;
+
+/// A secret that the server issues.
+pub(super) const ISSUED: &str = "issu3d-by-the-server-5d41402abc4b2a76";
+
+/// Starts one for the rest of the test. The first part of a path says how it behaves:
+///
+/// - `/refuse`: every request is refused
+/// - `/keep`: requests to delete are refused
+/// - `/issue/NAME`: answers hold a token that the request did not
+/// - `/garbled/FORM/PART`: answers hold what was sent, in that form
+/// - `/refuse-garbled/FORM/PART`: every request is refused, quoting what was sent in that form
+///
+/// All other requests are answered.
 pub(super) fn start() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -34,11 +47,16 @@ fn serve(stream: TcpStream) -> std::io::Result<()> {
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body)?;
-    let request = format!("{head}\n{}", String::from_utf8_lossy(&body));
-    let refused = head.split(' ').nth(1).is_some_and(|path| path.starts_with("/refuse"));
-    let (status, answer) = match refused {
-        true => ("400 Bad Request", repeated(&request)),
-        false => ("200 OK", answered(&request)),
+    let body = String::from_utf8_lossy(&body).into_owned();
+    let request = format!("{head}\n{body}");
+    let path: Vec<&str> = head.split(['/', '?', ' ']).skip(2).collect();
+    let (status, answer) = match (path[0], head.starts_with("DELETE")) {
+        ("refuse-garbled", _) => ("400 Bad Request", format!("bad: {}", sent(&path, &head, &body))),
+        ("garbled", _) => ("200 OK", answered_garbled(&sent(&path, &head, &body))),
+        ("refuse", _) | ("keep", true) => ("400 Bad Request", repeated(&request, &understood(&head, &body))),
+        ("issue", true) => ("400 Bad Request", format!("the token {ISSUED} is in use, so is {ISSUED:?}")),
+        ("issue", false) => ("200 OK", issued(path[1])),
+        _ => ("200 OK", answered(&request)),
     };
     let length = answer.len();
     write!(
@@ -48,29 +66,91 @@ fn serve(stream: TcpStream) -> std::io::Result<()> {
 }
 
 /// What a careless server says of a request that it does not like.
-fn repeated(request: &str) -> String {
+fn repeated(request: &str, understood: &[String]) -> String {
+    let bytes = |escape: fn(u8) -> String| request.bytes().map(escape).collect::<String>();
     let json = serde_json::to_string(request).unwrap();
-    let percent = request.bytes().fold(String::new(), |mut percent, byte| {
-        let _ = write!(percent, "%{byte:02X}");
-        percent
-    });
-    let hexadecimal = percent.replace('%', "").to_lowercase();
+    let percent = bytes(|byte| format!("%{byte:02X}"));
+    let hexadecimal = bytes(|byte| format!("{byte:02x}"));
+    let entities: String = request.chars().map(|it| format!("&#{};", u32::from(it))).collect();
     let words: Vec<&str> = request.split_whitespace().collect();
     // As some servers show tokens: cut short.
     let cut: Vec<String> = words.iter().map(|word| word.chars().take(word.len() * 2 / 3).collect()).collect();
     let base64 = STANDARD.encode(request);
-    format!("bad words: {cut:?}\n{base64}\n{hexadecimal}\n{percent}\n{json}\n{request}\n{words:?}")
+    format!(
+        "bad words: {understood:?}\n{cut:?}\n{base64}\n{hexadecimal}\n{percent}\n{entities}\n{json}\n{}\n{request}\n{words:?}",
+        json_escaped(&json)
+    )
+}
+
+/// The values in a request, as a server sees them that has taken it apart: those of the query, the credentials of the
+/// header, and the texts in the JSON document.
+fn understood(head: &str, body: &str) -> Vec<String> {
+    let query = head.split_whitespace().nth(1).and_then(|path| path.split_once('?')).map_or("", |it| it.1);
+    let mut values: Vec<String> =
+        query.split('&').filter_map(|pair| Some(unescaped(pair.split_once('=')?.1))).collect();
+    for line in head.lines() {
+        let Some(credentials) = line.split_once(": Basic ").map(|it| it.1) else { continue };
+        let decoded = STANDARD.decode(credentials.trim()).unwrap_or_default();
+        let decoded = String::from_utf8_lossy(&decoded).into_owned();
+        values.extend(decoded.split_once(':').map(|it| it.1.to_owned()));
+    }
+    let document: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    let mut inner = vec![document];
+    while let Some(next) = inner.pop() {
+        match next {
+            serde_json::Value::String(text) => values.push(text),
+            serde_json::Value::Array(items) => inner.extend(items),
+            serde_json::Value::Object(entries) => inner.extend(entries.into_iter().map(|it| it.1)),
+            _ => {}
+        }
+    }
+    values
+}
+
+fn unescaped(text: &str) -> String {
+    let text = text.replace('+', " ");
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What such a server answers to one that it likes.
 fn answered(request: &str) -> String {
+    let words = request.split_whitespace();
     let echo = serde_json::json!({
         "id": "7",
         "echo": request,
         "encoded": STANDARD.encode(request),
-        "words": request.split_whitespace().collect::<Vec<_>>(),
+        "words": words.clone().collect::<Vec<_>>(),
         "plain": "nothing to hide",
-        "by_word": request.split_whitespace().map(|word| (word.to_owned(), 1)).collect::<std::collections::BTreeMap<_, _>>(),
+        "by_word": words.map(|word| (word.to_owned(), 1)).collect::<std::collections::BTreeMap<_, _>>(),
     });
     echo.to_string()
+}
+
+/// What was sent, in the form that the path names.
+fn sent(path: &[&str], head: &str, body: &str) -> String {
+    garbled(path[1], path[2], &understood(head, body).concat())
+}
+
+fn answered_garbled(sent: &str) -> String {
+    serde_json::json!({ "id": "7", "sent": format!("sent: {sent}"), "plain": "nothing to hide" }).to_string()
+}
+
+/// An answer that repeats the token that it issues.
+fn issued(name: &str) -> String {
+    let answer = serde_json::json!({
+        "id": format!("{name}-{ISSUED}"),
+        "token": ISSUED,
+        "url": format!("https://example.com/?token={ISSUED}"),
+        "encoded": STANDARD.encode(format!("user:{ISSUED}")),
+        "plain": "nothing to hide",
+    });
+    answer.to_string()
 }
