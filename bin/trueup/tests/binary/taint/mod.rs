@@ -1,8 +1,10 @@
 //! Secrets are put in by every way there is, servers and commands repeat them in every form, and then every byte that
 //! the program shows or keeps is searched for them (SECRET-5, SECRET-8, SECRET-9).
 
+mod exits;
 mod finder;
 mod garbled;
+mod killed;
 mod planted;
 mod server;
 mod trial;
