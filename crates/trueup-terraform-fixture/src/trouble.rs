@@ -17,7 +17,8 @@
 //! | `bad-answer` | the answer to apply does not match the schema |
 //! | `huge` | the answer to a plan has more than 64 MiB |
 //!
-//! A provider that is given a `token` repeats it in whatever it says and prints.
+//! A provider that is given a `token` repeats it in whatever it says and prints, as it is and as servers show tokens:
+//! in hexadecimal digits, in percent escapes, and cut short.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -40,8 +41,15 @@ pub(crate) fn repeat(token: &str) {
 pub(crate) fn gossip(text: &str) -> String {
     match TOKEN.read().unwrap_or_else(PoisonError::into_inner).as_str() {
         "" => text.to_owned(),
-        token => format!("{text} (by the token {token})"),
+        token => format!("{text} (by the token {token}), that is {}", in_other_forms(token)),
     }
+}
+
+fn in_other_forms(token: &str) -> String {
+    let digits: String = token.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let percent: String = token.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let cut: String = token.chars().take(token.chars().count() * 2 / 3).collect();
+    format!("{digits}, {percent} or {cut}…")
 }
 
 /// Prints a text, as it is and as a line of a log.

@@ -6,7 +6,7 @@
 
 mod aws_kills;
 mod bad_plugins;
-mod bench;
+pub(crate) mod bench;
 mod coming_over;
 mod ephemeral;
 mod hosts;
