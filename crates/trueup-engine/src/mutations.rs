@@ -76,12 +76,14 @@ pub enum Mutation {
     CutInputs,
     /// What a provider answers is recorded without the marks on what repeats a secret.
     RevealAnswers,
+    /// The intent of a create or update is recorded without the marks on the secrets among its inputs.
+    RevealIntents,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 33] = [
+    pub const ALL: [Mutation; 34] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -115,6 +117,7 @@ impl Mutation {
         Mutation::RemakeStub,
         Mutation::CutInputs,
         Mutation::RevealAnswers,
+        Mutation::RevealIntents,
     ];
 }
 

@@ -538,9 +538,12 @@ impl Applying<'_> {
     }
 
     pub(super) fn attempt(&self) -> Attempt {
+        // What is of this run alone is sent, and not kept.
+        #[cfg_attr(not(feature = "mutations"), expect(unused_mut, reason = "for a planted bug"))]
+        let mut inputs = self.desired.without_ephemeral();
+        planted!(RevealIntents => inputs.effective = revealed(&inputs.effective));
         Attempt {
-            // What is of this run alone is sent, and not kept.
-            inputs: self.desired.without_ephemeral(),
+            inputs,
             bindings: self.resource.bindings.clone(),
             token: self.run.fresh_token(),
             pending: None,
@@ -709,9 +712,9 @@ impl Applying<'_> {
     }
 }
 
-/// Outputs without their marks, for a planted bug.
+/// Fields without their marks, for a planted bug.
 #[cfg(feature = "mutations")]
-fn revealed(outputs: &Value) -> Value {
-    let entries = outputs.as_entries().into_iter().flat_map(trueup_core::Entries::iter);
+fn revealed(fields: &Value) -> Value {
+    let entries = fields.as_entries().into_iter().flat_map(trueup_core::Entries::iter);
     Value::object(entries.map(|(name, value)| (name.clone(), value.clone().reveal())))
 }

@@ -40,7 +40,7 @@ use std::time::Duration;
 pub(crate) use held::every_object_is_held;
 pub(crate) use journalled::acknowledged_writes_survive;
 pub(crate) use model::{Known, Watch, object_of};
-pub(crate) use secrets::{CANARY, canaries_appear_nowhere};
+pub(crate) use secrets::{CANARY, canaries_appear_nowhere, shown};
 
 use crate::log::Happened;
 

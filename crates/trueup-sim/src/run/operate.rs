@@ -1,12 +1,13 @@
 //! One step of a scenario: changes by hand, then an operation, alone or beside a rival.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use trueup_core::AddressRange;
 use trueup_engine::{
-    Cancellation, DeployOptions, Deployed, EngineError, EventSink, Holder, Outcome, Reconciler, SeededRandom,
+    Cancellation, DeployOptions, Deployed, EngineError, Event, EventSink, Holder, Outcome, Reconciler,
+    SeededRandom, Subscriber,
 };
 use trueup_program::{Program, RetryPolicy};
 use trueup_provider::Clock;
@@ -16,7 +17,7 @@ use super::kill::{Driven, drive};
 use super::{World, at_once, scope};
 use crate::actor;
 use crate::cloud::{HOME, Line, Weather};
-use crate::invariants::{Violation, canaries_appear_nowhere, stopping};
+use crate::invariants::{Violation, canaries_appear_nowhere, shown, stopping};
 use crate::log::{Happened, Orders};
 use crate::process::{Incident, Process};
 use crate::scenario::{Operation, STAGE, Step};
@@ -41,6 +42,18 @@ pub(super) struct Started {
     pub(super) process: Process,
     pub(super) reconciler: Reconciler,
     pub(super) cancellation: Cancellation,
+    events: EventSink,
+    heard: Heard,
+}
+
+/// A subscriber that remembers the events of a process, each as a line of JSON.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Heard {
+    fn receive(&mut self, event: &Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event.to_json());
+    }
 }
 
 /// How an operation ended, as far as whoever started it can tell.
@@ -153,9 +166,11 @@ impl World {
         let line = Line::new(self.cloud.clone(), process.clone());
         let store = Arc::new(self.disk.of(&process));
         let random = Arc::new(SeededRandom::new(self.seed ^ (number << 32)));
-        let reconciler = Reconciler::new(store, registry(&line, self.upgraded), EventSink::new())
+        let heard = Heard::default();
+        let events = EventSink::new().with(heard.clone());
+        let reconciler = Reconciler::new(store, registry(&line, self.upgraded), events.clone())
             .with(Arc::new(self.clock.clone()), random);
-        Started { process, reconciler, cancellation }
+        Started { process, reconciler, cancellation, events, heard }
     }
 
     /// What an operation is told.
@@ -192,7 +207,7 @@ impl World {
         options: &DeployOptions,
         operation: &Operation,
     ) -> Ending {
-        let Started { process, reconciler, cancellation } = started;
+        let Started { process, reconciler, cancellation, events, heard } = started;
         let number = process.number();
         self.log.count(operation.ingredient());
         let mut approve = |plan: &trueup_engine::Plan| {
@@ -210,10 +225,15 @@ impl World {
                 _ => reconciler.deploy_approved(program, options, cancellation, &mut approve).await.map(Some),
             }
         };
-        let ending = match drive(process, running).await {
+        let driven = drive(process, running).await;
+        // Subscribers hear of what a run did until it was killed, too.
+        events.clone().close();
+        for event in heard.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            self.log.judge(|_| canaries_appear_nowhere("an event", event));
+        }
+        let ending = match driven {
             Driven::Ended(ended) => {
-                let warned = warnings(&ended).join("; ");
-                self.log.judge(|_| canaries_appear_nowhere("the warnings of a run", &warned));
+                self.log.judge(|_| canaries_appear_nowhere("the report of a run", &reported(&ended)));
                 ended_so(ended)
             }
             Driven::Killed => return Ending::Killed,
@@ -259,10 +279,14 @@ impl World {
     }
 }
 
-fn warnings(ended: &Result<Option<Deployed>, EngineError>) -> &[String] {
+/// All that a run tells in the end, except its plan, which was approved before.
+fn reported(ended: &Result<Option<Deployed>, EngineError>) -> String {
     match ended {
-        Ok(Some(Deployed::Ran(report))) => &report.warnings,
-        _ => &[],
+        Ok(Some(Deployed::Ran(report))) => {
+            shown(&(&report.outcomes, &report.outputs, &report.warnings, &report.store_failure))
+        }
+        Ok(_) => String::new(),
+        Err(error) => shown(error),
     }
 }
 

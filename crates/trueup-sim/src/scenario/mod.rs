@@ -15,6 +15,8 @@ pub use rows::{ROWS, Row, row};
 pub use shrink::shrink;
 pub use sketch::{Item, Sketch};
 
+#[cfg(test)]
+pub(crate) use sketch::secret_of;
 pub(crate) use sketch::{BEARER, COLOURS, STACK, STAGE, address, page_name};
 
 use crate::actor::Deed;

@@ -23,6 +23,9 @@ pub(crate) const STAGE: &str = "test";
 /// What programs put before a secret.
 pub(crate) const BEARER: &str = "Bearer ";
 
+/// Characters that some encodings escape.
+const SIGNS: &str = "\"&/+";
+
 pub(crate) const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
 /// A program: what is declared, by number.
@@ -175,14 +178,9 @@ impl Sketch {
         })
     }
 
-    /// The secret of a resource.
-    fn secret(number: u64, secret: u64) -> String {
-        format!("{CANARY}-{number}-{secret}")
-    }
-
     /// The text that the resource is given: made of its secret.
     pub(crate) fn bearer(number: u64, secret: u64) -> String {
-        format!("{BEARER}{}", Self::secret(number, secret))
+        format!("{BEARER}{}", secret_of(number, secret))
     }
 
     /// The same with nothing that could have a plan refused.
@@ -229,7 +227,7 @@ impl Sketch {
         inputs.extend(self.needed(number).map(|of| ("needs".into(), output(of, "id"))));
         inputs.extend(self.hosted(number).map(|of| ("host".into(), output(of, "id"))));
         inputs.extend(item.note.map(|of| ("note".into(), output(of, "url"))));
-        let secret = item.secret.map(|secret| Value::string(Self::secret(number, secret)).into_secret());
+        let secret = item.secret.map(|secret| Value::string(secret_of(number, secret)).into_secret());
         inputs.extend(secret.map(|secret| ("secret".into(), bearer(literal(secret)))));
         if item.kind == Kind::Page {
             inputs.push(("path".into(), literal(Value::string(page_name(item.path)))));
@@ -250,7 +248,7 @@ impl Sketch {
 /// A block of the provider that puts objects there.
 fn provider(region: Expression) -> ProviderDeclaration {
     // The same key everywhere: two blocks differ in more than secrets, or not at all.
-    let key = Value::string(format!("{CANARY}-key")).into_secret();
+    let key = Value::string(format!("{CANARY}-key{SIGNS}{CANARY}")).into_secret();
     let config = Node::Object(vec![("region".into(), region), ("key".into(), key.into())]);
     ProviderDeclaration { name: "s".into(), config: Expression::new(config) }
 }
@@ -261,6 +259,11 @@ fn compass(region: u64) -> ResourceDeclaration {
     let literal = |number: u64| Expression::from(Value::from(number));
     let inputs = vec![("region".into(), literal(region)), ("hemisphere".into(), literal(region / 2))];
     ResourceDeclaration::new(address, Expression::new(Node::Object(inputs)))
+}
+
+/// The secret of a resource.
+pub(crate) fn secret_of(number: u64, secret: u64) -> String {
+    format!("{CANARY}-{number}-{secret}{SIGNS}{CANARY}")
 }
 
 /// A text that is made of a secret.

@@ -6,12 +6,16 @@
 mod compass;
 mod named;
 mod plain;
+mod repeat;
 
 use trueup_core::{Diagnostic, FieldType, Value};
 use trueup_provider::{Context, Error, Inputs, NativeProvider, Outputs, RawState, Registry, Result, Traits};
 
 use crate::cloud::{HOME, Kind, LATE_MAX, Line, Refusal, Request, Seen, Spec};
-use crate::scenario::BEARER;
+use repeat::gossip;
+
+#[cfg(test)]
+pub(crate) use repeat::repeated;
 
 /// How long a new object may stay out of sight: requests travel for a moment, and then there is lateness.
 const WINDOW: std::time::Duration = LATE_MAX.saturating_add(std::time::Duration::from_secs(1));
@@ -115,20 +119,13 @@ async fn ask<Out: From<Seen> + FieldType>(
     };
     let (changes, configured) = (request.changes(), context.config());
     let nothing = || "nothing".to_owned();
-    let key = configured.key().map_or_else(nothing, str::to_owned);
-    let told = format!("{} by {key}", secret.as_deref().map_or_else(nothing, repeated));
+    let key = configured.key().map_or_else(nothing, gossip);
+    let told = format!("{} by {key}", secret.as_deref().map_or_else(nothing, gossip));
     let answer = line.ask(context, configured.region(), request).await;
     if changes && answer.is_ok() {
         context.report_warnings(Diagnostic::warning(format!("it took {told}")).into());
     }
     answer.map_err(|refusal| error::<Out>(line, refusal, &told))
-}
-
-/// A secret as the cloud repeats it: without the text around it, and in hexadecimal digits.
-fn repeated(secret: &str) -> String {
-    let secret = secret.strip_prefix(BEARER).unwrap_or(secret);
-    let digits: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
-    format!("{secret} ({digits})")
 }
 
 /// A refusal as an error. The cloud is one of those that repeat what they were told.

@@ -2,7 +2,7 @@
 
 use trueup_provider::{Context, Crud, Found, Inputs, Prior, RawState, Recovery, Result, Sightings, Traits};
 
-use super::{Shown, ShownLater, ask, find, migrated, repeated};
+use super::{Shown, ShownLater, ask, find, gossip, migrated};
 use crate::cloud::{Kind, Line, Request, Seen, Spec};
 
 /// Defines one version of a type.
@@ -38,7 +38,7 @@ macro_rules! plain_type {
             }
 
             fn echoed(&self, seen: Seen) -> Result<$shown> {
-                let echo = self.secret.as_deref().map(repeated).unwrap_or_default();
+                let echo = self.secret.as_deref().map(gossip).unwrap_or_default();
                 Ok($shown { echo, ..seen.into() })
             }
 

@@ -42,5 +42,6 @@ pub(crate) fn found_by(planted: Mutation) -> Source {
         Mutation::RemakeStub => Source::Small(121),
         Mutation::CutInputs => Source::Large(15),
         Mutation::RevealAnswers => Source::Row(0),
+        Mutation::RevealIntents => Source::Row(0),
     }
 }
