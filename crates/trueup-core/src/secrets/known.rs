@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use smol_str::SmolStr;
 
-use super::SecretTexts;
+use super::{SecretTexts, is_name};
 use super::index::Index;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::failure::Failure;
@@ -34,7 +34,9 @@ struct Known {
 
 impl Known {
     fn learn(&mut self, texts: SecretTexts) {
-        for text in texts.texts {
+        // A key that reads like a name stands in ordinary text too.
+        let keys = texts.data_keys.into_iter().filter(|key| !is_name(key));
+        for text in texts.texts.into_iter().chain(keys) {
             if self.texts.insert(text.clone()) {
                 self.numbered.push(text);
             }

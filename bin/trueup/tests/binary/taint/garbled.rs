@@ -1,9 +1,12 @@
-//! The forms in which others repeat a secret. Each is planted to prove that the finder finds it.
+//! The forms in which others repeat a secret. Each is planted to prove that the finder finds it, told in errors, and given
+//! in answers (SECRET-8, SECRET-9).
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
-use super::finder::json_escaped;
+use super::finder::{Finder, json_escaped};
+use super::server;
+use super::trial::Trial;
 
 /// The name of a form, and how a text is put into it.
 type Form = (&'static str, fn(&str) -> String);
@@ -68,4 +71,64 @@ pub(super) fn garbled(form: &str, part: &str, text: &str) -> String {
         "last-half" => unpadded[unpadded.floor_char_boundary(unpadded.len() / 2)..].to_owned(),
         _ => whole,
     }
+}
+
+const SECRET: &str = "g4rbled \"secret\"/with&<signs>+ä n° 71c9";
+
+/// The forms that are cut in half. Nobody reads half of a text in the others.
+const HALVES: [&str; 5] = ["plain", "hexadecimal", "hexadecimal-capital", "base64", "percent"];
+
+/// A stack with a request for each form and part.
+fn trial(behaviour: &str) -> Trial {
+    let url = server::start();
+    let whole = FORMS.iter().map(|(form, _)| format!("\"{form}/whole\""));
+    let halves =
+        HALVES.iter().flat_map(|form| [format!("\"{form}/first-half\""), format!("\"{form}/last-half\"")]);
+    let forms = whole.chain(halves).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        r#"
+variable "secret" {{ sensitive = true }}
+
+resource "std_http" "garbled" {{
+  for_each = toset([{forms}])
+  create {{
+    url  = "{url}/{behaviour}/${{each.key}}"
+    body = {{ login = var.secret }}
+  }}
+}}
+"#
+    );
+    Trial::new(&text, &[("TF_VAR_secret", SECRET)], Finder::new(&[SECRET]))
+}
+
+/// SECRET-8
+#[test]
+fn errors_show_no_form_of_a_secret() {
+    let trial = trial("refuse-garbled");
+    let told = trial.run_unsearched("deploy --yes --json", &[]);
+    assert_eq!(
+        told.out.matches("reconciler.operation.failed").count(),
+        FORMS.len() + 2 * HALVES.len(),
+        "{told:?}"
+    );
+    let leaks: Vec<&str> =
+        told.out.lines().filter(|line| trial.finder.find(line.as_bytes()).is_some()).collect();
+    assert!(leaks.is_empty(), "{}", leaks.join("\n"));
+    trial.search_kept();
+}
+
+/// SECRET-9
+#[test]
+fn answers_in_any_form_of_a_secret_are_secret() {
+    let trial = trial("garbled");
+    trial.run_unsearched("deploy --yes", &[]);
+    let plan: serde_json::Value =
+        serde_json::from_str(&trial.run_unsearched("plan --full --json", &[]).out).unwrap();
+    let actions = plan["actions"].as_array().unwrap().iter().map(ToString::to_string);
+    let actions: Vec<String> = actions.filter(|action| action.contains("nothing to hide")).collect();
+    assert_eq!(actions.len(), FORMS.len() + 2 * HALVES.len(), "{plan}");
+    let leaks: Vec<String> =
+        actions.into_iter().filter(|action| trial.finder.find(action.as_bytes()).is_some()).collect();
+    assert!(leaks.is_empty(), "{}", leaks.join("\n"));
+    trial.search_kept();
 }

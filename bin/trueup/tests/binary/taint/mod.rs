@@ -1,6 +1,7 @@
 //! Secrets are put in by every way there is, servers and commands repeat them in every form, and then every byte that
 //! the program shows or keeps is searched for them (SECRET-5, SECRET-8, SECRET-9).
 
+mod answers;
 mod exits;
 mod finder;
 mod garbled;
@@ -8,6 +9,7 @@ mod killed;
 mod odd_places;
 mod planted;
 mod plugin;
+mod refused_deletes;
 mod server;
 mod trial;
 mod views;

@@ -63,6 +63,14 @@ impl Trial {
         told
     }
 
+    /// Runs a command that fails and prints no secret.
+    #[track_caller]
+    pub(super) fn failed(&self, command: &str) -> Told {
+        let told = self.run(command);
+        assert_eq!(told.code, 1, "{command}: {told:?}");
+        told
+    }
+
     /// Searches what all runs so far told the history, and all files.
     #[track_caller]
     pub(super) fn search_kept(&self) {
