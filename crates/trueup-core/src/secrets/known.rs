@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use smol_str::SmolStr;
 
-use super::{SecretTexts, is_name};
 use super::index::Index;
+use super::{SecretTexts, is_name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::failure::Failure;
 use crate::value::Value;

@@ -155,7 +155,7 @@ impl Prepared {
         let config = places.made_with(generation).await;
         let inputs = generation.inputs().map(|inputs| &inputs.effective);
         let spot = Spot { places, config: config.as_ref(), inputs };
-        self.holders.is_held_by_another(spot, &self.address, object).await
+        self.holders.leave_to_another(spot, &self.address, object).await
     }
 }
 

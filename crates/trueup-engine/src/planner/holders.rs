@@ -28,6 +28,14 @@ impl Holding {
     fn all(&self) -> impl Iterator<Item = &ObjectHolder> {
         std::iter::once(&self.first).chain(&self.others)
     }
+
+    /// Takes out a resource that is not the only one.
+    fn release(&mut self, address: &Address) {
+        self.others.retain(|holder| holder.address != *address);
+        if self.first.address == *address && !self.others.is_empty() {
+            self.first = self.others.remove(0);
+        }
+    }
 }
 
 /// A resource that holds an object, and where.
@@ -122,10 +130,21 @@ impl Holders {
         }
     }
 
-    /// Whether a resource other than this one holds the object.
-    pub(crate) async fn is_held_by_another(&self, spot: Spot<'_>, address: &Address, object: &State) -> bool {
+    /// Leaves the object to another resource that holds it, if one does, and says whether one did. Of several that give it
+    /// up at the same time, the last finds nobody to leave it to.
+    pub(crate) async fn leave_to_another(&self, spot: Spot<'_>, address: &Address, object: &State) -> bool {
         let Some(identity) = &object.identity else { return false };
-        self.other_holder(&spot, address, identity).await.is_some()
+        while let Some(other) = self.other_holder(&spot, address, identity).await {
+            let Ok(mut held) = self.0.lock() else { return false };
+            let of_type = held.get_mut(address.type_name());
+            let Some(holding) = of_type.and_then(|of_type| of_type.get_mut(identity)) else { return false };
+            // The other one may have given it up while its place was found out.
+            if holding.all().any(|holder| holder.address == other) {
+                holding.release(address);
+                return true;
+            }
+        }
+        false
     }
 
     /// Another resource that holds the object of this identity in this place.

@@ -77,6 +77,23 @@ fn what_another_record_holds_is_dropped_and_not_deleted() {
     assert_eq!(bench.world.things(), ["a=1"]);
 }
 
+/// DELETE-9: whichever goes last deletes it. Both used to leave it to each other, and the run said "2 deleted".
+#[test]
+fn what_two_records_hold_is_deleted_once_when_both_go() {
+    for parallelism in [1, 8] {
+        let mut bench = Bench::new();
+        bench.options.plan.parallelism = parallelism;
+        bench.deployed(&program([thing("a", 1)]));
+        let object = bench.records().remove("a").unwrap().current.unwrap().object.unwrap();
+        bench.record_by_hand("w_thing.b", object);
+        bench.deployed(&program([]));
+        assert_eq!(bench.world.things(), [""; 0]);
+        assert!(bench.records().is_empty());
+        let deletes = bench.world.calls().into_iter().filter(|call| call.starts_with("delete")).count();
+        assert_eq!(deletes, 1, "parallelism {parallelism}");
+    }
+}
+
 /// DELETE-5
 #[test]
 fn an_interrupted_delete_is_finished_and_what_is_declared_again_is_made_anew() {
