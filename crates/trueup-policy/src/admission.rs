@@ -19,9 +19,14 @@ use crate::view::{self, Seen};
 const NOTHING_SENT: &str =
     "nothing was sent to the provider for it; change the resource or the policy, then deploy again";
 
+/// What one policy may take for all changes of a run, in steps: some minutes. A policy that compares each resource with all
+/// others is judged again for each of them whenever one more is known, so that its cost grows with the cube of their number.
+const RUN_STEPS_MAX: u64 = 5_000_000_000;
+
 /// Holds changes against policies while a plan is carried out.
 pub struct PolicyAdmission {
     policies: Arc<Policies>,
+    steps_max: u64,
     run: Mutex<Option<Watched>>,
 }
 
@@ -38,18 +43,25 @@ struct Watched {
     told: BTreeSet<(usize, Option<usize>)>,
     /// Resources whose policies depend on others that are still unknown.
     open: BTreeSet<(usize, usize)>,
+    /// For each policy, the steps that it may still take.
+    steps_left: Vec<u64>,
 }
 
 impl PolicyAdmission {
     /// Admission control that holds changes against these policies.
     pub fn new(policies: Arc<Policies>) -> Self {
-        PolicyAdmission { policies, run: Mutex::default() }
+        PolicyAdmission { policies, steps_max: RUN_STEPS_MAX, run: Mutex::default() }
+    }
+
+    /// Sets how many steps one policy may take for all changes of a run.
+    pub fn steps_max(self, steps_max: u64) -> Self {
+        PolicyAdmission { steps_max, ..self }
     }
 }
 
 impl AdmissionControl for PolicyAdmission {
     fn begin(&self, plan: &Plan) {
-        let watched = Watched::new(&self.policies, plan);
+        let watched = Watched::new(&self.policies, plan, self.steps_max);
         *self.run.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched);
     }
 
@@ -60,7 +72,7 @@ impl AdmissionControl for PolicyAdmission {
 }
 
 impl Watched {
-    fn new(policies: &Policies, plan: &Plan) -> Self {
+    fn new(policies: &Policies, plan: &Plan, steps_max: u64) -> Self {
         let resources: Vec<Seen> = plan.actions.iter().map(view::planned).collect();
         let whole = view::whole(plan, &resources);
         let index =
@@ -74,6 +86,7 @@ impl Watched {
             whole,
             told: BTreeSet::new(),
             open: BTreeSet::new(),
+            steps_left: vec![steps_max; policies.policies.len()],
         };
         watched.note_plan(policies);
         watched
@@ -121,8 +134,16 @@ impl Watched {
             .iter()
             .enumerate()
             .map(|(number, policy)| (number, policy.of_resources.then_some(at)));
+        let mut exhausted = BTreeSet::new();
         for (number, subject) in own.chain(others).collect::<BTreeSet<_>>() {
             let policy = &policies.policies[number];
+            if self.steps_left[number] == 0 {
+                self.open.extend(subject.filter(|_| policy.sees_resources()).map(|it| (number, it)));
+                if exhausted.insert(number) {
+                    found.push(self.told_of(policy.exhausted(), at, at));
+                }
+                continue;
+            }
             match self.verdict(policies, number, subject) {
                 Verdict::Passed => {}
                 Verdict::Undecided => {
@@ -150,9 +171,13 @@ impl Watched {
         objection.about(about)
     }
 
-    fn verdict(&self, policies: &Policies, number: usize, subject: Option<usize>) -> Verdict {
+    fn verdict(&mut self, policies: &Policies, number: usize, subject: Option<usize>) -> Verdict {
         let resource = subject.map(|at| &self.resources[at]);
         let case = Case { plan: &self.whole, resource, is_plan_secret: self.is_secret };
-        policies.policies[number].judge(case, &mut Steps::DEFAULT_MAX.clone())
+        let mut left = Steps::DEFAULT_MAX;
+        let verdict = policies.policies[number].judge(case, &mut left);
+        let left_of_run = &mut self.steps_left[number];
+        *left_of_run = left_of_run.saturating_sub(Steps::DEFAULT_MAX - left);
+        verdict
     }
 }

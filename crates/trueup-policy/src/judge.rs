@@ -175,6 +175,13 @@ impl Policy {
         }
     }
 
+    /// A policy that was judged so often at apply that it may not be judged again.
+    pub(crate) fn exhausted(&self) -> Diagnostic {
+        self.broken("judging it again with each new value takes too many steps")
+            .detail(format!("it is in {}", self.file.display()))
+            .hint("narrow the resources that it compares, by their type first")
+    }
+
     /// A policy that can't be evaluated protects nothing, so it denies.
     fn broken(&self, why: &str) -> Diagnostic {
         Diagnostic::error(format!("policy `{}` cannot be evaluated: {why}", self.name))

@@ -248,6 +248,30 @@ fn the_last_value_to_be_known_decides() {
     }
 }
 
+/// POLICY-5: what is judged again and again at apply is bounded in all, and a policy out of steps denies.
+#[test]
+fn policies_that_compare_all_resources_end_at_apply_too() {
+    let same = "plan.resources.exists(other, other.address != resource.address && other.inputs.port == resource.inputs.port)";
+    let denied_at = |steps_max: u64| {
+        let admission = PolicyAdmission::new(Arc::new(policy(same))).steps_max(steps_max);
+        let open = || value!({ port: (Value::unknown(Type::Number)) });
+        let names: Vec<String> = (0..40).map(|at| format!("n{at}")).collect();
+        admission.begin(&plan("dev", names.iter().map(|name| create(name, open())).collect()));
+        (0..40).find_map(|at| {
+            let address = Address::resource("t", &names[at]).unwrap();
+            let inputs = value!({ port: (Value::from(at as i64)) });
+            let change = FinalChange { address: &address, action: Action::Create, inputs: &inputs };
+            let found = admission.review(&change);
+            assert!(found.len() <= 1, "told once for all resources");
+            (!found.is_empty()).then(|| (at, verdict(&found)))
+        })
+    };
+    assert_eq!(denied_at(5_000_000_000), None);
+    let (at, why) = denied_at(200_000).expect("denied");
+    assert!((1..39).contains(&at), "{at}");
+    assert_eq!(why, "judging it again with each new value takes too many steps");
+}
+
 /// POLICY-1: a warning is told at apply if it was not told with the plan.
 #[test]
 fn warnings_are_told_once() {

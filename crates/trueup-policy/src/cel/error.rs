@@ -44,9 +44,17 @@ enum Kind {
     OutOfSteps,
 }
 
+/// More than anyone reads.
+const MESSAGE_BYTES_MAX: usize = 1000;
+
 impl CelError {
     pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
-        let (message, kind) = (message.into(), Kind::Failed);
+        let (mut message, kind) = (message.into(), Kind::Failed);
+        // It may quote a text that the expression made.
+        if message.len() > MESSAGE_BYTES_MAX {
+            message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+            message.push('…');
+        }
         CelError(Box::new(Details { message, valueless: None, kind, hint: None, span }))
     }
 

@@ -11,7 +11,7 @@ use super::error::CelError;
 use super::functions::{Body, DYNAMIC_PATTERN_STEPS, Function};
 use super::map::{Key, Map};
 use super::operators::{self, BinaryOperator, Fault, UnaryOperator};
-use super::steps::{Steps, weight, width};
+use super::steps::{Steps, width};
 use super::value::{Type, Value};
 
 type Outcome<'a> = Result<Cow<'a, Value>, CelError>;
@@ -83,19 +83,11 @@ fn binary<'a>(
     scope: Scope<'a>,
 ) -> Outcome<'a> {
     let (left, right) = (node(left, scope)?, node(right, scope)?);
-    scope.steps.take(at, cost(operator, &left, &right))?;
-    let outcome = operators::binary(operator, &left, &right);
-    owned(outcome.map_err(|fault| failure(at, operator.symbol(), fault, &[&left, &right])))
-}
-
-/// What an operator costs: what it has to look at, or to copy.
-fn cost(operator: BinaryOperator, left: &Value, right: &Value) -> u64 {
-    match operator {
-        BinaryOperator::Equal | BinaryOperator::NotEqual if left.type_of() == right.type_of() => weight(left),
-        BinaryOperator::Add => width(left) + width(right),
-        BinaryOperator::In if right.type_of() == Type::List => weight(right),
-        _ => 1,
-    }
+    let outcome = operators::binary(operator, &left, &right, scope.steps);
+    owned(outcome.map_err(|fault| match fault {
+        Fault::Exhausted(exhausted) => scope.steps.error(at, exhausted),
+        fault => failure(at, operator.symbol(), fault, &[&left, &right]),
+    }))
 }
 
 fn owned<'a>(value: Result<Value, CelError>) -> Outcome<'a> {
@@ -125,6 +117,9 @@ fn failure(at: &Node, name: &str, fault: Fault, operands: &[&Value]) -> CelError
         Fault::Failed(message) => CelError::new(at.span, message),
         Fault::Quoting { message, valueless } => CelError::new(at.span, message).without_values(valueless),
         Fault::Unknown => CelError::unknown(at.span),
+        Fault::Exhausted(_) => {
+            unreachable!("only operators on two values spend steps, and `binary` sees to it")
+        }
     }
 }
 
@@ -224,6 +219,7 @@ fn no_fields(at: &Node, value: &Value, name: &str) -> CelError {
 fn index_of<'a>(at: &'a Node, operand: &'a Node, index: &'a Node, scope: Scope<'a>) -> Outcome<'a> {
     let operand = node(operand, scope)?;
     let index = node(index, scope)?;
+    scope.steps.take(at, width(&index))?;
     indexed(at, operand, &index)
 }
 
@@ -236,6 +232,11 @@ fn indexed<'a>(at: &'a Node, operand: Cow<'a, Value>, index: &Value) -> Outcome<
             });
             found.ok_or_else(|| match index {
                 Value::String(name) => no_such_key(at, name).without_values(NO_SUCH_KEY),
+                // Quoted in full, it could be larger than memory.
+                Value::List(_) | Value::Map(_) | Value::Optional(_) => {
+                    let of = index.type_of().name();
+                    CelError::new(at.span, format!("no such key: a value of type {of}"))
+                }
                 _ => CelError::new(at.span, format!("no such key: {index}")).without_values(NO_SUCH_KEY),
             })
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::steps;
 use super::value::{Value, write_quoted};
 
 /// A map: entries sorted by key, so that nothing depends on chance.
@@ -41,6 +42,14 @@ impl Key {
             Key::Int(value) => Value::Int(*value),
             Key::Uint(value) => Value::Uint(*value),
             Key::String(text) => Value::String(text.clone()),
+        }
+    }
+
+    /// The cost of comparing the key with another.
+    pub(super) fn cost(&self) -> u64 {
+        match self {
+            Key::String(text) => steps::bytes(text.len()),
+            Key::Bool(_) | Key::Int(_) | Key::Uint(_) => 1,
         }
     }
 

@@ -10,12 +10,14 @@
 //! A value may be unknown, or hold unknown parts. What an expression can't tell without them is unknown too: an error that
 //! [`CelError::is_unknown`] tells apart. As with any error, `&&` and `||` ignore it where another term decides.
 //!
-//! Input never panics and never exhausts the stack: the parser bounds how deep expressions nest. An evaluation takes a
+//! Input never panics and never exhausts the stack: the parser bounds how deep expressions nest, `depth` how deep the
+//! values do that they make. An evaluation takes a
 //! bounded number of steps ([`Steps`]).
 //!
 //! [language definition]: https://github.com/google/cel-spec/blob/master/doc/langdef.md
 
 mod compile;
+mod depth;
 mod error;
 mod eval;
 mod functions;
@@ -49,6 +51,7 @@ impl Program {
     pub fn compile(text: &str, variables: &[&str]) -> Result<Program, CelError> {
         let tree = parser::parse(text)?;
         let (root, referenced) = compile::compile(&tree, variables)?;
+        depth::check(&root)?;
         Ok(Program { text: text.to_owned(), root, referenced })
     }
 

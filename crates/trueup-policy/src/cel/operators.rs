@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::steps::{Exhausted, Steps, width};
 use super::value::{Order, Value};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +65,14 @@ pub(super) enum Fault {
     Quoting { message: String, valueless: &'static str },
     /// It depends on parts that are unknown.
     Unknown,
+    /// It takes more steps than are left.
+    Exhausted(Exhausted),
+}
+
+impl From<Exhausted> for Fault {
+    fn from(exhausted: Exhausted) -> Self {
+        Fault::Exhausted(exhausted)
+    }
 }
 
 impl Fault {
@@ -83,21 +92,33 @@ pub(super) fn unary(operator: UnaryOperator, operand: &Value) -> Result<Value, F
     }
 }
 
-pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> Result<Value, Fault> {
-    let ordered = |holds: fn(Ordering) -> bool| match left.order(right) {
-        Some(Order::Ordered(ordering)) => Ok(Value::Bool(holds(ordering))),
-        Some(Order::Unordered) => Ok(Value::Bool(false)),
-        None => Err(Fault::Mismatch),
+pub(super) fn binary(
+    operator: BinaryOperator,
+    left: &Value,
+    right: &Value,
+    steps: &Steps,
+) -> Result<Value, Fault> {
+    let ordered = |holds: fn(Ordering) -> bool| {
+        steps.spend(width(left).min(width(right)))?;
+        match left.order(right) {
+            Some(Order::Ordered(ordering)) => Ok(Value::Bool(holds(ordering))),
+            Some(Order::Unordered) => Ok(Value::Bool(false)),
+            None => Err(Fault::Mismatch),
+        }
     };
+    let equal = || left.equals(right, steps)?.ok_or(Fault::Unknown);
     match operator {
-        BinaryOperator::Equal => left.equals(right).map(Value::Bool).ok_or(Fault::Unknown),
-        BinaryOperator::NotEqual => left.equals(right).map(|equal| Value::Bool(!equal)).ok_or(Fault::Unknown),
+        BinaryOperator::Equal => equal().map(Value::Bool),
+        BinaryOperator::NotEqual => equal().map(|equal| Value::Bool(!equal)),
         BinaryOperator::Less => ordered(Ordering::is_lt),
         BinaryOperator::LessOrEqual => ordered(Ordering::is_le),
         BinaryOperator::Greater => ordered(Ordering::is_gt),
         BinaryOperator::GreaterOrEqual => ordered(Ordering::is_ge),
-        BinaryOperator::In => contains(right, left),
-        BinaryOperator::Add => add(left, right),
+        BinaryOperator::In => contains(right, left, steps),
+        BinaryOperator::Add => {
+            steps.spend(width(left) + width(right))?;
+            add(left, right)
+        }
         BinaryOperator::Subtract => subtract(left, right),
         BinaryOperator::Multiply => multiply(left, right),
         BinaryOperator::Divide => divide(left, right),
@@ -105,18 +126,23 @@ pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> R
     }
 }
 
-fn contains(container: &Value, item: &Value) -> Result<Value, Fault> {
+fn contains(container: &Value, item: &Value, steps: &Steps) -> Result<Value, Fault> {
     match container {
         Value::List(items) => {
             let mut known = true;
-            let found = items.iter().any(|other| {
-                let equal = other.equals(item);
-                known &= equal.is_some();
-                equal == Some(true)
-            });
-            if found || known { Ok(Value::Bool(found)) } else { Err(Fault::Unknown) }
+            for other in items.iter() {
+                match other.equals(item, steps)? {
+                    Some(true) => return Ok(Value::Bool(true)),
+                    Some(false) => {}
+                    None => known = false,
+                }
+            }
+            if known { Ok(Value::Bool(false)) } else { Err(Fault::Unknown) }
         }
-        Value::Map(map) if may_find_key(item) => Ok(Value::Bool(map.get(item).is_some())),
+        Value::Map(map) if may_find_key(item) => {
+            steps.spend(width(item))?;
+            Ok(Value::Bool(map.get(item).is_some()))
+        }
         _ => Err(Fault::Mismatch),
     }
 }

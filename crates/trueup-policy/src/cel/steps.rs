@@ -12,6 +12,10 @@ use super::value::Value;
 /// How many bytes of text an operation looks at for one step.
 const BYTES_PER_STEP: usize = 16;
 
+/// No steps are left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exhausted;
+
 /// How many steps an evaluation may still take.
 #[derive(Debug)]
 pub struct Steps {
@@ -34,18 +38,25 @@ impl Steps {
     }
 
     pub(super) fn take(&self, at: &Node, count: u64) -> Result<(), CelError> {
+        self.spend(count).map_err(|exhausted| self.error(at, exhausted))
+    }
+
+    /// The same inside an operation, whose node is not at hand.
+    pub(super) fn spend(&self, count: u64) -> Result<(), Exhausted> {
         match self.left.get().checked_sub(count) {
             Some(left) => {
                 self.left.set(left);
                 Ok(())
             }
-            None => Err(self.exhausted(at)),
+            None => {
+                self.left.set(0);
+                Err(Exhausted)
+            }
         }
     }
 
     #[cold]
-    fn exhausted(&self, at: &Node) -> CelError {
-        self.left.set(0);
+    pub(super) fn error(&self, at: &Node, Exhausted: Exhausted) -> CelError {
         let message = format!("it takes more than {} steps", self.max);
         CelError::new(at.span, message)
             .out_of_steps()
@@ -53,27 +64,19 @@ impl Steps {
     }
 }
 
-/// What it costs to look at all of a value.
-pub(super) fn weight(value: &Value) -> u64 {
+/// The cost of looking at the top of a value: its text, or the number of its elements. What is inside is shared, so that a
+/// small value can hold more than anything could ever visit: operations that go inside pay as they go.
+pub(super) fn width(value: &Value) -> u64 {
     match value {
         Value::String(text) => bytes(text.len()),
         Value::Bytes(octets) => bytes(octets.len()),
-        Value::List(items) => 1 + items.iter().map(weight).sum::<u64>(),
-        Value::Map(map) => 1 + map.values().map(weight).sum::<u64>(),
-        Value::Optional(Some(inner)) => 1 + weight(inner),
+        Value::List(items) => 1 + items.len() as u64,
+        Value::Map(map) => 1 + map.len() as u64,
         _ => 1,
     }
 }
 
-/// What it costs to look at the top of a value alone: the text itself, or the number of elements.
-pub(super) fn width(value: &Value) -> u64 {
-    match value {
-        Value::List(items) => 1 + items.len() as u64,
-        Value::Map(map) => 1 + map.len() as u64,
-        other => weight(other),
-    }
-}
-
-fn bytes(length: usize) -> u64 {
+/// The cost of looking at this many bytes of text.
+pub(super) fn bytes(length: usize) -> u64 {
     1 + (length / BYTES_PER_STEP) as u64
 }

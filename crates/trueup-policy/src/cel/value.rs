@@ -7,6 +7,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use super::map::Map;
+use super::steps::{Exhausted, Steps, width};
 use super::time::{Duration, Timestamp};
 
 /// A value. Clones take constant time.
@@ -137,18 +138,26 @@ impl Value {
         }
     }
 
-    /// Whether two values are equal; `None` if that depends on parts that are unknown.
-    pub(super) fn equals(&self, other: &Value) -> Option<bool> {
+    /// Whether two values are equal; `None` if that depends on parts that are unknown. Each part that is looked at costs
+    /// its steps.
+    pub(super) fn equals(&self, other: &Value, steps: &Steps) -> Result<Option<bool>, Exhausted> {
+        steps.spend(1)?;
         match (self, other) {
-            (Value::Unknown, _) | (_, Value::Unknown) => None,
+            (Value::Unknown, _) | (_, Value::Unknown) => Ok(None),
             (Value::List(one), Value::List(other)) if one.len() == other.len() => {
-                all_equal(one.iter().zip(other.iter()))
+                all_equal(one.iter().zip(other.iter()), steps)
             }
-            (Value::Map(one), Value::Map(other)) if one.keys().eq(other.keys()) => {
-                all_equal(one.values().zip(other.values()))
+            (Value::Map(one), Value::Map(other)) if same_keys(one, other, steps)? => {
+                all_equal(one.values().zip(other.values()), steps)
             }
-            (Value::Optional(Some(one)), Value::Optional(Some(other))) => one.equals(other),
-            _ => Some(self == other),
+            (Value::Optional(Some(one)), Value::Optional(Some(other))) => one.equals(other, steps),
+            // Their lengths or their keys differ. To compare them as a whole would go inside all the same.
+            (Value::List(_), Value::List(_)) | (Value::Map(_), Value::Map(_)) => Ok(Some(false)),
+            (Value::String(_), Value::String(_)) | (Value::Bytes(_), Value::Bytes(_)) => {
+                steps.spend(width(self).min(width(other)))?;
+                Ok(Some(self == other))
+            }
+            _ => Ok(Some(self == other)),
         }
     }
 
@@ -167,14 +176,32 @@ impl Value {
 }
 
 /// Whether all pairs are equal. One that is not decides, whatever the unknown ones turn out to be.
-fn all_equal<'v>(mut pairs: impl Iterator<Item = (&'v Value, &'v Value)>) -> Option<bool> {
+fn all_equal<'v>(
+    pairs: impl Iterator<Item = (&'v Value, &'v Value)>,
+    steps: &Steps,
+) -> Result<Option<bool>, Exhausted> {
     let mut known = true;
-    let differ = pairs.any(|(one, other)| {
-        let equal = one.equals(other);
-        known &= equal.is_some();
-        equal == Some(false)
-    });
-    if differ { Some(false) } else { known.then_some(true) }
+    for (one, other) in pairs {
+        match one.equals(other, steps)? {
+            Some(true) => {}
+            Some(false) => return Ok(Some(false)),
+            None => known = false,
+        }
+    }
+    Ok(known.then_some(true))
+}
+
+fn same_keys(one: &Map, other: &Map, steps: &Steps) -> Result<bool, Exhausted> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    for (one, other) in one.keys().zip(other.keys()) {
+        steps.spend(one.cost())?;
+        if one != other {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// How two values of comparable types compare.
