@@ -2,8 +2,9 @@
 //!
 //! Escapes (`%2F`, `\u0041`, `&amp;`) are not here: [`views`](super::views) undoes them in the text that is searched.
 
-use base64::Engine;
-use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use std::ops::Range;
+
+use smol_str::SmolStr;
 
 /// The shortest secret that is searched for. Shorter ones occur inside ordinary words.
 pub const SECRET_LENGTH_MIN: usize = 4;
@@ -17,28 +18,148 @@ const PART_LENGTH_MIN: usize = 8;
 /// The shortest encoded form that is searched for.
 const ENCODED_LENGTH_MIN: usize = 6;
 
+/// The longest secret that is also searched for as it is encoded after it was escaped.
+const ESCAPED_LENGTH_MAX: usize = 64 << 10;
+
+/// Of a secret of more lines than this, the first ones are searched for by themselves.
+const LINES_MAX: usize = 4096;
+
+/// A form of a secret. Its bytes are made as they are needed: kept, all forms would take thirteen times the secret.
+#[derive(Clone)]
+pub(super) struct Form {
+    secret: SmolStr,
+    /// The part of the secret that it is a form of.
+    part: Range<usize>,
+    encoding: Encoding,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Plain,
+    /// Base64 of a text in which the secret stands after this many bytes, modulo three. Only characters that depend on the
+    /// secret alone belong to it.
+    Base64 {
+        before: usize,
+        alphabet: &'static [u8; 64],
+    },
+    Hexadecimal {
+        digits: &'static [u8; 16],
+    },
+}
+
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+impl Form {
+    /// How many bytes it has.
+    pub(super) fn len(&self) -> usize {
+        let bytes = self.part.len();
+        match self.encoding {
+            Encoding::Plain => bytes,
+            Encoding::Base64 { before, .. } => {
+                ((before + bytes) * 8 / 6).saturating_sub(characters_before(before))
+            }
+            Encoding::Hexadecimal { .. } => bytes * 2,
+        }
+    }
+
+    /// The byte at a place within it.
+    pub(super) fn byte(&self, at: usize) -> u8 {
+        let bytes = &self.secret.as_bytes()[self.part.clone()];
+        match self.encoding {
+            Encoding::Plain => bytes[at],
+            Encoding::Base64 { before, alphabet } => {
+                let bit = (characters_before(before) + at) * 6 - before * 8;
+                let (first, second) = (bytes[bit / 8], bytes.get(bit / 8 + 1).copied().unwrap_or(0));
+                let two = u16::from_be_bytes([first, second]);
+                alphabet[usize::from(two >> (10 - bit % 8)) & 0x3f]
+            }
+            Encoding::Hexadecimal { digits } => {
+                let byte = bytes[at / 2];
+                digits[usize::from(if at.is_multiple_of(2) { byte >> 4 } else { byte & 0xf })]
+            }
+        }
+    }
+
+    fn has_any(&self, wanted: &[u8]) -> bool {
+        (0..self.len()).any(|at| wanted.contains(&self.byte(at)))
+    }
+
+    /// How many bytes of it, from a place on, are also at the beginning of a text.
+    pub(super) fn common_after(&self, at: usize, text: &[u8]) -> usize {
+        if self.encoding == Encoding::Plain {
+            let bytes = &self.secret.as_bytes()[self.part.clone()][at..];
+            return bytes.iter().zip(text).take_while(|(form, text)| form == text).count();
+        }
+        let length = text.len().min(self.len() - at);
+        (0..length).take_while(|ahead| self.byte(at + ahead) == text[*ahead]).count()
+    }
+
+    /// How many bytes of it, up to a place, are also at the end of a text.
+    pub(super) fn common_before(&self, at: usize, text: &[u8]) -> usize {
+        if self.encoding == Encoding::Plain {
+            let bytes = &self.secret.as_bytes()[self.part.clone()][..at];
+            return bytes.iter().rev().zip(text.iter().rev()).take_while(|(form, text)| form == text).count();
+        }
+        let length = text.len().min(at);
+        (1..=length).take_while(|back| self.byte(at - back) == text[text.len() - back]).count()
+    }
+}
+
+/// The characters that depend on what stands before the secret.
+fn characters_before(bytes: usize) -> usize {
+    (bytes * 8).div_ceil(6)
+}
+
 /// All forms of a secret; none if it is too short.
-pub(super) fn forms(secret: &str) -> Vec<String> {
+pub(super) fn forms(secret: &SmolStr) -> Vec<Form> {
     let text = secret.trim();
     if text.len() < SECRET_LENGTH_MIN {
         return Vec::new();
     }
-    let mut forms = vec![text.to_owned()];
+    let mut parts = vec![text];
     if text.contains('\n') {
         let lines = text.lines().map(str::trim).filter(|line| line.len() >= LINE_LENGTH_MIN);
         // The armour of a key (`-----BEGIN …`) is the same for every key.
-        forms.extend(lines.filter(|line| !line.starts_with("-----")).map(ToOwned::to_owned));
+        parts.extend(lines.filter(|line| !line.starts_with("-----")).take(LINES_MAX));
     }
-    forms.extend(credentials(text).filter(|part| part.len() >= PART_LENGTH_MIN).map(ToOwned::to_owned));
-    // Whole documents are encoded too, with the secret escaped inside.
-    let mut escaped = vec![text.to_owned(), json_escaped(text), percent_escaped(text)];
-    escaped.dedup();
-    for text in escaped {
-        let encoded = base64_forms(text.as_bytes()).chain(hexadecimal_forms(text.as_bytes()));
-        forms.extend(encoded.filter(|form| form.len() >= ENCODED_LENGTH_MIN));
+    parts.extend(credentials(text).filter(|part| part.len() >= PART_LENGTH_MIN));
+    parts.sort_unstable();
+    parts.dedup();
+    let part_of = |part: &str| {
+        // A part lies within the secret.
+        let start = part.as_ptr().addr() - secret.as_ptr().addr();
+        Form { secret: secret.clone(), part: start..start + part.len(), encoding: Encoding::Plain }
+    };
+    let whole = part_of(text);
+    let mut forms: Vec<Form> = parts.into_iter().map(part_of).collect();
+    forms.extend(encoded(&whole));
+    if text.len() <= ESCAPED_LENGTH_MAX {
+        // Documents are encoded as a whole, with the secret escaped inside.
+        for escaped in [json_escaped(text), percent_escaped(text)].into_iter().filter(|it| it != text) {
+            let part = 0..escaped.len();
+            forms.extend(encoded(&Form { secret: escaped.into(), part, encoding: Encoding::Plain }));
+        }
     }
-    forms.sort_unstable();
-    forms.dedup();
+    forms
+}
+
+/// The encoded forms of a plain one.
+fn encoded(plain: &Form) -> Vec<Form> {
+    let form = |encoding| Form { encoding, ..plain.clone() };
+    let mut forms = Vec::new();
+    for before in 0..3 {
+        let [standard, url_safe] =
+            [STANDARD, URL_SAFE].map(|alphabet| form(Encoding::Base64 { before, alphabet }));
+        // Most secrets look the same in both alphabets.
+        forms.extend(Some(url_safe).filter(|form| form.has_any(b"-_")));
+        forms.push(standard);
+    }
+    let [lower, upper] =
+        [b"0123456789abcdef", b"0123456789ABCDEF"].map(|digits| form(Encoding::Hexadecimal { digits }));
+    forms.extend(Some(upper).filter(|form| form.has_any(b"ABCDEF")));
+    forms.push(lower);
+    forms.retain(|form| form.len() >= ENCODED_LENGTH_MIN);
     forms
 }
 
@@ -56,24 +177,6 @@ fn credentials(text: &str) -> impl Iterator<Item = &str> {
     let user = authority.and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
     let password = user.and_then(|user| user.split_once(':')).map(|(_, password)| password);
     [scheme, value, password].into_iter().flatten()
-}
-
-/// Base64 of a text in which the secret stands somewhere: three characters hold four, so there are three alignments. Only
-/// characters that depend on the secret alone belong to a form.
-fn base64_forms(secret: &[u8]) -> impl Iterator<Item = String> {
-    (0..3).flat_map(move |before| {
-        let padded = [&b"\0\0"[..before], secret].concat();
-        let first = (before * 8).div_ceil(6);
-        let end = padded.len() * 8 / 6;
-        [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)]
-            .map(|encoded| encoded[first..end].to_owned())
-    })
-}
-
-fn hexadecimal_forms(secret: &[u8]) -> [String; 2] {
-    let lower: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-    let upper = lower.to_ascii_uppercase();
-    [lower, upper]
 }
 
 fn json_escaped(text: &str) -> String {

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::forms::forms;
+use smol_str::SmolStr;
+
+use super::forms::{Form, forms};
 use super::views::views;
 
 /// The bytes by which an anchor is known.
@@ -16,19 +18,28 @@ type Key = [u8; 4];
 /// A piece of a secret counts from this length on, or from half of the secret if that is more.
 const PIECE_LENGTH_MIN: usize = 12;
 
-/// A piece of this length counts whatever the length of the secret.
+/// A piece of this length counts whatever the length of the secret, unless that is very long.
 const PIECE_LENGTH_ENOUGH: usize = 32;
+
+/// How many anchors a form may have. Those of a very long secret are further apart, and only longer pieces of it count.
+const ANCHORS_MAX: usize = 4096;
+
+/// How many anchors of one form may be known by the same bytes.
+const ANCHORS_OF_KEY_MAX: usize = 4;
+
+/// At how many places an anchor is tried.
+const ANCHOR_PLACES_MAX: usize = 8;
 
 /// Secrets in all their forms.
 #[derive(Clone, Default)]
 pub(super) struct Index {
-    forms: Vec<Form>,
+    forms: Vec<IndexedForm>,
     anchors: BTreeMap<Key, Vec<Anchor>>,
 }
 
 #[derive(Clone)]
-struct Form {
-    bytes: Box<[u8]>,
+struct IndexedForm {
+    form: Form,
     /// The shortest piece of it that counts.
     piece_length_min: usize,
     /// The number of the secret that it is a form of.
@@ -37,8 +48,17 @@ struct Form {
 
 #[derive(Clone, Copy)]
 struct Anchor {
-    form: usize,
-    offset: usize,
+    form: u32,
+    offset: u32,
+}
+
+/// Secrets inside a long match of another one.
+#[derive(Clone, Copy)]
+enum Nested {
+    /// The other one covers them.
+    Covered,
+    /// They are found too: one secret may be made of another.
+    Sought,
 }
 
 /// A place where a secret stands.
@@ -51,35 +71,51 @@ struct Found {
 
 impl Index {
     /// Adds a secret under a number.
-    pub(super) fn insert(&mut self, secret: &str, number: usize) {
+    pub(super) fn insert(&mut self, secret: &SmolStr, number: usize) {
         for form in forms(secret) {
-            self.insert_form(form.into_bytes().into(), number);
+            self.insert_form(form, number);
         }
     }
 
-    fn insert_form(&mut self, bytes: Box<[u8]>, secret: usize) {
-        let length = bytes.len();
+    fn insert_form(&mut self, form: Form, secret: usize) {
+        let length = form.len();
         let (piece_length_min, distance) = match length {
             0..=PIECE_LENGTH_MIN => (length, length),
             _ => {
                 let piece = (length / 2).clamp(PIECE_LENGTH_MIN, PIECE_LENGTH_ENOUGH);
                 // Wherever a piece begins, it contains an anchor with the bytes by which that is known.
-                (piece, piece - size_of::<Key>() + 1)
+                let distance = (piece - size_of::<Key>() + 1).max(length.div_ceil(ANCHORS_MAX));
+                (distance + size_of::<Key>() - 1, distance)
             }
         };
-        let form = self.forms.len();
-        for offset in (0..length).step_by(distance) {
-            if let Some(key) = key_at(&bytes, offset) {
-                self.anchors.entry(key).or_default().push(Anchor { form, offset });
-            }
+        let number = narrow(self.forms.len());
+        let (mut next, mut least) = (0, 0);
+        while next < length {
+            // A secret that repeats itself would have all anchors in one place, and each is tried wherever the text
+            // repeats itself too. The bytes a little before may be others.
+            let places = (least..=next).rev().take(ANCHOR_PLACES_MAX);
+            let chosen = places.into_iter().find(|offset| self.add_anchor(&form, number, *offset));
+            let chosen = chosen.unwrap_or(next);
+            (next, least) = (chosen + distance.max(1), chosen + 1);
         }
-        self.forms.push(Form { bytes, piece_length_min, secret });
+        self.forms.push(IndexedForm { form, piece_length_min, secret });
+    }
+
+    /// Adds an anchor, unless there are enough of the form that are known by the same bytes.
+    fn add_anchor(&mut self, form: &Form, number: u32, offset: usize) -> bool {
+        let Some(key) = key_of(form, offset) else { return false };
+        let anchors = self.anchors.entry(key).or_default();
+        let is_rare = anchors.iter().rev().take_while(|it| it.form == number).count() < ANCHORS_OF_KEY_MAX;
+        if is_rare {
+            anchors.push(Anchor { form: number, offset: narrow(offset) });
+        }
+        is_rare
     }
 
     /// The ranges of a text that are secrets or pieces of them, in order and apart.
     pub(super) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut ranges: Vec<(usize, usize)> = Vec::new();
-        self.search(text, &mut |found| ranges.push((found.start, found.end)));
+        self.search(text, Nested::Covered, &mut |found| ranges.push((found.start, found.end)));
         ranges.sort_unstable();
         let mut merged: Vec<Range<usize>> = Vec::new();
         for (start, end) in ranges {
@@ -98,7 +134,7 @@ impl Index {
     /// The numbers of the secrets that a text contains as a whole, in some form.
     pub(super) fn contained_in(&self, text: &str) -> Vec<usize> {
         let mut secrets = Vec::new();
-        self.search(text, &mut |found| {
+        self.search(text, Nested::Sought, &mut |found| {
             if found.is_whole {
                 secrets.push(found.secret);
             }
@@ -108,48 +144,62 @@ impl Index {
         secrets
     }
 
-    fn search(&self, text: &str, found: &mut dyn FnMut(Found)) {
+    fn search(&self, text: &str, nested: Nested, found: &mut dyn FnMut(Found)) {
         if self.forms.is_empty() {
             return;
         }
         for view in views(text) {
-            // Texts of one repeated character match at every place. Within a long match of a form, the same form is not
-            // sought again; others are, because one secret may be made of another.
-            let mut covered: BTreeMap<usize, usize> = BTreeMap::new();
+            // Texts of one repeated character match at every place: within a long match of a form, that form is not sought
+            // again.
+            let mut covered: BTreeMap<u32, usize> = BTreeMap::new();
             let mut at = 0;
             while let Some(key) = key_at(&view.bytes, at) {
+                let mut next = at + 1;
                 for anchor in self.anchors.get(&key).into_iter().flatten() {
                     if covered.get(&anchor.form).is_some_and(|end| at < *end) {
                         continue;
                     }
                     let Some(hit) = self.extended(*anchor, &view.bytes, at) else { continue };
                     if hit.end - hit.start > 2 * PIECE_LENGTH_ENOUGH {
-                        covered.insert(anchor.form, hit.end - PIECE_LENGTH_ENOUGH);
+                        let end = hit.end - PIECE_LENGTH_ENOUGH;
+                        match nested {
+                            Nested::Covered => next = next.max(end),
+                            Nested::Sought => drop(covered.insert(anchor.form, end)),
+                        }
                     }
                     let (start, end) = view.original(hit.start, hit.end);
                     found(Found { start, end, ..hit });
                 }
-                at += 1;
+                at = next;
             }
         }
     }
 
     /// The match around an anchor that stands at a place of a text, if it is long enough.
     fn extended(&self, Anchor { form, offset }: Anchor, text: &[u8], at: usize) -> Option<Found> {
-        let Form { bytes, piece_length_min, secret } = &self.forms[form];
-        let before = text[..at].iter().rev().zip(bytes[..offset].iter().rev());
-        let before = before.take_while(|(text, form)| text == form).count();
-        let after = text[at..].iter().zip(&bytes[offset..]).take_while(|(text, form)| text == form).count();
+        let IndexedForm { form, piece_length_min, secret } = &self.forms[form as usize];
+        let before = form.common_before(offset as usize, &text[..at]);
+        let after = form.common_after(offset as usize, &text[at..]);
         let length = before + after;
         (length >= *piece_length_min).then_some(Found {
             start: at - before,
             end: at + after,
             secret: *secret,
-            is_whole: length == bytes.len(),
+            is_whole: length == form.len(),
         })
     }
 }
 
+fn key_of(form: &Form, at: usize) -> Option<Key> {
+    let fits = at + size_of::<Key>() <= form.len();
+    fits.then(|| std::array::from_fn(|ahead| form.byte(at + ahead)))
+}
+
 fn key_at(bytes: &[u8], at: usize) -> Option<Key> {
     bytes.get(at..at + size_of::<Key>())?.try_into().ok()
+}
+
+/// Texts have at most 128 MiB, and forms of them four times that.
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

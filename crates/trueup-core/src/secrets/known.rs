@@ -48,10 +48,13 @@ impl Known {
         if ranges.is_empty() {
             return Cow::Borrowed(text);
         }
-        let mut scrubbed = text.to_owned();
-        for range in ranges.into_iter().rev() {
-            scrubbed.replace_range(range, MASK);
+        let (mut scrubbed, mut copied) = (String::with_capacity(text.len()), 0);
+        for range in ranges {
+            scrubbed.push_str(&text[copied..range.start]);
+            scrubbed.push_str(MASK);
+            copied = range.end;
         }
+        scrubbed.push_str(&text[copied..]);
         Cow::Owned(scrubbed)
     }
 

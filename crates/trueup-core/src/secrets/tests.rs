@@ -186,3 +186,48 @@ fn no_text_of_a_diagnostic_keeps_a_secret() {
     known(&["hunter2"]).scrub_diagnostic(&mut told);
     assert!(!format!("{told:?}").contains("hunter2"), "{told:?}");
 }
+
+/// A text without repetitions, of letters that no escape begins with.
+fn varied(length: usize, seed: u64) -> String {
+    let mut state = seed;
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(letters[(state >> 58) as usize])
+    };
+    (0..length).map(next).collect()
+}
+
+/// SECRET-8: of very long secrets, longer pieces count, and the whole in every encoding.
+#[test]
+fn long_secrets_are_scrubbed_in_bounded_time() {
+    let secret = varied(2 * 1024 * 1024, 7);
+    let known = known(&[&secret]);
+    let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &secret);
+    let hexadecimal: String = secret.bytes().map(|byte| format!("{byte:02X}")).collect();
+    for (encoding, text) in [("plain", &secret), ("base64", &encoded), ("hexadecimal", &hexadecimal)] {
+        let scrubbed = known.scrubbed(&format!("refused [{text}]")).into_owned();
+        // Of Base64, the last character depends on what follows.
+        assert!(scrubbed.starts_with("refused [(secret)") && scrubbed.len() < 24, "{encoding}");
+    }
+    for start in [0, 12_345, 1_000_000, secret.len() - 2048] {
+        let text = format!("piece [{}]", &secret[start..start + 2048]);
+        assert_eq!(known.scrubbed(&text), "piece [(secret)]", "{start}");
+    }
+}
+
+/// SECRET-8: a secret that repeats itself has many places at which any of its pieces may stand.
+#[test]
+fn secrets_that_repeat_themselves_are_scrubbed_in_bounded_time() {
+    let length = 1024 * 1024;
+    let mixed: String =
+        (0..length / 64).map(|at| format!("{}{}", "a".repeat(60), varied(4, at as u64))).collect();
+    for secret in ["a".repeat(length), "ab".repeat(length / 2), "0123456789".repeat(length / 10), mixed] {
+        let known = known(&[&secret]);
+        assert_eq!(known.scrubbed(&format!("whole [{secret}]")), "whole [(secret)]");
+        let twice = known.scrubbed(&format!("more [{secret}{secret}]")).replace("(secret)", "");
+        assert_eq!(twice, "more []");
+        let piece = &secret[length / 2..length / 2 + 1024];
+        assert_eq!(known.scrubbed(&format!("piece [{piece}]")), "piece [(secret)]");
+    }
+}

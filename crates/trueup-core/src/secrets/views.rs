@@ -1,11 +1,13 @@
 //! A text with its escapes undone, in each of the ways that programs escape: a secret is found whichever characters of it
 //! were escaped, and how.
 
+use std::borrow::Cow;
+
 /// A text and, for each of its bytes, the byte of the original text at which it begins.
-pub(super) struct View {
-    pub(super) bytes: Vec<u8>,
-    /// One more than there are bytes: the last is the length of the original.
-    starts: Vec<usize>,
+pub(super) struct View<'t> {
+    pub(super) bytes: Cow<'t, [u8]>,
+    /// One more than there are bytes: the last is the length of the original. Of the original itself there are none.
+    starts: Option<Vec<u32>>,
 }
 
 /// Undoes the escape at the beginning of a text: the bytes it stands for, and its length.
@@ -24,8 +26,8 @@ const VIEWS_MIN: usize = 1 + ESCAPES.len();
 const VIEWED_BYTES: usize = 8 << 20;
 
 /// The text as it is, then without the escapes it contains, in every order of undoing them.
-pub(super) fn views(text: &str) -> Vec<View> {
-    let plain = View { bytes: text.as_bytes().to_vec(), starts: (0..=text.len()).collect() };
+pub(super) fn views(text: &str) -> Vec<View<'_>> {
+    let plain = View { bytes: text.as_bytes().into(), starts: None };
     let mut views = vec![plain];
     let views_max = (VIEWED_BYTES / text.len().max(1)).clamp(VIEWS_MIN, VIEWS_MAX);
     let mut at = 0;
@@ -40,27 +42,44 @@ pub(super) fn views(text: &str) -> Vec<View> {
     views
 }
 
-impl View {
+impl<'t> View<'t> {
     /// The range of the original text that a range of this one stands for.
     pub(super) fn original(&self, start: usize, end: usize) -> (usize, usize) {
-        (self.starts[start], self.starts[end])
+        (self.start(start), self.start(end))
+    }
+
+    fn start(&self, at: usize) -> usize {
+        self.starts.as_ref().map_or(at, |starts| starts[at] as usize)
     }
 
     /// The same without escapes of one kind; `None` if the character that introduces them does not occur.
-    fn without(&self, lead: u8, unescape: Unescape) -> Option<View> {
+    fn without(&self, lead: u8, unescape: Unescape) -> Option<View<'t>> {
         if !self.bytes.contains(&lead) {
             return None;
         }
-        let mut view = View { bytes: Vec::with_capacity(self.bytes.len()), starts: Vec::new() };
+        let narrow = |start: usize| u32::try_from(start).unwrap_or(u32::MAX);
+        let length = self.bytes.len();
+        let (mut bytes, mut starts) = (Vec::with_capacity(length), Vec::with_capacity(length + 1));
         let mut at = 0;
         while let Some(byte) = self.bytes.get(at) {
-            let (bytes, length) = unescape(&self.bytes[at..]).unwrap_or_else(|| (vec![*byte], 1));
-            view.starts.extend(bytes.iter().map(|_| self.starts[at]));
-            view.bytes.extend(bytes);
-            at += length;
+            let start = narrow(self.start(at));
+            // Those of forms have two that introduce them.
+            let escaped = if [lead, b'%'].contains(byte) { unescape(&self.bytes[at..]) } else { None };
+            match escaped {
+                Some((plain, length)) => {
+                    starts.extend(plain.iter().map(|_| start));
+                    bytes.extend(plain);
+                    at += length;
+                }
+                None => {
+                    starts.push(start);
+                    bytes.push(*byte);
+                    at += 1;
+                }
+            }
         }
-        view.starts.push(self.starts[self.bytes.len()]);
-        Some(view)
+        starts.push(narrow(self.start(length)));
+        Some(View { bytes: bytes.into(), starts: Some(starts) })
     }
 }
 
