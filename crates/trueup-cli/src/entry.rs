@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::FromArgMatches;
 use clap_complete::CompleteEnv;
+use trueup_files::Accept;
 use trueup_provider::RuntimeClock;
 
 use crate::arguments::{Arguments, GlobalArgs, command_line, given_variables, normalise};
@@ -159,6 +160,9 @@ fn tell_usage(told: &clap::Error, ui: &Ui, name: &str) -> Exit {
     delivered(Exit::Done, ui, name)
 }
 
+/// More than a process could be started with.
+const ENV_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// What is in place before any command, besides the environment.
 struct Prepared {
     folder: PathBuf,
@@ -203,9 +207,9 @@ fn begin_again(
 ) -> CommandError {
     let mut variables = Vec::new();
     for path in &global.env_file {
-        let text = match std::fs::read_to_string(path) {
+        let text = match trueup_files::read_text(path, Accept::Stream, ENV_FILE_BYTES_MAX) {
             Ok(text) => text,
-            Err(error) => return CommandError::file("read", path, &error),
+            Err(error) => return CommandError::file("read", path, &error.into()),
         };
         match parse_env_file(&text) {
             Ok(found) => variables.extend(found),

@@ -1,6 +1,6 @@
 //! Plan files on disk: `plan --out` writes one, `deploy FILE` carries it out, `show FILE` tells what it says.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use trueup_core::{Diagnostic, Diagnostics};
@@ -8,6 +8,7 @@ use trueup_engine::{
     PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, Reconciler, SavedPlan,
     changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
 };
+use trueup_files::Accept;
 use trueup_front_end::{Premise, PremiseKind, Premises, Purpose};
 use trueup_program::Program;
 use trueup_provider::BoxFuture;
@@ -31,7 +32,8 @@ pub(crate) struct PlanFile {
 impl PlanFile {
     /// Reads a file. What is no plan file is refused by its first bytes.
     pub(crate) fn read(path: &Path) -> CommandResult<Self> {
-        let bytes = read_bounded(path).map_err(|error| CommandError::file("read", path, &error))?;
+        let bytes = trueup_files::read(path, Accept::Inherited, PLAN_FILE_BYTES_MAX)
+            .map_err(|error| CommandError::file("read", path, &error.into()))?;
         let header = read_plan_header(&bytes).map_err(|error| refused(path, &error))?;
         Ok(PlanFile { header, path: path.to_owned(), bytes })
     }
@@ -39,7 +41,8 @@ impl PlanFile {
     /// Whether a file begins as plan files do.
     pub(crate) fn is_one(path: &Path) -> bool {
         let mut start = Vec::new();
-        let read = std::fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
+        let read = trueup_files::open(path, Accept::Regular)
+            .and_then(|file| Ok(file.take(64).read_to_end(&mut start)?));
         read.is_ok() && !matches!(read_plan_header(&start), Err(PlanFileError::Foreign))
     }
 
@@ -231,11 +234,4 @@ fn told(error: &PlanFileError) -> String {
         PlanFileError::Locked(why) => why.clone(),
         other => other.to_string(),
     }
-}
-
-/// The bytes of a file, but never much more than any plan has.
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(PLAN_FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use trueup_core::{Diagnostic, Diagnostics, SourceMap, on_all_cores};
+use trueup_files::Accept;
 
 use crate::declare::ModuleFile;
 use crate::syntax::{Body, Entered, FILE_BYTES_MAX, Parsed, enter_source};
@@ -32,7 +33,7 @@ pub(crate) fn read_folder(
     for name in names {
         let place = shown.join(&name);
         let place = place.strip_prefix(".").unwrap_or(&place).display().to_string();
-        match read_bounded(&folder.join(&name)) {
+        match read_bounded(&folder.join(&name), Accept::Regular) {
             Ok(bytes) => entered.push((name, bytes.len(), enter_source(sources, &place, &bytes))),
             Err(error) => diagnostics.push(unreadable(&place, &error)),
         }
@@ -70,12 +71,9 @@ fn source_names(folder: &Path) -> std::io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The bytes of a file, but never much more than may be parsed: what is too large is refused by its size alone.
-pub(crate) fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// The bytes of a file that may be parsed.
+pub(crate) fn read_bounded(path: &Path, accept: Accept) -> std::io::Result<Vec<u8>> {
+    Ok(trueup_files::read(path, accept, FILE_BYTES_MAX as u64)?)
 }
 
 pub(crate) fn unreadable(place: &str, error: &std::io::Error) -> Diagnostic {
@@ -83,6 +81,9 @@ pub(crate) fn unreadable(place: &str, error: &std::io::Error) -> Diagnostic {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied => diagnostic.hint("check who owns it and its mode"),
         std::io::ErrorKind::NotFound => diagnostic.hint("check the path"),
+        std::io::ErrorKind::FileTooLarge => {
+            diagnostic.hint("move large data to a file of its own and read it with `file`")
+        }
         _ => diagnostic,
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Marks, SourceMap, Type, Value};
+use trueup_files::Accept;
 use trueup_front_end::{GivenVariable, Variables};
 
 use crate::declare::{Module, Variable, at, remark, suggest};
@@ -84,7 +85,8 @@ fn gather(
         }
     }
     for file in automatic_files(folder, stage) {
-        read_variables(&folder.join(&file), &file, module, &mut found, sources, diagnostics);
+        let bytes = read_bounded(&folder.join(&file), Accept::Regular);
+        read_variables(bytes, &file, module, &mut found, sources, diagnostics);
     }
     for argument in &given.given {
         match argument {
@@ -100,7 +102,8 @@ fn gather(
             }
             GivenVariable::File(path) => {
                 let shown = path.display().to_string();
-                read_variables(path, &shown, module, &mut found, sources, diagnostics);
+                let bytes = read_bounded(path, Accept::Stream);
+                read_variables(bytes, &shown, module, &mut found, sources, diagnostics);
             }
         }
     }
@@ -127,14 +130,14 @@ fn automatic_files(folder: &Path, stage: &str) -> Vec<String> {
 }
 
 fn read_variables(
-    path: &Path,
+    bytes: std::io::Result<Vec<u8>>,
     shown: &str,
     module: &Module,
     found: &mut IndexMap<SmolStr, Given>,
     sources: &mut SourceMap,
     diagnostics: &mut Diagnostics,
 ) {
-    let bytes = match read_bounded(path) {
+    let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(error) => return diagnostics.push(unreadable(shown, &error)),
     };

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use trueup_files::Accept;
 
 use crate::cel::{CelError, Program};
 use crate::judge::{RESOURCE, VARIABLES};
@@ -52,12 +53,8 @@ impl Policies {
     pub fn read(&mut self, path: &Path) -> Result<(), PolicyError> {
         let fail = |what: String| PolicyError { path: path.to_owned(), what };
         let found = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?;
-        // To open a pipe may wait for ever, and to read a device may never end.
-        if !found.is_dir() && !found.is_file() {
-            return Err(fail("it is a socket, pipe or device, not a file".to_owned()));
-        }
         if !found.is_dir() {
-            return self.read_file(path, found.len());
+            return self.read_file(path);
         }
         let entries = std::fs::read_dir(path).map_err(|error| fail(error.to_string()))?;
         let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
@@ -67,13 +64,10 @@ impl Policies {
         paths.iter().try_for_each(|path| self.read(path))
     }
 
-    fn read_file(&mut self, path: &Path, length: u64) -> Result<(), PolicyError> {
+    fn read_file(&mut self, path: &Path) -> Result<(), PolicyError> {
         let fail = |what: String| PolicyError { path: path.to_owned(), what };
-        if length > FILE_BYTES_MAX {
-            return Err(fail(format!("it has {length} bytes; policies may have {FILE_BYTES_MAX}")));
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
-        self.add(path, &text).map_err(fail)
+        let text = trueup_files::read_text(path, Accept::Regular, FILE_BYTES_MAX);
+        self.add(path, &text.map_err(|error| fail(error.to_string()))?).map_err(fail)
     }
 
     /// Adds the policies of a text.

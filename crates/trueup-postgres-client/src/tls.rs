@@ -11,6 +11,10 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 use tokio_postgres_rustls::MakeRustlsConnect;
+use trueup_files::Accept;
+
+/// More than the roots that any machine trusts.
+const CERTIFICATES_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// How much of TLS is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +73,8 @@ fn trusted(
         return Ok(Arc::new(verifier));
     };
     let wrong = |cause: String| format!("the root certificate {} cannot be {cause}", path.display());
-    let pem = std::fs::read(path).map_err(|error| wrong(format!("read: {error}")))?;
+    let pem = trueup_files::read(path, Accept::Stream, CERTIFICATES_BYTES_MAX);
+    let pem = pem.map_err(|error| wrong(format!("read: {error}")))?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&pem) {
         let certificate = certificate.map_err(|error| wrong(format!("understood: {error}")))?;

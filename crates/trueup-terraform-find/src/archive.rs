@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
+use trueup_files::Accept;
 use zip::ZipArchive;
 
 use crate::hash;
@@ -23,7 +24,8 @@ pub(crate) struct Unpacked {
 pub(crate) fn unpack(archive: &Path, place: &Path, limits: PackageLimits) -> Result<Unpacked, String> {
     let told = |error: io::Error| format!("cannot unpack it to {}: {error}", place.display());
     let above = place.parent().ok_or("there is no place to unpack it to")?;
-    let file = File::open(archive).map_err(|error| format!("cannot read {}: {error}", archive.display()))?;
+    let file = trueup_files::open(archive, Accept::Regular)
+        .map_err(|error| format!("cannot read {}: {error}", archive.display()))?;
     let mut archive = open(file, limits)?;
     fs::create_dir_all(above).map_err(told)?;
     let beside = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(above).map_err(told)?;

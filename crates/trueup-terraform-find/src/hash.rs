@@ -1,13 +1,14 @@
 //! Checksums of packages, in the two forms that lock files hold.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
+use trueup_files::Accept;
 
 /// `h1:`: over the files of a package, packed or not: the digest of a list of each file's digest and name.
 pub(crate) fn of_files(mut files: Vec<(String, [u8; 32])>) -> String {
@@ -25,7 +26,7 @@ pub(crate) fn of_folder(folder: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     for path in files_below(folder)? {
         let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
-        files.push((name, digest(File::open(&path)?)?));
+        files.push((name, digest(trueup_files::open(&path, Accept::Regular)?)?));
     }
     Ok(of_files(files))
 }

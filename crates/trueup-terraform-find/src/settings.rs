@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use trueup_core::Secret;
+use trueup_files::Accept;
 
 use crate::configuration::{Configuration, Method, MethodKind};
 use crate::package::Platform;
@@ -87,7 +88,9 @@ impl Settings {
         for path in configuration_files(folder, home, &variable, &mut warnings) {
             let problem =
                 |what: String| Problem::general(ProblemKind::Configuration { path: path.clone(), what });
-            let text = read_bounded(&path).map_err(|error| problem(error.to_string()))?;
+            // Who wants no configuration names /dev/null.
+            let text = trueup_files::read_text(&path, Accept::Stream, FILE_BYTES_MAX)
+                .map_err(|error| problem(error.to_string()))?;
             let read =
                 Configuration::read(&text, folder, home).map_err(|error| problem(error.to_string()))?;
             configuration = configuration.over(read);
@@ -192,10 +195,7 @@ fn implied_mirrors(folder: &Path, home: Option<&Path>, variable: Variable<'_>) -
 
 /// The text of a file that nobody makes large.
 pub(crate) fn read_bounded(path: &Path) -> std::io::Result<String> {
-    if fs::metadata(path)?.len() > FILE_BYTES_MAX {
-        return Err(std::io::Error::other("the file is too large"));
-    }
-    fs::read_to_string(path)
+    Ok(trueup_files::read_text(path, Accept::Regular, FILE_BYTES_MAX)?)
 }
 
 #[cfg(test)]

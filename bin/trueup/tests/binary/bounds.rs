@@ -58,6 +58,72 @@ fn what_is_no_file_is_not_read() {
     );
 }
 
+/// BOUND-2: neither is what belongs to a folder, whatever its name says.
+#[test]
+fn what_is_no_file_is_no_source() {
+    let special = "it is a socket, pipe or device, not a file";
+    for name in ["x.tf", "x.auto.tfvars", "module/x.tf"] {
+        for make in ["mkfifo", "ln -s /dev/zero"] {
+            let folder = stack("module \"m\" {\n  source = \"./module\"\n}\n");
+            folder.write("module/main.tf", "");
+            let made = format!("{make} {name}");
+            assert!(
+                Command::new("sh").args(["-c", &made]).current_dir(folder.path()).status().unwrap().success()
+            );
+            let refused = folder.run("plan --stage t");
+            assert_eq!(refused.code, 1, "{made}: {refused:?}");
+            let told = in_one_line(&refused.err);
+            assert!(told.contains(special) && told.contains(name), "{made}: {}", refused.err);
+            if name == "x.tf" {
+                let refused = folder.run("fmt x.tf");
+                assert!(in_one_line(&refused.err).contains(special), "{made}: {}", refused.err);
+            }
+        }
+    }
+}
+
+/// BOUND-2: what is named on the command line may be a pipe or a device, as long as it ends.
+#[test]
+fn what_is_named_ends() {
+    let folder = stack("variable \"a\" {\n  default = \"\"\n}\noutput \"a\" {\n  value = var.a\n}\n");
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+    folder.done("deploy --stage t --yes");
+    let rows = [
+        ("plan --stage t --var-file /dev/zero", "it is larger than 32 MiB"),
+        ("plan --stage t --env-file /dev/zero", "it is larger than 4 MiB"),
+        ("state import /dev/zero --stage u", "it is larger than 512 MiB"),
+        ("import-state /dev/zero --stage u", "it is larger than 512 MiB"),
+        ("show /dev/zero", "it is a socket, pipe or device, not a file"),
+        ("deploy /dev/zero", "it is a socket, pipe or device, not a file"),
+        ("deploy pipe", "it is a socket, pipe or device, not a file"),
+        ("show ./pipe", "it is a socket, pipe or device, not a file"),
+        ("plan --stage t --var-file .", "it is a directory, not a file"),
+    ];
+    for (command, expected) in rows {
+        let refused = folder.run(command);
+        assert_eq!(refused.code, 1, "{command}: {refused:?}");
+        assert!(in_one_line(&refused.err).contains(expected), "{command}: {}", refused.err);
+    }
+    let piped = |written: &str, arguments: &str| {
+        let inner = format!("{written} | '{}' {arguments}", folder.binary().display());
+        let mut command = Command::new("sh");
+        command.args(["-c", &inner]).current_dir(folder.path()).env_clear().env("HOME", folder.path());
+        let output = command.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments}: {err}");
+        err + &String::from_utf8_lossy(&output.stdout)
+    };
+    assert!(piped("echo 'a = \"piped\"'", "plan --stage t --var-file /dev/stdin").contains("piped"));
+    assert!(piped("echo TRUEUP_VAR_a=env", "plan --stage t --env-file /dev/stdin").contains("env"));
+    piped("true", "plan --stage t --var-file /dev/null --env-file /dev/null");
+    folder.done("state export --stage t --to e.json");
+    piped("cat e.json", "state import /dev/stdin --stage copied --yes");
+    folder.done("plan --stage t --out p.plan");
+    piped("cat p.plan", "deploy /dev/stdin");
+    // Named pipes are what `sops exec-file` hands over.
+    piped("(echo 'a = \"sops\"' > pipe) & true", "plan --stage t --var-file pipe");
+}
+
 /// BOUND-3: a few names that double each other are an error, whichever command comes across them.
 #[test]
 fn names_that_double_each_other_are_refused() {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trueup_core::{Diagnostics, escape_line};
+use trueup_files::Accept;
 use trueup_front_end::InvalidProgram;
 
 use crate::exit::Exit;
@@ -31,6 +32,9 @@ pub(crate) struct FmtArgs {
     recursive: bool,
 }
 
+/// More than any front end formats.
+const TEXT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
     let mut changed = 0;
     for path in files(session, args)? {
@@ -40,8 +44,8 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
         if session.composition.front_end.format(&name, "").is_none() {
             continue;
         }
-        let text = std::fs::read_to_string(&path);
-        let text = text.map_err(|error| CommandError::file("read", &path, &error))?;
+        let text = trueup_files::read_text(&path, Accept::Regular, TEXT_BYTES_MAX);
+        let text = text.map_err(|error| CommandError::file("read", &path, &error.into()))?;
         let Some(formatted) = session.composition.front_end.format(&name, &text) else { continue };
         let formatted = formatted.map_err(|faulty| placed(faulty, &name))?;
         if formatted == text {

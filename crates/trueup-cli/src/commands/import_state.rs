@@ -9,11 +9,12 @@ use serde_json::json;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Entries, Value};
 use trueup_engine::{EventSink, Plan, PlanOptions, SystemRandom};
+use trueup_files::Accept;
 use trueup_front_end::Purpose;
 use trueup_state::{Batch, Entry, MemoryStore, Snapshot, Step, Store, Write};
 use trueup_terraform::state_file::StateFile;
 
-use super::state::take_lease;
+use super::state::{STATE_BYTES_MAX, take_lease};
 use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -91,7 +92,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
 }
 
 fn read(path: &std::path::Path) -> CommandResult<StateFile> {
-    let text = std::fs::read_to_string(path).map_err(|error| CommandError::file("read", path, &error))?;
+    let text = trueup_files::read_text(path, Accept::Stream, STATE_BYTES_MAX)
+        .map_err(|error| CommandError::file("read", path, &error.into()))?;
     StateFile::read(&text)
         .map_err(|error| CommandError::new(format!("{}: {error}", path.display()), error.hint))
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use trueup_files::Accept;
 
 use crate::whole_file::{self, Readers};
 
@@ -13,6 +14,7 @@ pub(crate) const OWN_FOLDER: &str = ".trueup";
 
 const MEMORY_FILE: &str = "folder.json";
 const MEMORY_VERSION: u32 = 1;
+const MEMORY_BYTES_MAX: u64 = 64 * 1024;
 
 /// What is remembered of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +38,8 @@ struct Written {
 impl FolderMemory {
     /// What is remembered of this folder. What cannot be read is no memory: it only saves typing.
     pub(crate) fn read(folder: &Path) -> Self {
-        let text = std::fs::read_to_string(file(folder)).unwrap_or_default();
+        let text =
+            trueup_files::read_text(&file(folder), Accept::Regular, MEMORY_BYTES_MAX).unwrap_or_default();
         match serde_json::from_str(&text) {
             Ok(Written { version: MEMORY_VERSION, stack, stage }) => FolderMemory { stack, stage },
             _ => FolderMemory::default(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use trueup_files::{Accept, ReadError};
 use trueup_state::sealing::KeyKind;
 
 use super::profile::UserProfile;
@@ -55,11 +56,14 @@ pub(crate) struct UserState {
     pub settings: toml::Table,
 }
 
+/// More than anyone writes by hand.
+const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 impl UserSettings {
     /// What the file at a path says; nothing, if there is none. Fails with what to tell the user.
     pub(crate) fn read(path: Option<&Path>) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self::default()) };
-        match std::fs::read_to_string(path) {
+        match trueup_files::read_text(path, Accept::Stream, SETTINGS_BYTES_MAX) {
             Ok(text) => {
                 let read: Result<Self, _> = toml::from_str(&text);
                 let mut settings = read.map_err(|error| format!("{}: {error}", path.display()))?;
@@ -67,7 +71,7 @@ impl UserSettings {
                 settings.policies.iter_mut().for_each(|policy| *policy = beside.join(&policy));
                 Ok(settings)
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(format!("{}: {error}", path.display())),
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Certificate, Client, ClientBuilder, Method, Response, Url, redirect};
 use serde_json::Value;
+use trueup_files::Accept;
 use trueup_state::sealing::KeyServiceError;
 
 use super::refusal::{Refusal, refusal};
@@ -18,6 +19,9 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The largest answer. Vault's have a few hundred bytes.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+
+/// More than the roots that any machine trusts.
+const CERTIFICATES_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The operations on a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,7 +146,7 @@ fn client(settings: &VaultSettings) -> Result<Client, KeyServiceError> {
     };
     let built = match &settings.ca_file {
         Some(file) => {
-            let pem = std::fs::read(file)
+            let pem = trueup_files::read(file, Accept::Stream, CERTIFICATES_BYTES_MAX)
                 .map_err(|error| failed(format!("VAULT_CACERT {}: {error}", file.display())))?;
             let trusted = Certificate::from_pem_bundle(&pem).ok().filter(|found| !found.is_empty());
             let none = || failed(format!("VAULT_CACERT {}: it holds no certificates in PEM", file.display()));

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 
 use reqwest::Url;
 use trueup_core::Secret;
+use trueup_files::{Accept, read_text};
 use trueup_state::sealing::KeyServiceError;
 
 /// The mount of the transit engine, unless the key's name says otherwise.
 const MOUNT: &str = "transit";
+
+/// More than any token has.
+const TOKEN_BYTES_MAX: u64 = 64 * 1024;
 
 /// The settings for one key.
 pub(super) struct VaultSettings {
@@ -60,7 +64,8 @@ impl VaultSettings {
         if let Some(token) = &self.token {
             return Ok(token.clone());
         }
-        let read = self.token_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let read =
+            self.token_file.as_ref().and_then(|file| read_text(file, Accept::Stream, TOKEN_BYTES_MAX).ok());
         let token = read.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let missing = || {
             let why = "there is no token: set VAULT_TOKEN, or log in with `vault login`";

@@ -1,12 +1,12 @@
 //! Files and paths: abspath basename dirname file filebase64 fileexists fileset pathexpand. Relative paths are relative
 //! to the folder that the environment names. Nothing is ever written.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use trueup_core::Value;
+use trueup_files::{Accept, ReadError};
 
 use super::glob::matching_files;
 use super::{Call, Function, Outcome, Problem, Returns, Wanted, function, param};
@@ -62,33 +62,20 @@ pub(super) fn read_bytes(call: &Call<'_>, at: usize) -> Result<Vec<u8>, Problem>
     let path = call.text(at);
     let shown = call.shown(path);
     let located = located(call, path);
-    let problem = |error: &std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => Problem::at(at, format!("there is no file {shown}"))
-            .hint("only files that exist before the run can be read, not those that a resource writes"),
-        _ => Problem::at(at, format!("cannot read {shown}: {error}")),
-    };
-    let metadata = std::fs::metadata(&located).map_err(|error| problem(&error))?;
-    if metadata.is_dir() {
-        return Err(Problem::at(at, format!("{shown} is a folder, not a file")));
-    }
-    // To open a pipe or a device may wait for ever, and to read one may never end.
-    if !metadata.is_file() {
-        return Err(Problem::at(at, format!("{shown} is a socket, pipe or device, not a file")));
-    }
-    let too_large = || {
-        let limit = FILE_BYTES_MAX / (1024 * 1024);
-        Problem::at(at, format!("{shown} is larger than {limit} MiB"))
-    };
-    if metadata.len() > FILE_BYTES_MAX {
-        return Err(too_large());
-    }
-    let file = std::fs::File::open(&located).map_err(|error| problem(&error))?;
-    let mut content = Vec::new();
-    // It may grow while it is read, and some files do not tell their length.
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut content).map_err(|error| problem(&error))?;
-    if content.len() as u64 > FILE_BYTES_MAX {
-        return Err(too_large());
-    }
+    let content =
+        trueup_files::read(&located, Accept::Regular, FILE_BYTES_MAX).map_err(|error| match error {
+            ReadError::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Problem::at(at, format!("there is no file {shown}")).hint(
+                    "only files that exist before the run can be read, not those that a resource writes",
+                )
+            }
+            ReadError::Directory => Problem::at(at, format!("{shown} is a folder, not a file")),
+            ReadError::Special => Problem::at(at, format!("{shown} is a socket, pipe or device, not a file")),
+            ReadError::TooLarge(max) => {
+                Problem::at(at, format!("{shown} is larger than {} MiB", max / (1024 * 1024)))
+            }
+            ReadError::Io(_) | ReadError::Binary => Problem::at(at, format!("cannot read {shown}: {error}")),
+        })?;
     call.surroundings().reads.note(shown.trim_matches('"').to_owned(), &content);
     Ok(content)
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use semver::Version;
+use trueup_files::Accept;
 use trueup_provider::ProviderAddress;
 
 use super::{Installed, Progress, Settled, Vouched, Watch};
@@ -84,7 +85,8 @@ impl Fetch<'_> {
             }
             Form::Packed => {
                 let digest = self.blocking(move || {
-                    let file = fs::File::open(&package.path).map_err(|error| error.to_string())?;
+                    let file = trueup_files::open(&package.path, Accept::Regular);
+                    let file = file.map_err(|error| error.to_string())?;
                     let digest = hash::digest(file).map_err(|error| error.to_string())?;
                     Ok((package.path, hash::hex(&digest)))
                 });

@@ -11,6 +11,7 @@ use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, StatusCode, 
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use trueup_core::Secret;
+use trueup_files::Accept;
 use trueup_provider::{Clock, RuntimeClock};
 
 use super::{Meter, RemoteError};
@@ -22,6 +23,8 @@ use crate::settings::Settings;
 /// The largest answer that is no package, in bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 const REDIRECTS_MAX: usize = 10;
+/// More than the roots that any machine trusts.
+const CERTIFICATES_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// How long a server may keep silent.
 const SILENCE: Duration = Duration::from_secs(60);
 const CONNECT: Duration = Duration::from_secs(15);
@@ -170,7 +173,8 @@ impl<'a> Client<'a> {
 fn prepared(settings: &Settings) -> Result<reqwest::Client, String> {
     let trusted = match &settings.trusted {
         Some(path) => {
-            let pem = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            let pem = trueup_files::read(path, Accept::Stream, CERTIFICATES_BYTES_MAX);
+            let pem = pem.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
             Certificate::from_pem_bundle(&pem)
                 .map_err(|_| format!("{} holds no certificates in PEM", path.display()))?
         }

@@ -13,10 +13,19 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 use sha2::{Digest, Sha256};
+use trueup_files::{Accept, ReadError};
 use trueup_provider::{Error, Result};
 
 /// What Lambda takes in a request.
-const LENGTH_MAX: usize = 50 * 1024 * 1024;
+const LENGTH_MAX: u64 = 50 * 1024 * 1024;
+
+/// What a function may have, unpacked.
+const UNPACKED_LENGTH_MAX: u64 = 250 * 1024 * 1024;
+
+/// How many files and folders an archive may have. Links that lead round in a circle have no end.
+const ENTRIES_MAX: usize = 0xffff;
+
+const LEAVE_OUT: &str = "Lambda takes up to 50 MB, or 250 MB unpacked: leave out what it does not need";
 
 /// An archive, ready to be sent.
 pub(super) struct Archive {
@@ -39,20 +48,18 @@ impl Archive {
         let kind = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         let bytes = if kind.is_dir() {
             let mut files = Vec::new();
-            gather(path, "", &mut files)?;
+            gather(path, "", &mut files, &mut Room { length: UNPACKED_LENGTH_MAX, entries: ENTRIES_MAX })?;
             if files.is_empty() {
                 return Err(Error::invalid(format!("there are no files in `{}`", path.display())));
             }
             files.sort_by(|left, right| left.name.cmp(&right.name));
             zip(&files)?
         } else {
-            fs::read(path).map_err(|error| unreadable(path, &error))?
+            read(path, LENGTH_MAX)?
         };
-        if bytes.len() > LENGTH_MAX {
+        if bytes.len() as u64 > LENGTH_MAX {
             let message = format!("the code in `{}` takes {} bytes when packed", path.display(), bytes.len());
-            return Err(
-                Error::invalid(message).hint("Lambda takes up to 50 MB: leave out what it does not need")
-            );
+            return Err(Error::invalid(message).at("code").hint(LEAVE_OUT));
         }
         let sha256 = STANDARD.encode(Sha256::digest(&bytes));
         Ok(Archive { bytes, sha256 })
@@ -65,26 +72,50 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
         .hint("a relative path begins at the stack's folder")
 }
 
+/// The bytes of a file of at most that length.
+fn read(path: &Path, length_max: u64) -> Result<Vec<u8>> {
+    trueup_files::read(path, Accept::Regular, length_max).map_err(|error| match error {
+        ReadError::TooLarge(_) => {
+            let message = format!("the code in `{}` is larger than Lambda takes", path.display());
+            Error::invalid(message).at("code").hint(LEAVE_OUT)
+        }
+        other => unreadable(path, &other.into()),
+    })
+}
+
 struct PackedFile {
     name: String,
     content: Vec<u8>,
     can_be_run: bool,
 }
 
-fn gather(folder: &Path, prefix: &str, files: &mut Vec<PackedFile>) -> Result<()> {
+/// What an archive has room for.
+struct Room {
+    length: u64,
+    entries: usize,
+}
+
+/// Gathers the files below a folder, as long as there is room for them.
+fn gather(folder: &Path, prefix: &str, files: &mut Vec<PackedFile>, room: &mut Room) -> Result<()> {
     let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     for entry in entries {
         let entry = entry.map_err(|error| unreadable(folder, &error))?;
         let path = entry.path();
+        room.entries = room.entries.checked_sub(1).ok_or_else(|| {
+            Error::invalid(format!("there are more than {ENTRIES_MAX} files and folders in the code"))
+                .at("code")
+                .hint("links may lead round in a circle")
+        })?;
         let Ok(own) = entry.file_name().into_string() else {
             return Err(Error::invalid(format!("the name of `{}` is not UTF-8", path.display())).at("code"));
         };
         let name = format!("{prefix}{own}");
         let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
         if metadata.is_dir() {
-            gather(&path, &format!("{name}/"), files)?;
+            gather(&path, &format!("{name}/"), files, room)?;
         } else {
-            let content = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+            let content = read(&path, room.length)?;
+            room.length -= content.len() as u64;
             files.push(PackedFile { name, content, can_be_run: metadata.permissions().mode() & 0o100 != 0 });
         }
     }
@@ -192,5 +223,36 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(Archive::read(folder.path()).is_err());
         assert!(Archive::read(&folder.path().join("none")).is_err());
+    }
+
+    /// BOUND-2.
+    #[test]
+    fn what_is_no_file_is_not_packed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for inside in ["pipes", "devices", "circles"] {
+            fs::create_dir(at(inside)).unwrap();
+        }
+        let pipe = at("pipes/pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink("/dev/zero", at("devices/zero")).unwrap();
+        for round in ["one", "two"] {
+            std::os::unix::fs::symlink(".", at("circles").join(round)).unwrap();
+        }
+        let large = fs::File::create(at("large.zip")).unwrap();
+        large.set_len(LENGTH_MAX + 1).unwrap();
+        let special = "it is a socket, pipe or device, not a file";
+        let rows = [
+            (pipe, special),
+            (at("pipes"), special),
+            ("/dev/zero".into(), special),
+            (at("devices"), special),
+            (at("circles"), "cannot read the code"),
+            (at("large.zip"), "larger than Lambda takes"),
+        ];
+        for (path, expected) in rows {
+            let refused = Archive::read(&path).err().expect("refused").to_string();
+            assert!(refused.contains(expected), "{}: {refused}", path.display());
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! The data source `std_file`: a file that someone else makes.
 
 use std::fs;
-use std::io::Read;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use trueup_core::Marked;
-use trueup_provider::{Context, DataSource, Error, Inputs, Outputs, Result};
+use trueup_files::Accept;
+use trueup_provider::{Context, DataSource, Inputs, Outputs, Result};
 
-use crate::disk::{Mode, digest, failed};
+use crate::disk::{Mode, digest, failed, unread};
 use crate::surroundings::Surroundings;
 
 /// The largest file whose content can become a value.
@@ -47,18 +47,8 @@ impl DataSource for ExistingFile {
     async fn read(&self, context: &Context<Surroundings>) -> Result<ExistingFileOutput> {
         let path = context.config().resolve(&self.path);
         let metadata = fs::metadata(&path).map_err(|error| failed("read", &path, &error).at("path"))?;
-        // To open a pipe may wait for ever, and to read a device may never end.
-        if !metadata.is_file() {
-            let what = if metadata.is_dir() { "a directory" } else { "a socket, pipe or device" };
-            return Err(Error::invalid(format!("`{}` is {what}, not a file", path.display())).at("path"));
-        }
-        let mut bytes = Vec::new();
-        let read = fs::File::open(&path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes));
-        read.map_err(|error| failed("read", &path, &error).at("path"))?;
-        if bytes.len() as u64 > BYTES_MAX {
-            let message = format!("`{}` has more than {} MiB", path.display(), BYTES_MAX / (1024 * 1024));
-            return Err(Error::invalid(message).at("path"));
-        }
+        let bytes = trueup_files::read(&path, Accept::Regular, BYTES_MAX)
+            .map_err(|error| unread("read", &path, &error).at("path"))?;
         let (size, sha256) = digest(&bytes[..])?;
         Ok(ExistingFileOutput {
             content_base64: Marked::new(STANDARD.encode(&bytes), self.secret),

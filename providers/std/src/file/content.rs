@@ -1,15 +1,16 @@
 //! What a file is to hold, from whichever input says so.
 
-use std::fs;
-use std::io::{self, Cursor, Read};
+use std::fs::File;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use trueup_core::Marked;
+use trueup_files::Accept;
 use trueup_provider::{Error, Result};
 
-use crate::disk::{digest, failed};
+use crate::disk::{digest, failed, unread};
 use crate::surroundings::Surroundings;
 
 /// What a file is to hold.
@@ -64,16 +65,9 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Opens a source. To open a pipe may wait for ever, and to read a device may never end.
-fn open_regular(path: &Path) -> Result<fs::File> {
-    let told = |error: &io::Error| failed("read the source", path, error).at("source");
-    let found = fs::metadata(path).map_err(|error| told(&error))?;
-    let what = match (found.is_file(), found.is_dir()) {
-        (true, _) => return fs::File::open(path).map_err(|error| told(&error)),
-        (false, true) => "a directory",
-        (false, false) => "a socket, pipe or device",
-    };
-    Err(Error::invalid(format!("`{}` is {what}, not a file", path.display())).at("source"))
+fn open_regular(path: &Path) -> Result<File> {
+    trueup_files::open(path, Accept::Regular)
+        .map_err(|error| unread("read the source", path, &error).at("source"))
 }
 
 /// Bytes that were found as the inputs that would write them: text where they are text.

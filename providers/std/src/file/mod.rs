@@ -6,12 +6,13 @@ use std::fs;
 use std::path::Path;
 
 use trueup_core::{Marked, Value};
+use trueup_files::Accept;
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, Outputs, PlanHook, Planned, Prior, Recovery, Result,
     Sightings,
 };
 
-use crate::disk::{Existing, Mode, Seen, SeenFile, failed, look, same_path, sync_folder, write_file};
+use crate::disk::{Existing, Mode, Seen, SeenFile, failed, look, same_path, sync_folder, unread, write_file};
 use crate::surroundings::Surroundings;
 use content::Content;
 
@@ -94,7 +95,8 @@ impl File {
     /// The inputs that would make the file that is there.
     fn observed(&self, path: &Path, seen: &SeenFile) -> Result<File> {
         let (content, content_base64) = if seen.size <= OBSERVED_BYTES_MAX {
-            let bytes = fs::read(path).map_err(|error| failed("read", path, &error))?;
+            let bytes = trueup_files::read(path, Accept::Regular, OBSERVED_BYTES_MAX)
+                .map_err(|error| unread("read", path, &error))?;
             content::as_inputs(bytes, self.is_secret())
         } else {
             (None, None)

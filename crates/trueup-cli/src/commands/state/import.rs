@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use trueup_core::read_json;
+use trueup_files::Accept;
 use trueup_provider::IdempotencyToken;
 use trueup_state::sealing::{Keyring, opened};
 use trueup_state::{
@@ -57,6 +58,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
     Ok(Exit::Done)
 }
 
+/// The largest state that is read from a file: some hundred thousand resources.
+pub(in crate::commands) const STATE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
 /// Opens the secrets of an export by the keyring that came with it.
 async fn open(workplace: &Workplace<'_>, export: &mut Export) -> CommandResult<()> {
     let Some(keyring) = &export.keyring else { return Ok(()) };
@@ -81,7 +85,8 @@ async fn open(workplace: &Workplace<'_>, export: &mut Export) -> CommandResult<(
 }
 
 fn read(path: &std::path::Path) -> CommandResult<Export> {
-    let text = std::fs::read_to_string(path).map_err(|error| CommandError::file("read", path, &error))?;
+    let text = trueup_files::read_text(path, Accept::Stream, STATE_BYTES_MAX)
+        .map_err(|error| CommandError::file("read", path, &error.into()))?;
     let foreign = |why: String| {
         CommandError::new(
             format!("{} is not an export: {why}", path.display()),

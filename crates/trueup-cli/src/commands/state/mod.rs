@@ -9,6 +9,7 @@ mod migrate;
 mod rekey;
 
 #[cfg(feature = "terraform")]
+pub(super) use import::STATE_BYTES_MAX;
 #[cfg(feature = "terraform")]
 pub(super) use lease::take_lease;
 

@@ -4,19 +4,23 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use trueup_files::{Accept, ReadError};
 use zeroize::Zeroizing;
 
 use super::{KeyBytes, KeyError, key_of_text, key_to_text, new_key};
 
+/// A key and a page of remarks.
+const KEY_FILE_BYTES_MAX: u64 = 64 * 1024;
+
 /// The key in a file.
 pub(super) fn read(path: &Path) -> Result<KeyBytes, KeyError> {
     let looked = || path.display().to_string();
-    let text = match fs::read_to_string(path) {
+    let text = match trueup_files::read_text(path, Accept::Stream, KEY_FILE_BYTES_MAX) {
         Ok(text) => Zeroizing::new(text),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+        Err(ReadError::Io(error)) if error.kind() == ErrorKind::NotFound => {
             return Err(KeyError::Missing { looked: looked() });
         }
-        Err(error) => return Err(unusable(path, &error)),
+        Err(error) => return Err(unusable(path, &error.into())),
     };
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
     let why = || "it does not hold 32 bytes in Base64 or hexadecimal digits".to_owned();
