@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::FromArgMatches;
 use clap_complete::CompleteEnv;
+use trueup_core::mask_credentials;
 use trueup_files::Accept;
 use trueup_provider::RuntimeClock;
 
@@ -110,6 +111,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>, logged_secrets: Logg
         let exit = match commands::run(&session, &parsed.command).await {
             Ok(exit) => exit,
             Err(error) => {
+                let error = error.without_credentials();
                 if let Some(told) = error.to_json().filter(|_| json) {
                     ui.json(&told);
                 }
@@ -152,6 +154,7 @@ fn delivered(exit: Exit, ui: &Ui, name: &str) -> Exit {
 /// Help goes to standard output and is what was asked for; mistakes go to standard error, and quote what was typed.
 fn tell_usage(told: &clap::Error, ui: &Ui, name: &str) -> Exit {
     let usage = told.render().to_string();
+    let usage = mask_credentials(&usage);
     if told.use_stderr() {
         ui.note(usage.trim_end());
         return Exit::Error;
@@ -262,11 +265,13 @@ fn without_env_file(arguments: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// The command as it was typed, fit to be typed again. Values of variables are left out: any of them may be secret.
+/// The command as it was typed, fit to be typed again. Values of variables are left out: any of them may be secret. So
+/// are passwords in addresses.
 fn typed(name: &str, arguments: &[OsString]) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
     let quoted = |argument: &OsString| {
         let text = argument.to_string_lossy();
+        let text = mask_credentials(&text);
         match !text.is_empty() && text.chars().all(plain) {
             true => text.into_owned(),
             false => format!("'{}'", text.replace('\'', "'\\''")),
@@ -303,6 +308,10 @@ mod tests {
         let check = |line: &str, told: &str| assert_eq!(typed("site", &words(line)), told);
         check("/x/y/site deploy --stage $b --yes", "site deploy --stage '$b' --yes");
         check("t plan --var a=s3cret --var=b=c --full", "site plan --var a=… --var=b=… --full");
+        check(
+            "t state migrate --to postgres://ada:hunter22@db/x --from=postgres://eve:pw@db/y",
+            "site state migrate --to 'postgres://ada:…@db/x' '--from=postgres://eve:…@db/y'",
+        );
         check("t show x_y.z[\"it's\"]", "site show 'x_y.z[\"it'\\''s\"]'");
     }
 

@@ -1,7 +1,9 @@
 //! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
 
+use std::borrow::Cow;
+
 use serde_json::{Value as Json, json};
-use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, Severity, SourceMap, Value};
+use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, Severity, SourceMap, Value, mask_credentials};
 use trueup_engine::EngineError;
 use trueup_front_end::InvalidProgram;
 use trueup_program::{Expression, Node, Place, Program};
@@ -59,6 +61,18 @@ impl CommandError {
         }
     }
 
+    /// The same without the passwords of addresses that it quotes.
+    pub(crate) fn without_credentials(self) -> Self {
+        match self {
+            CommandError::Wrong { diagnostics, sources } => {
+                let mut without = Diagnostics::new();
+                without.extend(diagnostics.into_iter().map(masked));
+                CommandError::Wrong { diagnostics: without, sources }
+            }
+            other => other,
+        }
+    }
+
     /// The same for machines; nothing, if it was told already.
     pub(crate) fn to_json(&self) -> Option<Json> {
         let told = |error: &str, diagnostics: Json| json!({ "version": 1, "kind": "error", "error": error, "diagnostics": diagnostics });
@@ -75,7 +89,7 @@ impl CommandError {
 
     /// Tells it, and how the command ends. Whatever is to be run is run by the binary of this name.
     pub(crate) fn tell(self, ui: &Ui, name: &str) -> Exit {
-        match self {
+        match self.without_credentials() {
             CommandError::Wrong { diagnostics, sources } => {
                 ui.note(&render_diagnostics(&calling(diagnostics, name), &sources, ui.err()));
                 Exit::Error
@@ -87,6 +101,17 @@ impl CommandError {
             CommandError::Told(exit) => exit,
         }
     }
+}
+
+fn masked(mut diagnostic: Diagnostic) -> Diagnostic {
+    let texts =
+        [&mut diagnostic.summary].into_iter().chain(&mut diagnostic.detail).chain(&mut diagnostic.hints);
+    for text in texts {
+        if let Cow::Owned(masked) = mask_credentials(text) {
+            *text = masked;
+        }
+    }
+    diagnostic
 }
 
 /// What is wrong, with the commands that it advises called by the name of this binary.

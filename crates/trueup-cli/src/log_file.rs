@@ -2,13 +2,13 @@
 //! is told.
 //!
 //! Libraries log what they send and receive, at level `trace` every byte of it. Each event is scrubbed of the secrets that
-//! the providers of this call know by then.
+//! the providers of this call know by then, and of passwords in addresses.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use trueup_core::{KnownSecrets, escape_line};
+use trueup_core::{KnownSecrets, escape_line, mask_credentials};
 
 use crate::failure::{CommandError, CommandResult};
 use crate::settings::Environment;
@@ -34,7 +34,8 @@ impl LoggedSecrets {
 
     fn scrubbed(&self, event: &str) -> String {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().fold(event.to_owned(), |event, secrets| secrets.scrubbed(&event).into_owned())
+        let event = mask_credentials(event).into_owned();
+        known.iter().fold(event, |event, secrets| secrets.scrubbed(&event).into_owned())
     }
 }
 
@@ -119,5 +120,13 @@ mod tests {
             String::from_utf8(log.out).unwrap(),
             "INFO said: a\\nERROR forged \\u{1b}[31m\\u{202e}\nINFO next\n"
         );
+    }
+
+    /// SECRET-12.
+    #[test]
+    fn passwords_in_addresses_are_not_logged() {
+        let mut log = Lines { out: Vec::new(), failure: Arc::default(), secrets: LoggedSecrets::default() };
+        log.write_all(b"DEBUG connecting to http://ada:hunter22pw@proxy:8080\n").unwrap();
+        assert_eq!(String::from_utf8(log.out).unwrap(), "DEBUG connecting to http://ada:…@proxy:8080\n");
     }
 }

@@ -10,6 +10,7 @@
 //! This crate knows no file, network, clock, terminal or environment.
 
 mod address;
+mod credentials;
 mod diagnostic;
 mod escape;
 mod failure;
@@ -27,6 +28,7 @@ mod types;
 mod value;
 
 pub use address::{Address, AddressError, AddressRange, InstanceKey, Mode, ModulePath, ModuleStep};
+pub use credentials::mask_credentials;
 pub use diagnostic::{Diagnostic, Diagnostics, Report, Severity, Style};
 pub use escape::{acts_on_display, escape, escape_json, escape_line};
 pub use failure::{Failure, FailureClass};

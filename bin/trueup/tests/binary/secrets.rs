@@ -197,3 +197,31 @@ pub(crate) fn holding_except(folder: &Path, except: &[PathBuf]) -> Vec<String> {
     }
     found
 }
+
+/// SECRET-12: the password of a store's address is in nothing that is said or logged, however the address is wrong.
+#[test]
+fn passwords_in_addresses_are_told_to_nobody() {
+    const PASSWORD: &str = "hunter22pw";
+    let folder = stack("output \"a\" {\n  value = 1\n}\n");
+    folder.done("deploy --stage t --yes");
+    let addresses = [
+        "postgres://ada:hunter22pw@127.0.0.1:1/db",
+        "postgresql://ada:hunter22pw@127.0.0.1:1/db?sslmode=sometimes",
+        "postgres://127.0.0.1:1/db?password=hunter22pw",
+        "postgres://ada:hunter22pw@x@127.0.0.1/db",
+        "mysql://ada:hunter22pw@127.0.0.1/db",
+        "s3://states?region=x&endpoint=http://ada:hunter22pw@127.0.0.1:1",
+    ];
+    for address in addresses {
+        for command in ["state migrate --yes --to", "state migrate --yes --json --to", "plan --too", "show"] {
+            let command = format!("{command} {address} --log-file told.log");
+            let failed = folder.run_with(&command, &[("TRUEUP_LOG", "trace")]);
+            assert_ne!(failed.code, 0, "{command}: {failed:?}");
+            assert!(!format!("{failed:?}").contains(PASSWORD), "{command}: {failed:?}");
+            let log = if folder.has("told.log") { folder.read("told.log") } else { String::new() };
+            let leaking = log.lines().find(|line| line.contains(PASSWORD));
+            assert_eq!(leaking, None, "{command}");
+        }
+    }
+    assert!(folder.read("told.log").contains("state migrate --yes --to 'postgres://ada:…@127.0.0.1:1/db'"));
+}

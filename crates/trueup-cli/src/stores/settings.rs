@@ -62,7 +62,14 @@ pub(crate) fn of_address(address: &str) -> StateSettings {
     if address.starts_with("postgres://") || address.starts_with("postgresql://") {
         return settings("postgres", vec![("url", address.to_owned())]);
     }
-    let Some(rest) = address.strip_prefix("s3://") else { return super::state_in_file(address) };
+    let Some(rest) = address.strip_prefix("s3://") else {
+        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_alphanumeric());
+        // An address of a kind that there is not is no path, and may hold a password.
+        return match address.split_once("://").filter(|(scheme, _)| is_word(scheme)) {
+            Some((scheme, _)) => settings(scheme, Vec::new()),
+            None => super::state_in_file(address),
+        };
+    };
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let mut fields = vec![("bucket", bucket.to_owned()), ("prefix", prefix.to_owned())];
@@ -86,6 +93,7 @@ mod tests {
             format!("{kind} {settings}")
         };
         assert_eq!(of("/var/lib/state.db"), r#"sqlite { path = "/var/lib/state.db" }"#);
+        assert_eq!(of("mysql://ada:hunter2@db/infra"), "mysql {}");
         assert_eq!(of("postgres://ada@db/infra"), r#"postgres { url = "postgres://ada@db/infra" }"#);
         assert_eq!(
             of("s3://states/team/a?region=eu-central-1&endpoint=http://minio:9000"),
