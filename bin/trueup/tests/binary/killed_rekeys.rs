@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use trueup_cli_harness::{Folder, Started};
 use trueup_test_servers::sized;
 
@@ -47,12 +48,42 @@ fn done(folder: &Folder, arguments: &str, keys: &Keys<'_>) -> String {
     told.out
 }
 
+/// All secrets of the records, then that of the outputs.
+fn secrets_of(folder: &Folder, keys: &Keys<'_>) -> Vec<String> {
+    let export: Value = serde_json::from_str(&done(folder, "state export --show-secrets", keys)).unwrap();
+    let mut found = Vec::new();
+    passwords(&export["records"], &mut found);
+    found.sort();
+    found.dedup();
+    assert_eq!(found.len(), 20, "{export}");
+    found.push(done(folder, "output --raw first", keys));
+    found
+}
+
+/// The texts that are secret.
+fn passwords(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            found.extend(fields.get("$value").and_then(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|field| passwords(field, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| passwords(item, found)),
+        _ => {}
+    }
+}
+
 /// Runs the change of keys again after a kill: it finishes, nothing is lost, and only the new key opens the secrets.
-fn finish(folder: &Folder, at: &str, change: &Keys<'_>, (old, new): (&Keys<'_>, &Keys<'_>), secret: &str) {
+fn finish(
+    folder: &Folder,
+    at: &str,
+    change: &Keys<'_>,
+    (old, new): (&Keys<'_>, &Keys<'_>),
+    secrets: &[String],
+) {
     let again = folder.run_with("state rekey --yes --json", change);
     assert_eq!(again.code, 0, "killed {at}: {again:?}");
     assert!(again.out.contains(r#""old_keys_kept":false"#), "killed {at}: {again:?}");
-    assert_eq!(done(folder, "output --raw first", new), secret, "killed {at}");
+    assert_eq!(secrets_of(folder, new), secrets, "killed {at}");
     assert_eq!(folder.run_with("output --raw first", old).code, 1, "killed {at}: the old key opens nothing");
     assert!(done(folder, "plan", new).contains("No changes"), "killed {at}");
 }
@@ -70,7 +101,7 @@ fn a_change_of_keys_that_is_killed_at_a_call_is_finished_by_the_same_command() {
         let new_keys = [("TRUEUP_KEY_COMMAND", &*new)];
         let change = [old_keys[0], ("TRUEUP_NEW_KEY_COMMAND", &*new)];
         done(&folder, "deploy --stage t --yes", &old_keys);
-        let secret = done(&folder, "output --raw first", &old_keys);
+        let secrets = secrets_of(&folder, &old_keys);
         pipe(&folder, "gate");
         pipe(&folder, "reached");
         folder.write("calls", "");
@@ -81,7 +112,7 @@ fn a_change_of_keys_that_is_killed_at_a_call_is_finished_by_the_same_command() {
         folder.write("stop-at", "");
         // The keeper outlives the run: it is let go.
         open(&folder);
-        finish(&folder, &format!("at call {call}"), &change, (&old_keys, &new_keys), &secret);
+        finish(&folder, &format!("at call {call}"), &change, (&old_keys, &new_keys), &secrets);
     }
 }
 
@@ -91,7 +122,7 @@ fn a_change_of_keys_that_is_killed_at_a_write_is_finished_by_the_same_command() 
     let folder = stack(TEXT);
     let mut old = "0a".repeat(32);
     done(&folder, "deploy --stage t --yes", &[("TRUEUP_KEY", &old)]);
-    let secret = done(&folder, "output --raw first", &[("TRUEUP_KEY", &old)]);
+    let secrets = secrets_of(&folder, &[("TRUEUP_KEY", &old)]);
     let mut killed = 0;
     for trial in 0..sized(6, 120) {
         let new = format!("{:02x}", trial % 200 + 20).repeat(32);
@@ -101,7 +132,7 @@ fn a_change_of_keys_that_is_killed_at_a_write_is_finished_by_the_same_command() 
         run.kill();
         killed += usize::from(!ended);
         let at = format!("after {} writes", trial % 12);
-        finish(&folder, &at, &change, (&[("TRUEUP_KEY", &old)], &[("TRUEUP_KEY", &new)]), &secret);
+        finish(&folder, &at, &change, (&[("TRUEUP_KEY", &old)], &[("TRUEUP_KEY", &new)]), &secrets);
         old = new;
     }
     println!("{killed} changes of keys were killed");
