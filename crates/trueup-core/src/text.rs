@@ -17,9 +17,13 @@ fn is_in_name(char: char) -> bool {
 
 /// How many bytes from the start may be part of a name.
 fn name_length(text: &str) -> usize {
-    let plain = text.bytes().take_while(|byte| byte.is_ascii() && is_in_name(char::from(*byte))).count();
-    // Most names are plain; only what is not is looked at letter by letter.
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let plain = text.bytes().take_while(is_plain).count();
     let rest = &text[plain..];
+    // Most names are plain; only others are looked at letter by letter.
+    if rest.as_bytes().first().is_none_or(u8::is_ascii) {
+        return plain;
+    }
     plain + rest.find(|char| !is_in_name(char)).unwrap_or(rest.len())
 }
 

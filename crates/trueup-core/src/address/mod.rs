@@ -123,6 +123,17 @@ impl Address {
                 return Err(AddressError::not_a_name(part));
             }
         }
+        Self::of_identifiers(module, mode, type_name, name, key)
+    }
+
+    /// The address with a type and a name that are known to be identifiers.
+    fn of_identifiers(
+        module: ModulePath,
+        mode: Mode,
+        type_name: &str,
+        name: &str,
+        key: Option<InstanceKey>,
+    ) -> Result<Self, AddressError> {
         // `module.x.y`, `data.x.y` and `ephemeral.x.y` would read back as something else.
         if matches!(type_name, "module" | "data" | "ephemeral") {
             return Err(AddressError::not_a_name(type_name));

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
             let key = self.key()?;
             modules.push(ModuleStep { name, key });
             if self.scanner.is_at_end() {
-                return ModulePath::new(modules).map(AddressRange::Module);
+                return Ok(AddressRange::Module(ModulePath::of(modules)));
             }
             self.dot()?;
             first = self.name("a type, `module` or `data`")?;
@@ -90,7 +90,8 @@ impl<'a> Reader<'a> {
         if !self.scanner.is_at_end() {
             return Err(self.error("the end"));
         }
-        Address::new(ModulePath::new(modules)?, mode, first, name, key).map(AddressRange::Resource)
+        let module = ModulePath::of(modules);
+        Address::of_identifiers(module, mode, first, name, key).map(AddressRange::Resource)
     }
 
     fn name(&mut self, expected: &'static str) -> Result<&'a str, AddressError> {
