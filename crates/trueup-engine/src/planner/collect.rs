@@ -13,7 +13,7 @@ use trueup_state::{Record, Scope, Snapshot, Version};
 use super::node::{Decision, Node, NodeKind, Sight};
 use super::relocate::Relocation;
 use super::trace::lines;
-use super::{Draft, ObjectHolder, Sources};
+use super::{Draft, ObjectHolder, Sources, origin};
 use crate::configurations::Recorded;
 use crate::graph::Graph;
 
@@ -56,6 +56,7 @@ pub(super) async fn collect<'p>(
         provisional: BTreeSet::new(),
         stubbed: BTreeSet::new(),
         moved_away,
+        renamed: origin::renamed(sources.program),
     };
     let expected = sources.program.resources.len().max(records.len())
         + sources.program.data.len()

@@ -35,7 +35,7 @@ pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -127,6 +127,8 @@ pub(crate) struct Draft<'p> {
     pub(crate) stubbed: BTreeSet<usize>,
     /// The addresses under which resources were first created that have others now: their names still follow from those.
     moved_away: BTreeSet<Address>,
+    /// The addresses that resources were renamed from, by their new ones.
+    renamed: BTreeMap<Address, Address>,
 }
 
 impl<'p> Draft<'p> {
@@ -150,7 +152,7 @@ impl<'p> Draft<'p> {
     pub(crate) fn origins(&self, program: &Program, at: usize) -> Vec<Address> {
         let mut origins = vec![self.origin(at)];
         if self.nodes[at].record.is_none() {
-            let before = origin::predecessors(program, &self.nodes[at].address).into_iter();
+            let before = origin::predecessors(program, &self.renamed, &self.nodes[at].address).into_iter();
             // What has its names from there is another resource, and recorded.
             origins.extend(before.filter(|origin| !self.moved_away.contains(origin)));
         }

@@ -1,6 +1,6 @@
 //! Which address the physical names of a resource follow from, where no record tells (RECONCILE-4).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_core::{Address, AddressRange, InstanceKey};
 use trueup_program::Program;
@@ -26,11 +26,21 @@ pub(super) fn fresh_origin(moved_away: &BTreeSet<Address>, address: &Address) ->
     (2..).map(other).find(is_free).unwrap_or_else(|| address.clone())
 }
 
+/// The addresses that resources were renamed from, by their new ones, as their declarations tell.
+pub(super) fn renamed(program: &Program) -> BTreeMap<Address, Address> {
+    let renamed = program.resources.iter().rev();
+    renamed.filter_map(|it| Some((it.address.clone(), it.renamed_from.clone()?))).collect()
+}
+
 /// The addresses that a resource had before, as the program tells: the latest first.
-pub(super) fn predecessors(program: &Program, address: &Address) -> Vec<Address> {
+pub(super) fn predecessors(
+    program: &Program,
+    renamed: &BTreeMap<Address, Address>,
+    address: &Address,
+) -> Vec<Address> {
     let mut found: Vec<Address> = Vec::new();
     let mut latest = address.clone();
-    while let Some(before) = predecessor(program, &latest) {
+    while let Some(before) = predecessor(program, renamed, &latest) {
         if before == *address || found.contains(&before) || found.len() == PREDECESSORS_MAX {
             break;
         }
@@ -40,11 +50,13 @@ pub(super) fn predecessors(program: &Program, address: &Address) -> Vec<Address>
     found
 }
 
-fn predecessor(program: &Program, address: &Address) -> Option<Address> {
-    let renamed = program.resources.iter().filter(|declared| declared.renamed_from.is_some());
-    let renamed = renamed.filter(|declared| declared.address == *address);
-    if let Some(before) = renamed.filter_map(|declared| declared.renamed_from.clone()).next() {
-        return Some(before);
+fn predecessor(
+    program: &Program,
+    renamed: &BTreeMap<Address, Address>,
+    address: &Address,
+) -> Option<Address> {
+    if let Some(before) = renamed.get(address) {
+        return Some(before.clone());
     }
     program.moves.iter().find_map(|moved| {
         let (from, to): (&AddressRange, &AddressRange) = (&moved.from, &moved.to);
