@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{Configured, State};
@@ -96,13 +97,13 @@ impl Holders {
     pub(crate) fn note(&self, holder: ObjectHolder, object: &State) {
         let (Some(identity), Ok(mut held)) = (&object.identity, self.0.lock()) else { return };
         let of_type = held.entry(holder.address.type_name().into()).or_default();
-        match of_type.get_mut(identity) {
-            None => {
-                of_type.insert(identity.clone(), Holding { first: holder, others: Vec::new() });
+        match of_type.entry(identity.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(Holding { first: holder, others: Vec::new() });
             }
-            Some(holding) => {
-                if !holding.all().any(|known| *known == holder) {
-                    holding.others.push(holder);
+            Entry::Occupied(mut held) => {
+                if !held.get().all().any(|known| *known == holder) {
+                    held.get_mut().others.push(holder);
                 }
             }
         }
