@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use trueup_core::{Failure, FailureClass, Value};
+use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::RetryPolicy;
 use trueup_provider::Clock;
 use trueup_state::UnixMillis;
@@ -24,7 +24,11 @@ pub(crate) async fn within<T, F: Future<Output = Result<T, Failure>>>(
     if is_found(&seen) || planted!(TrustEarlyAbsence) {
         return Ok(seen);
     }
-    let (window, began) = (window(), clock.now());
+    let window = window();
+    if window.is_zero() {
+        return Ok(seen);
+    }
+    let began = clock.now();
     loop {
         let looked = clock.now().duration_since(began).unwrap_or_default();
         if looked >= window || is_found(&seen) {
@@ -70,12 +74,12 @@ pub(crate) struct Attempts {
     started: SystemTime,
     made: u32,
     /// Decides the jitter: the same operation always waits alike, different ones differently.
-    seed: u64,
+    address: Address,
 }
 
 impl Attempts {
-    pub(crate) fn new(policy: RetryPolicy, timeout: Duration, clock: &dyn Clock, seed: u64) -> Self {
-        Attempts { policy, timeout, started: clock.now(), made: 0, seed }
+    pub(crate) fn new(policy: RetryPolicy, timeout: Duration, clock: &dyn Clock, address: &Address) -> Self {
+        Attempts { policy, timeout, started: clock.now(), made: 0, address: address.clone() }
     }
 
     /// How many were made.
@@ -123,7 +127,7 @@ impl Attempts {
     fn backoff(&self) -> Duration {
         let doubled = self.policy.backoff.saturating_mul(1 << (self.made - 1).min(16));
         let full = doubled.min(self.policy.backoff_max);
-        let mixed = (self.seed ^ u64::from(self.made)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let mixed = (seed(&self.address) ^ u64::from(self.made)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         full - full.mul_f64(0.25 * (mixed % 1000) as f64 / 1000.0)
     }
 
@@ -134,4 +138,11 @@ impl Attempts {
         }
         failure
     }
+}
+
+/// A number that differs between addresses, for jitter.
+fn seed(address: &Address) -> u64 {
+    let text = address.to_string();
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

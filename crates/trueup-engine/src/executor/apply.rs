@@ -563,12 +563,8 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<State, Trouble> {
-        let mut attempts = Attempts::new(
-            self.policy.retry,
-            self.policy.timeout(operation),
-            &*self.run.clock,
-            crate::planner::seed(&self.address),
-        );
+        let mut attempts =
+            Attempts::new(self.policy.retry, self.policy.timeout(operation), &*self.run.clock, &self.address);
         let mut context = self.context(attempt.token);
         context.pending.clone_from(&attempt.pending);
         let mut known = prior.cloned();

@@ -17,8 +17,8 @@ use super::Run;
 use crate::events::{EventKind, Operation};
 use crate::panics::caught;
 use crate::places::Places;
+use crate::planner::Draft;
 use crate::planner::configure::{configured, unconfigured, written};
-use crate::planner::{Draft, seed};
 use crate::retry::{Attempts, Next};
 
 /// How calls for one resource are repeated and bounded.
@@ -184,7 +184,7 @@ impl Run<'_> {
         call: impl Fn() -> BoxFuture<'f, Result<T, Failure>>,
     ) -> Result<T, Failure> {
         let timeout = policy.timeout(operation);
-        let mut attempts = Attempts::new(policy.retry, timeout, &*self.clock, seed(address));
+        let mut attempts = Attempts::new(policy.retry, timeout, &*self.clock, address);
         loop {
             let failure = match self.bounded(timeout, call()).await {
                 Ok(answer) => return Ok(answer),

@@ -316,7 +316,7 @@ impl Sources<'_> {
         call: impl Fn() -> BoxFuture<'f, Result<T, Failure>>,
     ) -> Result<T, Failure> {
         let (retry, timeout) = (self.options.retry, self.options.timeout);
-        let mut attempts = Attempts::new(retry, timeout, &*self.clock, seed(&context.address));
+        let mut attempts = Attempts::new(retry, timeout, &*self.clock, &context.address);
         loop {
             match caught(call()).await {
                 Ok(answer) => return Ok(answer),
@@ -343,13 +343,6 @@ impl Sources<'_> {
             None => ask.await,
         }
     }
-}
-
-/// A number that differs between addresses, for jitter.
-pub(crate) fn seed(address: &Address) -> u64 {
-    let text = address.to_string();
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// A failure of one resource while planning, on its line (PLAN-14).
