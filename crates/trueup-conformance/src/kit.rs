@@ -4,7 +4,9 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use trueup_core::{Diagnostics, Value};
-use trueup_provider::{BoxFuture, CallContext, Clock, InputValues, Provider, State, StubInputs};
+use trueup_provider::{
+    BoxFuture, CallContext, Clock, InputValues, ProgressSink, Provider, State, StubInputs,
+};
 
 use crate::checks::{self, Check};
 use crate::driver::Driver;
@@ -59,7 +61,7 @@ impl Kit {
         let mut driver = Driver::new(provider, type_name, config).await?;
         let progress = Arc::new(Mutex::new(Vec::new()));
         let heard = progress.clone();
-        driver.context.progress = Arc::new(move |doing| {
+        driver.context.progress = ProgressSink::new(move |doing| {
             if let Ok(mut heard) = heard.lock() {
                 heard.push(doing.to_owned());
             }

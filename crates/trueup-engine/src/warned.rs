@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use trueup_core::{Address, Diagnostic, Diagnostics};
+use trueup_provider::WarningSink;
 
 /// Gathers warnings from calls that go on at the same time.
 #[derive(Clone, Debug, Default)]
@@ -10,9 +11,14 @@ pub(crate) struct Warned(Arc<Mutex<Vec<Diagnostic>>>);
 
 impl Warned {
     /// Where the calls for a resource tell their warnings.
-    pub(crate) fn of(&self, address: &Address) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
-        let (warned, subject) = (self.clone(), address.to_string());
-        Arc::new(move |warning| warned.lock().push(warning.about(subject.clone())))
+    pub(crate) fn of(&self, address: &Address) -> WarningSink {
+        let (warned, address) = (self.clone(), address.clone());
+        WarningSink::new(move |warning| warned.add(&address, warning))
+    }
+
+    /// Notes a warning about a resource.
+    pub(crate) fn add(&self, address: &Address, warning: Diagnostic) {
+        self.lock().push(warning.about(address.to_string()));
     }
 
     /// All so far, each once and in one order, whatever the order of the calls (PLAN-16).

@@ -1,5 +1,6 @@
 //! What a provider's method knows of the call it serves.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
@@ -44,13 +45,35 @@ pub struct CallContext {
     /// What tells the time and waits.
     pub clock: Arc<dyn Clock>,
     /// Hears what the call is doing.
-    pub progress: Arc<dyn Fn(&str) + Send + Sync>,
+    pub progress: ProgressSink,
     /// Hears what is worth knowing of a call that went well.
-    pub warnings: Arc<dyn Fn(Diagnostic) + Send + Sync>,
+    pub warnings: WarningSink,
     /// What names this type may have.
     pub name_rules: NameRules,
     /// The secrets of the run.
     pub secrets: KnownSecrets,
+}
+
+/// Receives what a call is doing. Only [`CallContext::report_progress`] sends to it, and scrubs what it sends.
+#[derive(Clone)]
+pub struct ProgressSink(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl ProgressSink {
+    /// A sink that calls a function.
+    pub fn new(receive: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        ProgressSink(Arc::new(receive))
+    }
+}
+
+/// Receives warnings of a call. Only [`CallContext::report_warnings`] sends to it, and scrubs what it sends.
+#[derive(Clone)]
+pub struct WarningSink(Arc<dyn Fn(Diagnostic) + Send + Sync>);
+
+impl WarningSink {
+    /// A sink that calls a function.
+    pub fn new(receive: impl Fn(Diagnostic) + Send + Sync + 'static) -> Self {
+        WarningSink(Arc::new(receive))
+    }
 }
 
 impl<C> Context<C> {
@@ -93,8 +116,8 @@ impl CallContext {
             pending: None,
             cancellation: CancellationToken::new(),
             clock: Arc::new(RuntimeClock::new()),
-            progress: Arc::new(|_| {}),
-            warnings: Arc::new(|_| {}),
+            progress: ProgressSink::new(|_| {}),
+            warnings: WarningSink::new(|_| {}),
             name_rules: NameRules::default(),
             secrets: KnownSecrets::default(),
         }
@@ -122,34 +145,52 @@ impl CallContext {
         self.secrets.scrubbed(text).into_owned()
     }
 
-    /// Tells whoever watches what the call is doing.
+    /// Tells whoever watches what the call is doing, without the secrets of the run.
     pub fn report_progress(&self, doing: &str) {
-        (self.progress)(doing);
+        (self.progress.0)(&self.secrets.scrubbed(doing));
     }
 
-    /// The same, for a call whose progress and warnings may quote secrets.
-    #[must_use]
-    pub(crate) fn scrubbed_by(&self, given: &Given) -> CallContext {
-        let mut context = self.clone();
-        context.secrets = given.known().clone();
-        let (warnings, secrets) = (self.warnings.clone(), given.known().clone());
-        context.warnings = Arc::new(move |mut warning| {
-            secrets.scrub_diagnostic(&mut warning);
-            warnings(warning);
-        });
-        let (progress, secrets) = (self.progress.clone(), given.known().clone());
-        context.progress = Arc::new(move |doing| progress(&secrets.scrubbed(doing)));
-        context
-    }
-
-    /// Hands on what a call that went well warns of.
+    /// Hands on what a call that went well warns of, without the secrets of the run.
     pub fn report_warnings(&self, warnings: Diagnostics) {
-        warnings.into_iter().for_each(|warning| (self.warnings)(warning));
+        for mut warning in warnings {
+            self.secrets.scrub_diagnostic(&mut warning);
+            (self.warnings.0)(warning);
+        }
+    }
+
+    /// The same call, with the secrets that what it was given may hold among those of the run.
+    pub(crate) fn scrubbed_by(&self, given: &Given) -> Cow<'_, CallContext> {
+        let secrets = given.known();
+        match self.secrets.is_shared_with(secrets) {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(CallContext { secrets: secrets.clone(), ..self.clone() }),
+        }
     }
 }
 
 impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "call for {} generation {} slot {}", self.address, self.generation, self.slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn reports_hold_no_secret_of_the_run() {
+        let mut context = CallContext::new("shop", "dev", Address::resource("std_file", "readme").unwrap());
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let (progress, warnings) = (told.clone(), told.clone());
+        context.progress = ProgressSink::new(move |doing| progress.lock().unwrap().push(doing.to_owned()));
+        context.warnings = WarningSink::new(move |it| warnings.lock().unwrap().push(it.summary));
+        // Learned after the context was made.
+        context.secrets.learn(&[Value::string("hunter2-hunter2").into_secret()]);
+        context.report_progress("sends hunter2-hunter2");
+        context.report_warnings(Diagnostic::warning("echoed hunter2-hunter2").into());
+        assert_eq!(*told.lock().unwrap(), ["sends (secret)", "echoed (secret)"]);
     }
 }

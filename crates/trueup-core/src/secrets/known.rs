@@ -143,6 +143,11 @@ impl KnownSecrets {
         self.scrub_diagnostics(diagnostics);
     }
 
+    /// Whether both know the same secrets, now and from now on.
+    pub fn is_shared_with(&self, other: &KnownSecrets) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

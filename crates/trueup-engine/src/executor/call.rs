@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Failure, FailureClass};
 use trueup_program::{Evaluated, RetryPolicy, Timeouts};
 use trueup_provider::{
-    BoxFuture, CallContext, Configured, IdempotencyToken, NameRules, Owner, ResourceHandler,
+    BoxFuture, CallContext, Configured, IdempotencyToken, NameRules, Owner, ProgressSink, ResourceHandler,
 };
 use trueup_state::Generation;
 
@@ -168,7 +168,7 @@ impl Run<'_> {
             pending: None,
             cancellation: CancellationToken::new(),
             clock: self.clock.clone(),
-            progress: Arc::new(progress),
+            progress: ProgressSink::new(progress),
             warnings: self.warned.of(address),
             name_rules: NameRules::default(),
             secrets: self.registry.secrets().clone(),

@@ -116,8 +116,7 @@ impl Run<'_> {
         let Some(admission) = self.admission else { return Ok(()) };
         let found = admission.review(&FinalChange { address, action, inputs });
         if !found.has_errors() {
-            let warn = self.warned.of(address);
-            found.iter().for_each(|warning| warn(warning.clone()));
+            found.into_iter().for_each(|warning| self.warned.add(address, warning));
             return Ok(());
         }
         let hints = found.iter().flat_map(|it| it.hints.clone()).collect();

@@ -45,7 +45,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Failure, KnownSecrets, Origin, Path, Value};
 use trueup_program::Program;
 use trueup_provider::{
-    BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, Registry,
+    BoxFuture, CallContext, Clock, Configured, IdempotencyToken, NameRules, Owner, ProgressSink, Registry,
 };
 use trueup_state::{Record, RecordId, Scope, Snapshot};
 
@@ -300,7 +300,7 @@ impl Sources<'_> {
             pending: None,
             cancellation: tokio_util::sync::CancellationToken::new(),
             clock: self.clock.clone(),
-            progress: Arc::new(|_| {}),
+            progress: ProgressSink::new(|_| {}),
             warnings: self.warned.of(address),
             name_rules: NameRules::default(),
             secrets: self.registry.secrets().clone(),

@@ -284,8 +284,9 @@ impl Bench {
         let mut context = CallContext::new("s", "t", address);
         context.pending = Some(secret(PENDING));
         let (progress, warnings) = (told.clone(), told.clone());
-        context.progress = Arc::new(move |doing| progress.lock().unwrap().push(doing.to_owned()));
-        context.warnings = Arc::new(move |warning| warnings.lock().unwrap().push(format!("{warning:?}")));
+        context.progress = ProgressSink::new(move |doing| progress.lock().unwrap().push(doing.to_owned()));
+        context.warnings =
+            WarningSink::new(move |warning| warnings.lock().unwrap().push(format!("{warning:?}")));
         Bench { registry, context, told }
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use trueup_core::schema::{Nesting, Presence, Shape};
 use trueup_core::{Address, value};
 use trueup_provider::{
-    CallContext, DataRequest, IdempotencyToken, InputValues, NameRules, Opened, Owner, Provider, RuntimeClock,
+    CallContext, DataRequest, IdempotencyToken, InputValues, NameRules, Opened, Owner, ProgressSink,
+    Provider, RuntimeClock, WarningSink,
 };
 use trueup_terraform::Pool;
 
@@ -104,8 +105,8 @@ fn context() -> CallContext {
         pending: None,
         cancellation: tokio_util::sync::CancellationToken::new(),
         clock: Arc::new(RuntimeClock::new()),
-        progress: Arc::new(|_| {}),
-        warnings: Arc::new(|_| {}),
+        progress: ProgressSink::new(|_| {}),
+        warnings: WarningSink::new(|_| {}),
         name_rules: NameRules::default(),
         secrets: Default::default(),
     }
