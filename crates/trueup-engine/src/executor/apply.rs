@@ -168,7 +168,7 @@ impl Applying<'_> {
         let holder = ObjectHolder {
             address: self.address.clone(),
             provider: self.held.provider(),
-            configuration: self.run.recorded.number(&self.config),
+            configuration: self.held.configuration(self.run),
             inputs: Some(self.desired.effective.clone()),
         };
         self.resource.holders.note(holder, object);

@@ -18,8 +18,8 @@ pub(crate) struct Held {
     /// The next generation's number, kept likewise.
     next_number: u64,
     state: Mutex<Known>,
-    /// The provider by whose configuration steps happen from now on.
-    by: Mutex<Option<Configured>>,
+    /// The provider by whose configuration steps happen from now on, and that configuration's number once it is used.
+    by: Mutex<Option<(Configured, Option<ConfigurationNumber>)>>,
 }
 
 /// What is known of a record.
@@ -53,19 +53,26 @@ impl Held {
 
     /// Notes by which provider objects are made and seen from now on.
     pub(crate) fn work_by(&self, config: &Configured) {
-        *self.by.lock().unwrap_or_else(PoisonError::into_inner) = Some(config.clone());
+        *self.by.lock().unwrap_or_else(PoisonError::into_inner) = Some((config.clone(), None));
     }
 
-    /// The number of the provider's configuration, for steps that tell what it was used for.
-    fn configuration(&self, run: &Run<'_>, step: &Step) -> Option<ConfigurationNumber> {
+    /// The number of the configuration by which steps happen now.
+    pub(crate) fn configuration(&self, run: &Run<'_>) -> Option<ConfigurationNumber> {
+        let mut by = self.by.lock().unwrap_or_else(PoisonError::into_inner);
+        let (config, number) = by.as_mut()?;
+        if number.is_none() {
+            *number = run.recorded.number(config);
+        }
+        *number
+    }
+
+    /// The same, for steps that tell what it was used for.
+    fn configuration_of(&self, run: &Run<'_>, step: &Step) -> Option<ConfigurationNumber> {
         match step {
             Step::CreateBegun { .. }
             | Step::Adopted { .. }
             | Step::Settled { .. }
-            | Step::Refreshed { .. } => {
-                let by = self.by.lock().unwrap_or_else(PoisonError::into_inner);
-                by.as_ref().and_then(|config| run.recorded.number(config))
-            }
+            | Step::Refreshed { .. } => self.configuration(run),
             _ => None,
         }
     }
@@ -123,7 +130,7 @@ impl Held {
         all.extend(steps);
         let mut writes = Vec::with_capacity(all.len());
         for step in all {
-            let configuration = self.configuration(run, &step);
+            let configuration = self.configuration_of(run, &step);
             let entry = Entry::new(id, step).at(run.clock.now()).by(configuration);
             let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
                 StoreError::Damaged { location: origin.to_string(), what: illegal.to_string() }
