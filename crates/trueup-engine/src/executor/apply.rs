@@ -3,6 +3,8 @@
 //! The type is asked once more what to do, on real values; the answer must be within what was granted; each step is
 //! durable before and after the call. What comes first depends on how the plan found the resource: adoption, the repeat
 //! of an interrupted create, the end of an interrupted delete.
+//!
+//! Steps that most resources never come to are boxed: the future of a resource is as large as the largest of its steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +39,7 @@ pub(super) struct Applying<'a> {
     pub(super) address: Address,
     pub(super) config: Configured,
     pub(super) desired: InputValues,
-    pub(super) resource: Resource,
+    pub(super) resource: Box<Resource>,
     pub(super) policy: CallPolicy,
     /// Whether an attempt of the create made something, or may have and was repeated by its token, whatever the last one
     /// says.
@@ -53,7 +55,7 @@ impl<'a> Applying<'a> {
         address: Address,
         config: Configured,
         desired: InputValues,
-        resource: Resource,
+        resource: Box<Resource>,
     ) -> Self {
         held.work_by(&config);
         let (policy, unsure) = (run.policy(Some(&resource.options)), AtomicBool::default());
@@ -86,7 +88,7 @@ impl Applying<'_> {
             Action::NoOp => self.keep(prior).await?,
             Action::Create => self.create(&planned, &private).await?,
             Action::Update => self.update(prior, &planned, &private).await?,
-            Action::Replace => self.replace(&planned, &private).await?,
+            Action::Replace => Box::pin(self.replace(&planned, &private)).await?,
             _ => unreachable!("on real values nothing is undecided"),
         };
         let attributes = Attributes::new(self.desired.effective.clone(), outputs);
@@ -128,9 +130,9 @@ impl Applying<'_> {
             Start::Recreate => Ok(None),
             // It was adopted to be deleted first, and that is done.
             Start::Adopt(_) if self.resource.is_deleted_first => Ok(recorded()),
-            Start::Adopt(found) => self.adopt(*found).await.map(Some),
-            Start::RepeatCreate => self.repeat_create().await.map(Some),
-            Start::FinishDelete => self.finish_delete().await.map(|()| None),
+            Start::Adopt(found) => Box::pin(self.adopt(*found)).await.map(Some),
+            Start::RepeatCreate => Box::pin(self.repeat_create()).await.map(Some),
+            Start::FinishDelete => Box::pin(self.finish_delete()).await.map(|()| None),
             Start::LookFirst => self.look().await,
         }
     }
@@ -445,7 +447,7 @@ impl Applying<'_> {
         let object = match called {
             Ok(object) => object,
             Err(Trouble::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
-                return self.adopt_existing(number, slot, failure, planned, private).await;
+                return Box::pin(self.adopt_existing(number, slot, failure, planned, private)).await;
             }
             Err(Trouble::Failed(failure)) => return Err(self.failed_create(number, failure).await),
             Err(trouble) => return Err(trouble),
@@ -464,7 +466,7 @@ impl Applying<'_> {
         private: &PrivateBytes,
     ) -> Result<Value, Trouble> {
         let adopted = self.adopt_in_place(number, slot, failure).await?;
-        Box::pin(self.update(Some(adopted), planned, private)).await
+        self.update(Some(adopted), planned, private).await
     }
 
     /// Adopts the object that is in the place of one that was to be created, if that may become ours.
@@ -606,7 +608,7 @@ impl Applying<'_> {
             } else if operation == Operation::Create && known.is_none() {
                 let by_token = self.resource.handler.recovery(&self.desired.effective) == Recovery::Token;
                 self.unsure.fetch_or(by_token, Ordering::Relaxed);
-                self.look_before_repeating(failed, failed_at).await?;
+                Box::pin(self.look_before_repeating(failed, failed_at)).await?;
             }
         }
     }

@@ -300,7 +300,8 @@ impl Prepared {
         let config = config.ready(run).await?;
         match work {
             Work::Stub(resource) => {
-                Applying::new(run, held, address, config, desired, *resource).stub().await
+                // Boxed, because few resources are stubs and each would have the room for it.
+                Box::pin(Applying::new(run, held, address, config, desired, resource).stub()).await
             }
             Work::Data(handler) => {
                 run.admit(&address, Action::Read, &desired.effective)?;
@@ -323,7 +324,7 @@ impl Prepared {
                 Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Resource(resource) => {
-                Applying::new(run, held, address, config, desired, *resource).apply().await
+                Applying::new(run, held, address, config, desired, resource).apply().await
             }
         }
     }

@@ -339,7 +339,8 @@ impl Sources<'_> {
         ask: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
         match self.observations {
-            Some(observations) => observations.answer(kind, address, with, ask).await,
+            // Boxed, because only saved plans keep answers and each call would have the room for it.
+            Some(observations) => Box::pin(observations.answer(kind, address, with, ask)).await,
             None => ask.await,
         }
     }

@@ -75,12 +75,7 @@ impl Observations {
         with: &[&Value],
         ask: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let mut digest = blake3::Hasher::new();
-        for value in with {
-            digest.update(value.to_json(trueup_core::JsonForm::RECORD).as_bytes()).update(b"\n");
-        }
-        let with = digest.finalize().to_hex().to_string();
-        let question = Question { kind, address: address.clone(), with };
+        let question = Question { kind, address: address.clone(), with: digest(with) };
         let kept = self.answers.lock().ok().and_then(|answers| {
             let exactly = answers.get(&question).cloned();
             exactly.or_else(|| self.closed.then(|| nearest(&answers, &question))?)
@@ -100,6 +95,15 @@ impl Observations {
             }
         }
     }
+}
+
+/// A text that differs between values.
+fn digest(values: &[&Value]) -> String {
+    let mut digest = blake3::Hasher::new();
+    for value in values {
+        digest.update(value.to_json(trueup_core::JsonForm::RECORD).as_bytes()).update(b"\n");
+    }
+    digest.finalize().to_hex().to_string()
 }
 
 /// What was said of a resource that was asked for with other values. It must do where the plan shows those values: then
