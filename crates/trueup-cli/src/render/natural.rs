@@ -6,71 +6,61 @@ use trueup_core::Address;
 
 /// Compares texts so that numbers in them count as numbers.
 pub(crate) fn compare(left: &str, right: &str) -> Ordering {
-    let (mut left_rest, mut right_rest) = (left, right);
-    loop {
-        match (left_rest.is_empty(), right_rest.is_empty()) {
-            (true, true) => return left.cmp(right),
-            (true, false) => return Ordering::Less,
-            (false, true) => return Ordering::Greater,
-            (false, false) => {}
-        }
-        let (left_part, right_part);
-        (left_part, left_rest) = next_part(left_rest);
-        (right_part, right_rest) = next_part(right_rest);
-        let order = match (is_number(left_part), is_number(right_part)) {
-            (true, true) => compare_digits(left_part, right_part),
-            _ => left_part.cmp(right_part),
-        };
-        if order.is_ne() {
-            return order;
-        }
-    }
+    Key::of_text(left).cmp(&Key::of_text(right))
 }
 
-/// Sorts what has an address: by module, then by name.
+/// Sorts items with addresses: by module, then by name.
 pub(crate) fn sort_by_address<T>(items: &mut [T], address: impl Fn(&T) -> &Address) {
-    items.sort_by_cached_key(|item| Key::of(address(item)));
+    items.sort_by_cached_key(|item| Key::of_address(address(item)));
 }
 
-/// An address as it is compared, written once rather than for each comparison.
-#[derive(PartialEq, Eq)]
+/// A text as it is compared, made once rather than for each comparison.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    module: String,
-    name: String,
+    /// Bytes in the order of the texts.
+    order: Vec<u8>,
+    /// Tells numbers apart that differ only in leading zeros.
+    text: String,
 }
 
 impl Key {
-    fn of(address: &Address) -> Key {
-        Key { module: address.module().to_string(), name: address.to_string() }
+    fn of_text(text: &str) -> Key {
+        let mut order = Vec::new();
+        add_parts(&mut order, text);
+        Key { order, text: text.to_owned() }
+    }
+
+    fn of_address(address: &Address) -> Key {
+        let mut order = Vec::new();
+        let text = address.to_string();
+        if !address.module().is_root() {
+            add_parts(&mut order, &address.module().to_string());
+        }
+        order.push(0);
+        add_parts(&mut order, &text);
+        Key { order, text }
     }
 }
 
-impl Ord for Key {
-    fn cmp(&self, other: &Key) -> Ordering {
-        compare(&self.module, &other.module).then_with(|| compare(&self.name, &other.name))
+/// Adds the words and numbers of a text. A word ends with a byte that comes before all others; a number has its length
+/// before its digits, so that the longer one is greater.
+fn add_parts(order: &mut Vec<u8>, text: &str) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let is_number = rest.as_bytes()[0].is_ascii_digit();
+        let end = rest.bytes().position(|byte| byte.is_ascii_digit() != is_number).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        if is_number {
+            let digits = part.trim_start_matches('0');
+            order.push(b'0');
+            order.extend((digits.len() as u64).to_be_bytes());
+            order.extend(digits.as_bytes());
+        } else {
+            order.extend(part.as_bytes());
+            order.push(0);
+        }
+        rest = after;
     }
-}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-fn next_part(text: &str) -> (&str, &str) {
-    let digits = text.starts_with(|char: char| char.is_ascii_digit());
-    let end = text.find(|char: char| char.is_ascii_digit() != digits).unwrap_or(text.len());
-    text.split_at(end)
-}
-
-fn is_number(part: &str) -> bool {
-    part.starts_with(|char: char| char.is_ascii_digit())
-}
-
-/// By value, however many digits there are.
-fn compare_digits(left: &str, right: &str) -> Ordering {
-    let (left, right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
-    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
 #[cfg(test)]
