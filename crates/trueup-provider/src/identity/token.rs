@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A token that some APIs take with a create: the same token, the same object.
 ///
 /// A fresh one is drawn for each intent and journalled before the call; a retry of that intent carries it again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct IdempotencyToken([u8; 16]);
 
 impl IdempotencyToken {
@@ -31,15 +31,27 @@ impl IdempotencyToken {
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
+impl IdempotencyToken {
+    /// Hands its text to a function. Nothing is allocated, because each record and each entry of a journal writes some.
+    fn with_text<T>(&self, write: impl FnOnce(&str) -> T) -> T {
+        let mut text = [0; 32];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xf)]]);
+        }
+        write(std::str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
 impl fmt::Display for IdempotencyToken {
     /// Thirty-two hexadecimal digits, which every API accepts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // At once, because each record and each entry of a journal writes some.
-        let mut text = [0; 32];
-        for (pair, byte) in text.chunks_mut(2).zip(self.0) {
-            pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xf)]]);
-        }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        self.with_text(|text| f.write_str(text))
+    }
+}
+
+impl Serialize for IdempotencyToken {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.with_text(|text| serializer.serialize_str(text))
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn uuid(randomness: &Randomness) -> Result<String> {
     let mut bytes: [u8; 16] = randomness.bytes()?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
     let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
     Ok(parts.join("-"))
 }
