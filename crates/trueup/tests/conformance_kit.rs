@@ -122,6 +122,8 @@ impl Crate {
             Bug::TheKeyIsAnOutput => Some(context.config().key.clone()),
             _ => None,
         };
+        // Alone, it would be marked.
+        let hint = hint.map(|secret| format!("it is {secret}"));
         let name = if self.has(Bug::AMirrorLies) { "another".to_owned() } else { self.name.clone() };
         Ok(CrateOutput { id, name, size: thing.size, noise, hint, mended: 0 })
     }
@@ -205,7 +207,7 @@ impl Crud for Crate {
         yield_now().await;
         let mut output = self.output(prior.outputs.id, context)?;
         if self.has(Bug::TheSecretIsInAnUpdate) {
-            output.hint = self.password();
+            output.hint = self.password().map(|password| format!("it is {password}"));
         }
         if repairs && self.has(Bug::RepairBreaksItsPlan) {
             output.mended = 1;
@@ -248,7 +250,7 @@ impl Crud for Crate {
         let inputs = Crate { name: thing.name, size: thing.size, password: None, world: self.world.clone() };
         let mut outputs = self.output(id, context)?;
         if self.has(Bug::TheSecretIsInALookup) {
-            outputs.hint = self.password();
+            outputs.hint = self.password().map(|password| format!("it is {password}"));
         }
         Ok(Sightings::recognised(Found { inputs, outputs }, ownership))
     }

@@ -45,7 +45,7 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
             continue;
         }
         let text = trueup_files::read_text(&path, Accept::Regular, TEXT_BYTES_MAX);
-        let text = text.map_err(|error| CommandError::file("read", &path, &error.into()))?;
+        let text = text.map_err(|error| CommandError::file("read", &shown, &error.into()))?;
         let Some(formatted) = session.composition.front_end.format(&name, &text) else { continue };
         let formatted = formatted.map_err(|faulty| placed(faulty, &name))?;
         if formatted == text {
@@ -58,7 +58,7 @@ pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
         }
         if !args.check {
             let written = whole_file::replace(&path, formatted.as_bytes(), Readers::Same);
-            written.map_err(|error| CommandError::file("write", &path, &error))?;
+            written.map_err(|error| CommandError::file("write", &shown, &error))?;
         }
     }
     Ok(if args.check && changed > 0 { Exit::Error } else { Exit::Done })

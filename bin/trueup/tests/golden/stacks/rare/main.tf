@@ -41,5 +41,5 @@ resource "std_exec" "private" {
 resource "std_exec" "plain" {
   create = ["sh", "keep.sh"]
   update = ["sh", "keep.sh"]
-  input  = var.token
+  input  = { token = var.token, header = "Bearer ${var.token}" }
 }
