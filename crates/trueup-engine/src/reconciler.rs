@@ -1,7 +1,7 @@
 //! The engine as its users see it: a reconciler made of state, registry and event sink.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use smol_str::SmolStr;
@@ -126,12 +126,10 @@ impl Reconciler {
         self
     }
 
-    /// The same, with records that were read while the program was: the next plan for their scope need not read them. That
-    /// they are a little older does no harm. A run always makes sure, once it holds the lease, that what its plan follows
-    /// from is still what is recorded.
-    #[must_use]
-    pub fn having_read(self, scope: Scope, snapshot: Snapshot) -> Self {
-        Reconciler { read: Mutex::new(Some((scope, snapshot))), ..self }
+    /// Takes records that were read while the program was built: the next plan for their scope uses them. That they are a
+    /// little older does no harm. Under the lease, a run always checks that the records its plan follows from are unchanged.
+    pub fn read_ahead(&self, scope: Scope, snapshot: Snapshot) {
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some((scope, snapshot));
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {

@@ -44,6 +44,17 @@ pub(crate) enum Mode {
     Json,
 }
 
+impl Mode {
+    /// The mode for this output.
+    pub(crate) fn of(ui: &Ui, json: bool) -> Self {
+        match (json, ui.is_live()) {
+            (true, _) => Mode::Json,
+            (false, true) => Mode::Live,
+            (false, false) => Mode::Plain,
+        }
+    }
+}
+
 /// A run that is shown.
 pub(crate) struct Progress {
     shared: Arc<Shared>,
@@ -67,19 +78,23 @@ struct State {
 }
 
 impl Progress {
-    /// Begins to show what happens. Resources that retry more or less often than usual are listed.
-    pub(crate) fn start(
-        ui: &Ui,
-        mode: Mode,
-        clock: &Arc<dyn Clock>,
-        attempts_usual: u32,
-        attempts_max: BTreeMap<Address, u32>,
-    ) -> Self {
-        let tracker = Tracker::new(attempts_usual, attempts_max);
+    /// Begins to show what happens.
+    pub(crate) fn start(ui: &Ui, mode: Mode, clock: &Arc<dyn Clock>, attempts_usual: u32) -> Self {
+        let tracker = Tracker::new(attempts_usual);
         let state = Mutex::new(State { tracker, news: Vec::new(), folding: Folding::default() });
         let shared = Arc::new(Shared { ui: ui.clone(), mode, clock: clock.clone(), state });
         let sink = EventSink::new().with(Receiver(shared.clone()));
         Progress { shared, sink, stop: None, thread: None }
+    }
+
+    /// Lists the resources that are tried more or less often than usual.
+    pub(crate) fn expect_attempts(&mut self, attempts_max: BTreeMap<Address, u32>) {
+        self.shared.state().tracker.expect_attempts(attempts_max);
+    }
+
+    /// How the run is shown.
+    pub(crate) fn mode(&self) -> Mode {
+        self.shared.mode
     }
 
     /// Where events go.

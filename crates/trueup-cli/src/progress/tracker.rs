@@ -106,8 +106,13 @@ pub(crate) struct Counts {
 
 impl Tracker {
     /// A run that retries this often, where a resource does not say otherwise.
-    pub(crate) fn new(attempts_usual: u32, attempts_max: BTreeMap<Address, u32>) -> Self {
-        Tracker { attempts_usual, attempts_max, ..Tracker::default() }
+    pub(crate) fn new(attempts_usual: u32) -> Self {
+        Tracker { attempts_usual, ..Tracker::default() }
+    }
+
+    /// Lists the resources that are tried more or less often than usual.
+    pub(crate) fn expect_attempts(&mut self, attempts_max: BTreeMap<Address, u32>) {
+        self.attempts_max = attempts_max;
     }
 
     /// The plan that is carried out.

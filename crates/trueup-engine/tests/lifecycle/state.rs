@@ -143,7 +143,8 @@ fn what_was_read_ahead_and_changed_since_is_read_again() {
     let scope = Scope::new("stack", "test");
     let read = bench.run(bench.store.load(&scope)).unwrap();
     bench.deployed(&program([thing("a", 1)]));
-    let reconciler = bench.reconciler(EventSink::new()).having_read(scope, read);
+    let reconciler = bench.reconciler(EventSink::new());
+    reconciler.read_ahead(scope, read);
     let (changed, mut asked) = (program([thing("a", 2)]), Vec::new());
     let mut approve = |plan: &Plan| {
         asked.push(plan.summary());
@@ -168,7 +169,8 @@ fn a_plan_refused_for_records_that_changed_since_is_made_again() {
     let in_flight = bench.run(bench.store.load(&scope)).unwrap();
     bench.by_hand(&HandChange::ResolveAbsent(address("w_blind.a"))).unwrap();
     bench.deployed(&wanted);
-    let reconciler = bench.reconciler(EventSink::new()).having_read(scope, in_flight);
+    let reconciler = bench.reconciler(EventSink::new());
+    reconciler.read_ahead(scope, in_flight);
     let deployed = bench.run(reconciler.deploy(&wanted, &bench.options, &bench.cancellation)).unwrap();
     assert!(matches!(deployed, Deployed::Ran(report) if report.succeeded()));
     assert_eq!(bench.world.cloud().things.len(), 1);

@@ -1,0 +1,181 @@
+//! Carrying a plan out, as `deploy`, `destroy`, `dev` and `drift --repair` do.
+//!
+//! Control flows top down: build the program, then either save its plan ([`saving`]) or execute it ([`execution`]): plan,
+//! show ([`showing`]), ask ([`approval`]), run with progress until it ends or is interrupted ([`interruption`]), and report
+//! ([`report`]). One reconciler does all of it.
+
+mod approval;
+mod execution;
+mod interruption;
+mod report;
+mod saving;
+mod showing;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::future::join;
+use trueup_core::Address;
+use trueup_engine::{DeployOptions, Reconciler, SavedPlan};
+use trueup_front_end::{BuiltProgram, Purpose};
+use trueup_policy::Policies;
+use trueup_program::Program;
+use trueup_state::Store;
+
+use self::execution::Execution;
+pub(crate) use self::interruption::uninterrupted;
+pub(crate) use self::showing::header;
+use crate::exit::Exit;
+use crate::failure::CommandResult;
+use crate::plan_files::check_premises;
+use crate::policies::{admitted_by, obey};
+use crate::progress::{Mode, Progress};
+use crate::render::Shown;
+use crate::workplace::{Access, Workplace};
+
+/// What is to be carried out, and how.
+pub(crate) struct Errand<'a> {
+    /// What the program is for: deploying or destroying.
+    pub purpose: Purpose,
+    /// What the run is told.
+    pub options: DeployOptions,
+    /// How its plan is shown.
+    pub shown: Shown,
+    /// Whether everything is told as JSON.
+    pub json: bool,
+    /// How it is told that there is nothing to do.
+    pub unchanged: Unchanged,
+    /// How it is approved.
+    pub approval: Approval<'a>,
+    /// Where the plan comes from, and goes.
+    pub course: Course<'a>,
+    /// What its plan must not do.
+    pub policies: Arc<Policies>,
+}
+
+/// Where a plan comes from, and goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Course<'a> {
+    /// It is made, and carried out.
+    Anew,
+    /// It is made, and saved in this file.
+    Saved(&'a Path),
+    /// It was saved before, and is carried out now.
+    Following(&'a SavedPlan),
+}
+
+/// How it is told that there is nothing to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unchanged {
+    /// Like any other plan and run.
+    Told,
+    /// In a word: nobody asked, and it is often the run's own doing that something was looked at again.
+    Noted,
+}
+
+/// How a plan is approved.
+#[derive(Clone, Copy)]
+pub(crate) enum Approval<'a> {
+    /// It was, beforehand.
+    Given,
+    /// By answering a question.
+    Ask(&'a str),
+    /// By typing the name of the stage.
+    AskName(&'a str),
+}
+
+/// How an errand ended.
+pub(crate) enum Ended {
+    /// Only the plan was wanted.
+    Planned {
+        /// Whether it has anything to do.
+        changes: bool,
+    },
+    /// It was not approved.
+    Declined,
+    /// It ran.
+    Ran,
+}
+
+/// Carries an errand out and tells how it went.
+pub(crate) async fn carry_out(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+) -> CommandResult<(Exit, Ended)> {
+    carry_out_changed(workplace, errand, |_| {}).await
+}
+
+/// The same, with something added to the program.
+pub(crate) async fn carry_out_changed(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    change: impl FnOnce(&mut Program),
+) -> CommandResult<(Exit, Ended)> {
+    let session = workplace.session;
+    let store = workplace.store(if errand.options.dry_run { Access::Read } else { Access::Write }).await?;
+    let mode = Mode::of(&session.ui, errand.json);
+    let attempts_usual = errand.options.plan.retry.attempts_max;
+    let mut progress = Progress::start(&session.ui, mode, &session.clock, attempts_usual);
+    let reconciler = reconciler(workplace, errand, store.clone(), &progress);
+    if let Course::Following(saved) = errand.course {
+        reconciler.check_saved(saved).await?;
+    }
+    let BuiltProgram { mut program, premises, .. } = build(workplace, errand, &*store, &reconciler).await?;
+    change(&mut program);
+    match errand.course {
+        Course::Anew => {}
+        Course::Saved(path) => {
+            return saving::plan_and_save(workplace, errand, &reconciler, &program, &premises, path).await;
+        }
+        Course::Following(saved) => {
+            check_premises(workplace, saved, &premises)?;
+            obey(&errand.policies.judge(&saved.plan))?;
+            workplace.remember()?;
+        }
+    }
+    progress.expect_attempts(attempts(&program));
+    Execution { workplace, errand, program: &program, reconciler: &reconciler }.run(progress).await
+}
+
+/// The reconciler that plans and executes.
+fn reconciler(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    store: Arc<dyn Store>,
+    progress: &Progress,
+) -> Reconciler {
+    let reconciler = admitted_by(&errand.policies, workplace.reconciler(store, progress.sink()));
+    match errand.course {
+        Course::Anew => reconciler,
+        Course::Saved(_) => reconciler.recording(),
+        Course::Following(saved) => reconciler.following(saved),
+    }
+}
+
+/// Builds the program. Meanwhile the store reads the records for the plan.
+async fn build(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    store: &dyn Store,
+    reconciler: &Reconciler,
+) -> CommandResult<BuiltProgram> {
+    let scope = workplace.scope();
+    let anew = matches!(errand.course, Course::Anew);
+    // Records that cannot be read are reported when the plan needs them.
+    let reading = async { if anew { store.load(&scope).await.ok() } else { None } };
+    let building = workplace.program(errand.purpose, reconciler, &errand.options.plan);
+    let (read, built) = uninterrupted(workplace, join(reading, building)).await?;
+    // After all previews of the build: these read what is recorded by then.
+    if let Some(snapshot) = read {
+        reconciler.read_ahead(scope.clone(), snapshot);
+    }
+    built
+}
+
+/// The resources that are tried more or less often than usual.
+fn attempts(program: &Program) -> BTreeMap<Address, u32> {
+    let own =
+        program.resources.iter().filter_map(|it| Some((it.address.clone(), it.options.retry?.attempts_max)));
+    own.collect()
+}

@@ -1,0 +1,49 @@
+//! Reporting how a run ended.
+
+use std::time::Duration;
+
+use trueup_engine::RunReport;
+use trueup_front_end::Purpose;
+use trueup_program::Program;
+
+use super::{Errand, Unchanged};
+use crate::exit::Exit;
+use crate::render::{RunView, output_lines, render_run, run_json};
+use crate::workplace::Workplace;
+
+/// Reports how a run ended.
+pub(super) fn report(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    run: &RunReport,
+    program: &Program,
+    took: Duration,
+) -> Exit {
+    let session = workplace.session;
+    let interrupted = session.interrupts.any();
+    let exit = match (interrupted, run.succeeded()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Error,
+    };
+    if errand.unchanged == Unchanged::Noted && run.plan.is_empty() && exit == Exit::Done {
+        return exit;
+    }
+    if errand.json {
+        session.ui.json(&run_json(run, took, interrupted));
+        return exit;
+    }
+    let command = if errand.purpose == Purpose::Destroy { "destroy" } else { "deploy" };
+    let look = session.ui.err();
+    let view = RunView { look, command, took, interrupted, again: &session.typed, program };
+    for warning in &run.warnings {
+        session.ui.note(&warning.trim_end().replace('\n', "\n  "));
+    }
+    session.ui.note(&format!("\n{}", render_run(run, &view)));
+    if let Some(outputs) = run.outputs.as_ref().filter(|_| command == "deploy") {
+        for line in output_lines(outputs, session.ui.out()) {
+            session.ui.data(&line);
+        }
+    }
+    exit
+}
