@@ -94,6 +94,7 @@ fn run(composition: &Composition, arguments: Vec<OsString>, logged_secrets: Logg
             composition,
             ui: ui.clone(),
             environment,
+            user,
             folder,
             interrupts: Interrupts::default(),
             clock: Arc::new(RuntimeClock::new()),

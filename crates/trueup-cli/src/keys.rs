@@ -39,9 +39,8 @@ impl Session<'_> {
     /// Opens stores that seal, for those who read other stacks' outputs. Nobody is asked for a passphrase there.
     pub(crate) fn opening_sealed(&self) -> Arc<OpenStore> {
         let open = self.composition.open_store.clone();
-        let config = self.environment.config_file();
-        // What is wrong with the file is told where the stack is loaded.
-        let user = UserSettings::read(config.as_deref()).unwrap_or_default();
+        // A file that cannot be read is an error where the stack is loaded.
+        let user = self.user.clone().unwrap_or_default();
         let sources = settings::key(&self.key_service_setup(), &user).value;
         let asked = self.passphrase.clone();
         Arc::new(move |request: StoreRequest| {

@@ -10,9 +10,10 @@ use trueup_front_end::{GivenVariable, RandomBytes, RequiredProvider, StateSettin
 use trueup_provider::{Clock, Registry};
 
 use crate::composition::{Composition, RegistryRequest};
+use crate::failure::{CommandError, CommandResult};
 use crate::interrupt::Interrupts;
 use crate::log_file::LoggedSecrets;
-use crate::settings::{Environment, Profile};
+use crate::settings::{Environment, Profile, UserSettings};
 use crate::ui::Ui;
 
 /// One call of the command line.
@@ -23,6 +24,8 @@ pub(crate) struct Session<'a> {
     pub ui: Ui,
     /// The environment.
     pub environment: Environment,
+    /// The user's configuration file, or what is wrong with it.
+    pub user: Result<UserSettings, String>,
     /// The folder to work in; absolute.
     pub folder: PathBuf,
     /// Ctrl-C and its kin.
@@ -46,6 +49,12 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// The user's configuration. Only commands that need it fail if it cannot be read.
+    pub(crate) fn user(&self) -> CommandResult<&UserSettings> {
+        let user = self.user.as_ref();
+        user.map_err(|wrong| CommandError::new(wrong.clone(), "correct the file, or remove it"))
+    }
+
     /// The providers, for a stack whose state is kept there and whose program asks for these.
     pub(crate) fn registry(&self, state: &StateSettings, providers: &[RequiredProvider]) -> Registry {
         let (folder, state, clock) = (self.folder.clone(), state.clone(), self.clock.clone());

@@ -36,8 +36,8 @@ pub(crate) struct Workplace<'a> {
     pub stage: Resolved<SmolStr>,
     /// Where state is kept.
     pub state: Resolved<StateSettings>,
-    /// What the user's configuration file says.
-    pub user: UserSettings,
+    /// The user's configuration.
+    pub user: &'a UserSettings,
     /// The providers.
     pub registry: Registry,
     /// How far plans have come.
@@ -64,9 +64,7 @@ impl<'a> Workplace<'a> {
         let folder = &session.folder;
         let loaded = session.composition.front_end.load(folder);
         let memory = FolderMemory::read(folder);
-        let config = session.environment.config_file();
-        let user = UserSettings::read(config.as_deref())
-            .map_err(|wrong| CommandError::new(wrong, "mend the file, or remove it"))?;
+        let user = session.user()?;
         let stage = settings::stage(stage.map(SmolStr::as_str), &session.environment, &memory, login);
         let stage = stage.map_err(|_| {
             CommandError::new(
@@ -74,7 +72,7 @@ impl<'a> Workplace<'a> {
                 "in CI nobody's own stage is meant: add --stage NAME, or set TRUEUP_STAGE",
             )
         })?;
-        let state = settings::state(&session.environment, &loaded.settings, &user);
+        let state = settings::state(&session.environment, &loaded.settings, user);
         Ok(Workplace {
             session,
             stack: settings::stack(&loaded.settings, &memory, folder),
@@ -136,7 +134,7 @@ impl<'a> Workplace<'a> {
 
     /// Where keys are.
     pub(crate) fn key_sources(&self) -> KeySources {
-        self.session.key_sources(&self.user, &self.state.value)
+        self.session.key_sources(self.user, &self.state.value)
     }
 
     /// Opens what keeps the state, secrets sealed as they are. A store that is not there yet is made when a lease is taken

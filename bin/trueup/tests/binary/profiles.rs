@@ -54,7 +54,7 @@ fn a_profile_that_is_not_there_names_those_that_are() {
     assert!(folder.run("plan --profile elsewhere").err.contains("has `dev`, `prod`"));
     folder.write(CONFIG, "[profile.prod]\nenv = 1\n");
     let told = folder.run("plan --profile prod");
-    assert!(told.code == 1 && told.err.contains("env") && told.err.contains("mend the file"), "{told:?}");
+    assert!(told.code == 1 && told.err.contains("env") && told.err.contains("correct the file"), "{told:?}");
 }
 
 /// Names alone: any value may be a secret.

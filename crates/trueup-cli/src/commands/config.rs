@@ -25,10 +25,10 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     let defaults = trueup_engine::PlanOptions::new(workplace.stage.value.clone());
     let (environment, stack) = (&session.environment, &workplace.loaded.settings);
-    let parallelism = settings::parallelism(None, environment, stack, &workplace.user, defaults.parallelism);
+    let parallelism = settings::parallelism(None, environment, stack, workplace.user, defaults.parallelism);
     let parallelism =
         parallelism.map_err(|wrong| CommandError::new(wrong, "set it to a number such as 10"))?;
-    let key = settings::key(&session.key_service_setup(), &workplace.user);
+    let key = settings::key(&session.key_service_setup(), workplace.user);
     let profile = match &session.profile {
         Some(profile) => (profile.told(), profile.name.from.to_string()),
         None => ("(none)".to_owned(), "default".to_owned()),

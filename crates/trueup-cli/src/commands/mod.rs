@@ -81,7 +81,7 @@ fn plan_options(workplace: &Workplace<'_>, args: &PlanArgs) -> CommandResult<Pla
         args.parallelism,
         &workplace.session.environment,
         &workplace.loaded.settings,
-        &workplace.user,
+        workplace.user,
         defaults.parallelism,
     );
     let parallelism =

@@ -45,7 +45,7 @@ impl Profile {
         let named = named
             .or_else(|| Some((environment.get("TRUEUP_PROFILE")?, Source::Environment("TRUEUP_PROFILE"))));
         let Some((name, from)) = named else { return Ok(None) };
-        let user = user.as_ref().map_err(|wrong| CommandError::new(wrong.clone(), "mend the file"))?;
+        let user = user.as_ref().map_err(|wrong| CommandError::new(wrong.clone(), "correct the file"))?;
         let says = user.profile.get(name).ok_or_else(|| unknown(name, environment, user))?.clone();
         let refused = says.environment.keys().find(|name| !may_be_set(name));
         if let Some(variable) = refused {
