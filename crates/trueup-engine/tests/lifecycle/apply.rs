@@ -10,6 +10,27 @@ fn denied() -> Failure {
     Failure::new(FailureClass::Denied, "not yours")
 }
 
+/// APPLY-1: `c` needs `a` alone, so it does not wait for `slow`, which is of the same level as `a`.
+#[test]
+fn a_resource_starts_while_others_of_an_earlier_level_still_run() {
+    let mut bench = Bench::new();
+    let mut slow = thing("slow", 1);
+    let create = Some(std::time::Duration::from_secs(60));
+    slow.options.timeouts = Some(Box::new(trueup_program::Timeouts { create, ..Default::default() }));
+    bench.options.plan.retry.attempts_max = 1;
+    bench.world.fail("hang slow", Failure::new(FailureClass::Fatal, "it hangs"));
+    let report = bench.deploy(&program([slow, thing("a", 1), thing_from("c", "a")]));
+    assert!(
+        matches!(report.outcome("w_thing.c"), Some(Outcome::Done(_))),
+        "{:?}",
+        report.outcome("w_thing.c")
+    );
+    let heard = bench.heard();
+    let at =
+        |event: &str| heard.iter().position(|it| it == event).unwrap_or_else(|| panic!("{event}: {heard:?}"));
+    assert!(at("reconciler.create.completed c") < at("reconciler.operation.failed slow"), "{heard:?}");
+}
+
 /// APPLY-1, APPLY-3
 #[test]
 fn each_resource_comes_after_what_it_depends_on_and_sees_its_outputs() {

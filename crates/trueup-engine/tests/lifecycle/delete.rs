@@ -6,7 +6,7 @@ use trueup_state::Status;
 
 use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
 
-/// DELETE-1, DELETE-4, DELETE-6, ADOPT-8
+/// DELETE-1, DELETE-4, DELETE-6
 #[test]
 fn destroy_deletes_everything_dependents_first() {
     let bench = Bench::new();
@@ -16,6 +16,16 @@ fn destroy_deletes_everything_dependents_first() {
     assert_eq!(bench.world.calls(), ["delete c", "delete b", "delete a"]);
     assert!(bench.records().is_empty() && bench.world.things().is_empty());
     assert!(bench.destroy().plan.is_empty());
+}
+
+/// ADOPT-8: what is declared and was never made is not looked for.
+#[test]
+fn planning_a_destroy_looks_nothing_up() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    bench.world.calls();
+    assert!(bench.destroy_of(&program([thing("a", 1), thing("never", 1)])).succeeded());
+    assert_eq!(bench.world.calls(), ["delete a"]);
 }
 
 /// DELETE-2

@@ -77,14 +77,17 @@ fn what_is_no_longer_declared_is_deleted_with_what_is_known_of_it() {
 #[test]
 fn force_turns_a_no_op_into_an_update_and_leaves_the_rest() {
     let mut bench = Bench::new();
-    bench.deployed(&program([thing("a", 1), thing("b", 1)]));
+    bench.deployed(&program([thing("a", 1), thing("b", 1), thing("d", 1)]));
     bench.options.plan.force = true;
-    insta::assert_snapshot!(bench.plan(&program([thing("a", 1), thing("c", 1)])), @r"
+    let blue = resource("w_thing.d", [("colour", lit("blue"))]);
+    insta::assert_snapshot!(bench.plan(&program([thing("a", 1), thing("c", 1), blue])), @r#"
     ~ w_thing.a (forced)
     - w_thing.b (undeclared)
     + w_thing.c (new)
-    Plan: 1 to create, 1 to update, 1 to delete
-    ");
+    ± w_thing.d create first (inputs)
+        colour: "red" -> "blue" forces replacement
+    Plan: 1 to create, 1 to update, 1 to replace, 1 to delete
+    "#);
 }
 
 /// PLAN-10
@@ -103,6 +106,13 @@ fn a_type_that_nobody_has_is_an_error_for_orphans_too() {
     error: the provider `w` has no resource type `w_thig` (did you mean `w_thing`?)
     error: no provider has the resource type `q_x` (the providers here are `w`)
     ");
+    bench.deployed(&program([thing("a", 1)]));
+    let object = bench.records().remove("a").unwrap().current.unwrap().object.unwrap();
+    bench.record_by_hand("q_old.b", object);
+    bench.world.calls();
+    let told = bench.refused(&program([thing("a", 2)]));
+    assert!(told.contains("has no resource type `q_old`"), "{told}");
+    assert_eq!(bench.world.calls(), [""; 0], "nothing runs before it is told");
 }
 
 /// PLAN-12
@@ -159,7 +169,7 @@ fn a_dry_run_gives_the_same_plan_and_does_nothing() {
 /// PLAN-15, PLAN-16, CRUD-3
 #[test]
 fn planning_writes_nothing_and_says_the_same_twice() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
     bench.deployed(&program([thing("a", 1), thing("b", 1)]));
     let before = (bench.records(), bench.world.things());
     let changed = program([thing("c", 3), thing("a", 2), thing_from("d", "c")]);
@@ -168,6 +178,13 @@ fn planning_writes_nothing_and_says_the_same_twice() {
     assert_eq!(before, (bench.records(), bench.world.things()));
     let order: Vec<_> = first.actions.iter().map(|action| action.address.name().to_owned()).collect();
     assert_eq!(order, ["a", "b", "c", "d"]);
+    bench.world.calls();
+    for parallelism in [1, 2, 16] {
+        bench.options.plan.parallelism = parallelism;
+        assert_eq!(bench.try_plan(&changed).unwrap(), first, "with parallelism {parallelism}");
+    }
+    let mutating = |call: &String| !call.starts_with("read ") && !call.starts_with("lookup ");
+    assert_eq!(bench.world.calls().into_iter().filter(mutating).collect::<Vec<_>>(), [""; 0]);
 }
 
 /// PLAN-21
