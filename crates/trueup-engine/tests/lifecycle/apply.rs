@@ -111,6 +111,24 @@ fn fail_fast_starts_nothing_new() {
     assert!(bench.world.things().is_empty());
 }
 
+/// APPLY-5: what is under way when something fails is finished and recorded.
+#[test]
+fn fail_fast_finishes_what_is_under_way() {
+    let mut bench = Bench::new();
+    bench.options.fail_fast = true;
+    bench.options.plan.parallelism = 2;
+    bench.world.fail("create a", denied());
+    let report = bench.deploy(&program([thing("a", 1), thing("b", 1), thing("c", 1)]));
+    assert!(
+        matches!(report.outcome("w_thing.b"), Some(Outcome::Done(_))),
+        "{:?}",
+        report.outcome("w_thing.b")
+    );
+    assert_eq!(report.outcome("w_thing.c"), Some(&Outcome::NotStarted));
+    assert_eq!(bench.records().into_keys().collect::<Vec<_>>(), ["b"]);
+    assert_eq!(bench.world.things(), ["b=1"]);
+}
+
 /// APPLY-6, APPLY-7, APPLY-8
 #[test]
 fn intent_answer_and_end_are_journalled_in_order() {

@@ -185,6 +185,32 @@ fn a_failing_subscriber_neither_stops_nor_reorders_the_run() {
     assert_eq!(bench.world.things(), ["a=1", "b=1"]);
 }
 
+/// EVENT-6: a subscriber that is stuck until the run is over.
+#[test]
+fn a_slow_subscriber_does_not_stop_the_run() {
+    use std::sync::{Arc, Mutex, mpsc};
+    use trueup_engine::{Event, EventSink};
+    let (over, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let also = heard.clone();
+    let sink = EventSink::new().with(move |event: &Event| {
+        // Fails once the sender is gone, and from then on nothing waits.
+        let _ = wait.lock().unwrap().recv();
+        also.lock().unwrap().push(event.sequence);
+    });
+    let bench = Bench::new();
+    let reconciler = bench.reconciler(sink.clone());
+    let both = program([thing("a", 1), thing("b", 1)]);
+    bench.run(reconciler.deploy(&both, &bench.options, &bench.cancellation)).unwrap();
+    assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+    assert!(heard.lock().unwrap().is_empty(), "it was stuck all the time");
+    drop(over);
+    sink.close();
+    let heard = heard.lock().unwrap();
+    assert!(heard.is_sorted() && heard.len() == 8, "{heard:?}");
+}
+
 /// EVENT-6: subscribers may lag behind; whoever must know how things stand can wait for them. One that has failed is not
 /// waited for.
 #[test]
