@@ -1,6 +1,6 @@
 //! Which object a resource is: what lookups under its possible names come to (ADOPT-2, RECONCILE-4).
 
-use trueup_core::{Address, Failure, FailureClass, Value};
+use trueup_core::{Address, Entries, Failure, FailureClass, Value};
 use trueup_provider::{InputValues, Ownership, Recovery, ResourceHandler, Sighting, State};
 
 use trueup_state::Record;
@@ -12,6 +12,9 @@ use crate::mutations::planted;
 /// between two names; more are in use only while older generations could not be deleted.
 const SLOTS_SEARCHED: u64 = 2;
 
+/// A slot that no generation ever gets. A lookup that finds something there does not go by the name.
+const NOBODYS_SLOT: u64 = u64::MAX;
+
 /// What lookups in one slot after another found.
 pub(crate) struct SlotSightings {
     /// The objects, each with the slot whose name it bears.
@@ -20,8 +23,8 @@ pub(crate) struct SlotSightings {
     unable: bool,
     /// What is looked for, if the inputs tell.
     identity: Option<Value>,
-    next: u64,
-    end: u64,
+    /// The slots to look in, last first.
+    left: Vec<u64>,
 }
 
 impl SlotSightings {
@@ -39,36 +42,50 @@ impl SlotSightings {
         let count = if is_recorded || names_itself { 1 } else { SLOTS_SEARCHED };
         let nothing = Value::object::<&str>([]);
         let identity = handler.schema().identity(Some(&desired.effective), &nothing).filter(|_| names_itself);
-        SlotSightings { found: Vec::new(), unable: false, identity, next: slot, end: slot + count }
+        let left = (slot..slot + count).rev().collect();
+        SlotSightings { found: Vec::new(), unable: false, identity, left }
     }
 
     /// The slot to look in next.
     pub(crate) fn next_slot(&self) -> Option<u64> {
-        (self.next < self.end).then_some(self.next)
+        self.left.last().copied()
     }
 
     /// Notes what was found in a slot; `None` if the type cannot look.
     pub(crate) fn note(&mut self, slot: u64, sightings: Option<Vec<Sighting>>) {
-        self.next = slot + 1;
-        let sightings =
-            sightings.map(|seen| seen.into_iter().map(|it| self.identified(it)).collect::<Vec<_>>());
-        self.unable = sightings.is_none();
-        // What is its own and has no generation is not told apart from what another slot may hold: then the first slot
-        // counts alone.
-        let untold = |it: &Sighting| generation(it).is_none() && it.ownership != Ownership::Unowned;
-        let is_over = sightings.as_ref().is_none_or(|seen| seen.iter().any(untold));
+        self.left.pop();
+        let Some(sightings) = sightings else {
+            self.unable = true;
+            self.left.clear();
+            return;
+        };
+        self.unable = false;
+        if slot == NOBODYS_SLOT {
+            return self.note_under_no_name(&sightings);
+        }
         let before = self.found.len();
-        for sighting in sightings.unwrap_or_default() {
-            let same = |(known, _): &(Sighting, u64)| {
-                known.state.identity.is_some() && known.state.identity == sighting.state.identity
-            };
-            let earlier = &self.found[..before];
-            if !earlier.iter().any(same) && (before == 0 || generation(&sighting).is_some()) {
+        for sighting in sightings {
+            let sighting = self.identified(sighting);
+            let is_known = self.found[..before].iter().any(|(known, _)| is_same(known, &sighting));
+            // Somebody else's object counts only in the way of the first name.
+            if !is_known && (before == 0 || sighting.ownership != Ownership::Unowned) {
                 self.found.push((sighting, slot));
             }
         }
-        if is_over {
-            self.end = self.next;
+        let untold = self.found.iter().filter(|(sighting, _)| is_untold(sighting));
+        let mut slots = untold.map(|(_, slot)| *slot);
+        let first = slots.next();
+        if self.left.is_empty() && first.is_some_and(|first| slots.any(|slot| slot != first)) {
+            self.left.push(NOBODYS_SLOT);
+        }
+    }
+
+    /// Notes what was found under a name that no object bears. If that is anything, the lookup finds one object under
+    /// every name, and the first slot counts alone.
+    fn note_under_no_name(&mut self, sightings: &[Sighting]) {
+        let first = self.found.iter().find(|(sighting, _)| is_untold(sighting)).map(|(_, slot)| *slot);
+        if !sightings.is_empty() {
+            self.found.retain(|(sighting, slot)| !is_untold(sighting) || Some(*slot) == first);
         }
     }
 
@@ -90,7 +107,7 @@ impl SlotSightings {
             return Err(outcome_unknown(&address.to_string()));
         }
         let mut found = self.found;
-        if found.iter().any(|(sighting, _)| generation(sighting).is_some()) {
+        if found.iter().any(|(sighting, _)| sighting.ownership != Ownership::Unowned) {
             // Somebody else's object in the way of its first name is none of its own.
             found.retain(|(sighting, _)| sighting.ownership != Ownership::Unowned);
         }
@@ -130,9 +147,7 @@ pub(crate) fn chosen(
     address: &str,
 ) -> Result<Option<Chosen>, Failure> {
     if found.len() > 1 && found.iter().any(|(sighting, _)| generation(sighting).is_none()) {
-        let message = format!("{} objects could be {address}, and nothing tells them apart", found.len());
-        return Err(Failure::new(FailureClass::Conflict, message)
-            .hint("remove or tag the others, or import one by its id"));
+        return Err(indistinguishable(&found, address));
     }
     found.sort_by_key(|(sighting, _)| generation(sighting));
     match found.pop() {
@@ -155,6 +170,39 @@ pub(crate) fn chosen(
             Ok(Some(Chosen { sighting, slot, older: older.collect() }))
         }
     }
+}
+
+/// RECONCILE-4: several objects, and no marks that tell which one is live.
+fn indistinguishable(found: &[(Sighting, u64)], address: &str) -> Failure {
+    let identity = |(sighting, _): &(Sighting, u64)| {
+        let identity = sighting.state.identity.as_ref();
+        identity.map_or_else(|| "one without identity".to_owned(), ToString::to_string)
+    };
+    let identities: Vec<String> = found.iter().map(identity).collect();
+    let message = format!(
+        "{} objects could be {address}, and nothing tells which one is live: {}",
+        found.len(),
+        identities.join(" and ")
+    );
+    Failure::new(FailureClass::Conflict, message).hint(format!(
+        "delete the unused one by hand and run again, or take over the live one with `trueup import {address} ID` \
+         and then delete the other by hand"
+    ))
+}
+
+/// Whether an object is the resource's own and bears no generation.
+fn is_untold(sighting: &Sighting) -> bool {
+    generation(sighting).is_none() && sighting.ownership != Ownership::Unowned
+}
+
+/// Whether two slots led to one object. An identity without any value tells nothing of objects without marks.
+fn is_same(known: &Sighting, other: &Sighting) -> bool {
+    let tells = |identity: &Value| {
+        let mut values = identity.as_entries().into_iter().flat_map(Entries::iter);
+        !is_untold(other) || values.any(|(_, value)| !value.is_null())
+    };
+    let identities = known.state.identity.as_ref().zip(other.state.identity.as_ref());
+    identities.is_some_and(|(known, other)| known == other && tells(other))
 }
 
 fn generation(sighting: &Sighting) -> Option<u64> {

@@ -26,6 +26,7 @@ mod plan;
 mod planfile;
 mod replace;
 mod retry;
+mod sightings;
 mod state;
 mod stub;
 mod target;

@@ -89,7 +89,7 @@ impl World {
         self.cloud().things.iter().find(|(_, thing)| address_name(thing) == name).map(|(id, _)| *id)
     }
 
-    fn call(&self, operation: &str, context: &CallContext) -> Result<()> {
+    pub(super) fn call(&self, operation: &str, context: &CallContext) -> Result<()> {
         let mut cloud = self.cloud();
         let call = format!("{operation} {}", context.address.name());
         // Not a call of its own, only a place where the script can step in.
@@ -107,7 +107,7 @@ impl World {
         }
     }
 
-    fn put(&self, thing: Thing) -> u64 {
+    pub(super) fn put(&self, thing: Thing) -> u64 {
         let mut cloud = self.cloud();
         cloud.next += 1;
         let id = cloud.next;
