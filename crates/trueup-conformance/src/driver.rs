@@ -196,7 +196,12 @@ impl Driver {
 
     async fn delete_once(&self, inputs: &InputValues, state: &State) -> Result<(), ApplyFailure> {
         let (config, context) = (&self.config, &self.context);
-        self.handler.delete(DeleteRequest { config, inputs: &inputs.effective, state, context }).await
+        let request = DeleteRequest { config, inputs: &inputs.effective, state, context };
+        match self.handler.delete(request).await {
+            // As the engine counts it, past the consistency window (DELETE-2).
+            Err(failed) if failed.failure.class == FailureClass::NotFound => Ok(()),
+            deleted => deleted,
+        }
     }
 
     /// Brings recorded state to the current schema version.

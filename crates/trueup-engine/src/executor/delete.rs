@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyRequest, Configured, DeleteRequest, IdempotencyToken, InputValues, LookupRequest, Observed,
-    Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
+    ApplyRequest, BoxFuture, CallContext, Configured, DeleteRequest, IdempotencyToken, InputValues,
+    LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
+    ResourceHandler, State,
 };
 use trueup_state::{Generation, Metadata, Record, Status, Step};
 
@@ -22,7 +23,7 @@ use crate::places::{Place, Places, out_of_reach};
 use crate::plan::{Action, ReplaceOrder};
 use crate::planner::node::{FoundObject, Start};
 use crate::planner::{Draft, Holders, Spot, can_look, outcome_unknown, repeated};
-use crate::retry::{interrupted_window, within};
+use crate::retry::{interrupted_window, window_left, within};
 
 /// A resource of which something is to be deleted.
 pub(crate) struct Prepared {
@@ -206,6 +207,15 @@ struct Removal<'a> {
     policy: CallPolicy,
 }
 
+/// What a delete came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deleted {
+    /// The provider deleted it.
+    Accepted,
+    /// There was nothing to delete.
+    NotFound,
+}
+
 impl Removal<'_> {
     /// The configuration of the provider that leads to the object: the one in use, unless the object was made with another
     /// and that one alone leads to it (DELETE-11).
@@ -324,12 +334,23 @@ impl Removal<'_> {
         let recorded = self.generation.inputs().map(|inputs| inputs.effective.clone()).unwrap_or_default();
         let request =
             DeleteRequest { config: self.config, inputs: &recorded, state: object, context: &context };
-        let call = || -> trueup_provider::BoxFuture<'_, Result<(), Failure>> {
+        let call = || -> BoxFuture<'_, Result<Deleted, Failure>> {
             let call = self.handler.delete(request);
-            Box::pin(async move { call.await.map_err(|failed| failed.failure) })
+            Box::pin(async move {
+                match call.await.map_err(|failed| failed.failure) {
+                    Ok(()) => Ok(Deleted::Accepted),
+                    Err(failure) if failure.class == FailureClass::NotFound => Ok(Deleted::NotFound),
+                    Err(failure) => Err(failure),
+                }
+            })
         };
         planted!(ConfirmDeleteBeforeCall => self.held.step(self.run, Step::Deleted { number }).await?);
-        if let Err(failure) = self.run.retrying(self.address, Operation::Delete, self.policy, call).await {
+        // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
+        let delete = || self.run.retrying(self.address, Operation::Delete, self.policy, call);
+        let (clock, written_at) = (&*self.run.clock, self.generation.written_at);
+        let window = || window_left(self.handler.consistency_window(&recorded), written_at, clock);
+        let is_accepted = |deleted: &Deleted| *deleted == Deleted::Accepted;
+        if let Err(failure) = within(clock, window, delete, is_accepted).await {
             return Err(self.failed(failure).await);
         }
         self.held.step(self.run, Step::Deleted { number }).await?;
@@ -350,7 +371,7 @@ impl Removal<'_> {
         }
     }
 
-    fn context(&self, token: IdempotencyToken) -> trueup_provider::CallContext {
+    fn context(&self, token: IdempotencyToken) -> CallContext {
         let Generation { number, slot, .. } = self.generation;
         self.run.context(self.address, &self.held.origin(), *number, *slot, token)
     }

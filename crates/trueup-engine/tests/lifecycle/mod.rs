@@ -18,6 +18,7 @@ mod hand;
 mod in_records;
 mod kept;
 mod late_blocks;
+mod late_deletes;
 mod migrate;
 mod mixed_orders;
 mod moves;

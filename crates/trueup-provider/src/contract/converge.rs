@@ -68,7 +68,8 @@ pub trait Converge: Inputs {
         async { Ok(Sightings::unsupported()) }
     }
 
-    /// Removes the object. [`Error::not_found`] counts as done. `self` holds the recorded inputs.
+    /// Removes the object. [`Error::not_found`] counts as done, past the consistency window (DELETE-2). `self` holds
+    /// the recorded inputs.
     fn delete(
         &self,
         context: &Context<Self::Config>,

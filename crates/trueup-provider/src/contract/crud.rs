@@ -67,7 +67,7 @@ pub trait Crud: Inputs {
         prior: &Prior<Self>,
     ) -> impl Future<Output = Result<Self::Output>> + Send;
 
-    /// Removes the object. [`Error::not_found`] counts as done.
+    /// Removes the object. [`Error::not_found`] counts as done, past the consistency window (DELETE-2).
     fn delete(
         &self,
         context: &Context<Self::Config>,

@@ -102,7 +102,8 @@ pub trait ResourceHandler: Send + Sync {
     /// Creates the object, or brings it to the desired inputs in place.
     fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>>;
 
-    /// Removes the object. What is gone already counts as removed; a failure may know what is left of it.
+    /// Removes the object. One that is not there is a failure of the class *not-found*: the engine decides whether to believe
+    /// it (DELETE-2). Any other failure may know what is left of the object.
     fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>>;
 
     /// Whether the type can take over the state of another one (PLAN-20).

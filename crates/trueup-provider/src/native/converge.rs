@@ -143,11 +143,8 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
             let receiver = self.shape.recorded(request.inputs)?;
             let output = self.shape.outputs(&request.state.outputs)?;
             let context = self.shape.context(request.config, request.context)?;
-            match receiver.delete(&context, &output).await {
-                Err(error) if *error.class() == FailureClass::NotFound => Ok(()),
-                Err(error) => Err(self.shape.delete_failure(&request, error)),
-                Ok(()) => Ok(()),
-            }
+            let deleted = receiver.delete(&context, &output).await;
+            deleted.map_err(|error| self.shape.delete_failure(&request, error))
         })
     }
 

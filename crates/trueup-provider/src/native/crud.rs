@@ -163,11 +163,8 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
             let receiver = self.shape.recorded(request.inputs)?;
             let prior = self.shape.outputs(&request.state.outputs)?;
             let context = self.shape.context(request.config, request.context)?;
-            match receiver.delete(&context, &prior).await {
-                Err(error) if *error.class() == FailureClass::NotFound => Ok(()),
-                Err(error) => Err(self.shape.delete_failure(&request, error)),
-                Ok(()) => Ok(()),
-            }
+            let deleted = receiver.delete(&context, &prior).await;
+            deleted.map_err(|error| self.shape.delete_failure(&request, error))
         })
     }
 

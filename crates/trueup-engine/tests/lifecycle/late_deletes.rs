@@ -1,0 +1,188 @@
+//! Deletes on a server that lags: new objects are not found yet, deleted ones stay for a while.
+
+use std::cell::RefCell;
+use std::time::{Duration, SystemTime};
+
+use trueup_program::ResourceDeclaration;
+use trueup_provider::{
+    Clock as _, Context, Converge, Current, Error, Inputs, NativeProvider, NoConfig, Outputs, Registry,
+    Result, Sightings, Traits,
+};
+
+use crate::lifecycle::world::{Bench, lit, program, resource};
+
+const WINDOW: Duration = Duration::from_secs(10);
+
+thread_local! {
+    static SERVER: RefCell<Server> = RefCell::default();
+}
+
+/// Objects by their numbers.
+#[derive(Default)]
+struct Server {
+    objects: Vec<Object>,
+    /// How long new objects are not found.
+    late: Duration,
+    /// How long deleted objects stay.
+    lingering: Duration,
+    reads: usize,
+}
+
+struct Object {
+    name: String,
+    found_from: SystemTime,
+    gone_from: Option<SystemTime>,
+}
+
+impl Object {
+    fn exists(&self, now: SystemTime) -> bool {
+        self.gone_from.is_none_or(|gone| now < gone)
+    }
+
+    fn is_found(&self, now: SystemTime) -> bool {
+        self.exists(now) && self.found_from <= now
+    }
+}
+
+fn server<T>(use_it: impl FnOnce(&mut Server) -> T) -> T {
+    SERVER.with_borrow_mut(use_it)
+}
+
+#[derive(Outputs)]
+struct Row {
+    #[trueup(identity)]
+    id: u64,
+}
+
+#[derive(Inputs)]
+struct Lagging {
+    #[trueup(replace, default = "red")]
+    colour: String,
+    /// Seconds.
+    #[trueup(default = 10)]
+    window: u64,
+    #[trueup(default = true)]
+    readable: bool,
+}
+
+impl Converge for Lagging {
+    type Output = Row;
+    type Config = NoConfig;
+
+    fn traits() -> Traits {
+        Traits { consistency_window: WINDOW, ..Traits::default() }
+    }
+
+    fn consistency_window(&self) -> Duration {
+        Duration::from_secs(self.window)
+    }
+
+    async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<Row> {
+        if let Some(known) = &current.output {
+            return Ok(Row { id: known.id });
+        }
+        let (name, now) = (context.physical_name(), context.clock.now());
+        Ok(server(|server| {
+            let found_from = now + server.late;
+            server.objects.push(Object { name, found_from, gone_from: None });
+            Row { id: server.objects.len() as u64 - 1 }
+        }))
+    }
+
+    async fn read(&self, context: &Context, prior: Option<&Row>) -> Result<Sightings<Row>> {
+        if !self.readable {
+            return Ok(Sightings::unsupported());
+        }
+        let (name, now) = (context.physical_name(), context.clock.now());
+        let found = server(|server| {
+            server.reads += 1;
+            let mut objects = server.objects.iter().enumerate();
+            objects
+                .find(|(id, it)| match prior {
+                    Some(prior) => *id as u64 == prior.id && it.is_found(now),
+                    None => it.name == name && it.is_found(now),
+                })
+                .map(|(id, _)| id as u64)
+        });
+        Ok(found.map_or_else(Sightings::absent, |id| Sightings::owned(Row { id })))
+    }
+
+    async fn delete(&self, context: &Context, output: &Row) -> Result<()> {
+        let now = context.clock.now();
+        server(|server| {
+            let lingering = server.lingering;
+            match server.objects.get_mut(output.id as usize).filter(|it| it.is_found(now)) {
+                Some(object) => {
+                    object.gone_from.get_or_insert(now + lingering);
+                    Ok(())
+                }
+                None => Err(Error::not_found("there is none")),
+            }
+        })
+    }
+}
+
+fn bench() -> Bench {
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(NativeProvider::new("x").converge::<Lagging>("row"));
+    bench
+}
+
+/// A row that cannot be read: nobody has waited for it to appear.
+fn unread() -> ResourceDeclaration {
+    resource("x_row.a", [("readable", lit(false))])
+}
+
+/// How many objects there are.
+fn existing(bench: &Bench) -> usize {
+    let now = bench.now();
+    server(|server| server.objects.iter().filter(|it| it.exists(now)).count())
+}
+
+fn timed<T>(bench: &Bench, work: impl FnOnce() -> T) -> (T, Duration) {
+    let before = bench.now();
+    let done = work();
+    (done, bench.now().duration_since(before).unwrap())
+}
+
+fn pass(bench: &Bench, time: Duration) {
+    bench.run(async { bench.clock.sleep(time).await });
+}
+
+/// DELETE-2: an object that was just created used to be reported as deleted, and lived on.
+#[test]
+fn not_found_within_the_window_does_not_count_as_deleted() {
+    let bench = bench();
+    server(|server| server.late = Duration::from_secs(5));
+    bench.deployed(&program([unread()]));
+    let (report, took) = timed(&bench, || bench.destroy());
+    assert!(report.succeeded());
+    assert_eq!(existing(&bench), 0);
+    assert!(took < WINDOW, "{took:?}");
+    assert!(bench.records().is_empty());
+}
+
+/// DELETE-2: so does an older generation.
+#[test]
+fn a_replaced_object_is_not_left_behind_within_the_window() {
+    let bench = bench();
+    server(|server| server.late = Duration::from_secs(5));
+    bench.deployed(&program([unread()]));
+    bench.deployed(&program([resource("x_row.a", [("readable", lit(false)), ("colour", lit("blue"))])]));
+    assert_eq!(existing(&bench), 1);
+    assert!(bench.records()["a"].deposed.is_empty());
+}
+
+/// DELETE-2: by the end of the window it is believed, and past it at once.
+#[test]
+fn not_found_past_the_window_counts_as_deleted_at_once() {
+    let bench = bench();
+    for (passed, left) in [(0, 10), (4, 6), (10, 0), (1000, 0)] {
+        bench.deployed(&program([unread()]));
+        server(|server| server.objects.last_mut().unwrap().gone_from = Some(SystemTime::UNIX_EPOCH));
+        pass(&bench, Duration::from_secs(passed));
+        let (report, took) = timed(&bench, || bench.destroy());
+        assert!(report.succeeded() && bench.records().is_empty());
+        assert_eq!(took.as_secs_f64().round() as u64, left);
+    }
+}
