@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use trueup_core::{Address, Failure, FailureClass, Value};
+use trueup_core::{Address, Diagnostic, Failure, FailureClass, Value};
 use trueup_provider::{
     ApplyRequest, BoxFuture, CallContext, Configured, DeleteRequest, IdempotencyToken, InputValues,
     LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
@@ -216,6 +216,15 @@ enum Deleted {
     NotFound,
 }
 
+/// What a read shows of a deleted object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Remains {
+    Gone,
+    There,
+    /// The read failed, and may succeed later.
+    Unseen,
+}
+
 impl Removal<'_> {
     /// The configuration of the provider that leads to the object: the one in use, unless the object was made with another
     /// and that one alone leads to it (DELETE-11).
@@ -350,12 +359,54 @@ impl Removal<'_> {
         let (clock, written_at) = (&*self.run.clock, self.generation.written_at);
         let window = || window_left(self.handler.consistency_window(&recorded), written_at, clock);
         let is_accepted = |deleted: &Deleted| *deleted == Deleted::Accepted;
-        if let Err(failure) = within(clock, window, delete, is_accepted).await {
-            return Err(self.failed(failure).await);
+        match within(clock, window, delete, is_accepted).await {
+            Ok(Deleted::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
+            Ok(Deleted::NotFound) => {}
+            Err(failure) => return Err(self.failed(failure).await),
         }
         self.held.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));
         Ok(())
+    }
+
+    /// Reads an object whose delete was accepted until it is gone, so that no later run adopts it (DELETE-12). A delete that
+    /// was begun by an earlier run is believed at the end of the window: some APIs show deleted objects for good.
+    async fn see_it_gone(
+        &self,
+        object: &State,
+        inputs: &Value,
+        context: &CallContext,
+    ) -> Result<(), Failure> {
+        let traits = self.handler.traits();
+        let window = self.handler.consistency_window(inputs);
+        let reads = traits.read_back && !traits.in_records && !window.is_zero();
+        if !reads || !self.handler.deletes(inputs) {
+            return Ok(());
+        }
+        let look = || async {
+            let request = ReadRequest { config: self.config, inputs, state: object, context };
+            let read = self.handler.read(request);
+            Ok(match self.run.bounded(self.policy.timeout(Operation::Read), read).await {
+                Ok(Observed::Present(_)) => Remains::There,
+                Err(Failure { class: FailureClass::Retryable | FailureClass::Throttled { .. }, .. }) => {
+                    Remains::Unseen
+                }
+                // Where nobody can look, the answer to the delete stands.
+                Ok(Observed::Absent | Observed::Unreadable) | Err(_) => Remains::Gone,
+            })
+        };
+        let is_gone = |remains: &Remains| *remains == Remains::Gone;
+        if within(&*self.run.clock, || window, look, is_gone).await? != Remains::There {
+            return Ok(());
+        }
+        let message =
+            format!("its delete was accepted, but the object is still there {} s later", window.as_secs());
+        if self.generation.status == Status::Deleting {
+            self.run.warned.add(self.address, Diagnostic::warning(message));
+            return Ok(());
+        }
+        Err(Failure::new(FailureClass::Retryable, message)
+            .hint("run again: the next run sends the delete once more and then counts the object as deleted"))
     }
 
     /// What was refused did not happen: the object is as it was, and whoever declares it again may keep it (DELETE-10).

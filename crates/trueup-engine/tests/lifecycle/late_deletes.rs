@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime};
 
+use trueup_engine::Outcome;
 use trueup_program::ResourceDeclaration;
 use trueup_provider::{
     Clock as _, Context, Converge, Current, Error, Inputs, NativeProvider, NoConfig, Outputs, Registry,
     Result, Sightings, Traits,
 };
+use trueup_state::Status;
 
 use crate::lifecycle::world::{Bench, lit, program, resource};
 
@@ -63,6 +65,9 @@ struct Lagging {
     window: u64,
     #[trueup(default = true)]
     readable: bool,
+    /// Whether a delete leaves the object in place.
+    #[trueup(default = false)]
+    kept: bool,
 }
 
 impl Converge for Lagging {
@@ -75,6 +80,10 @@ impl Converge for Lagging {
 
     fn consistency_window(&self) -> Duration {
         Duration::from_secs(self.window)
+    }
+
+    fn deletes(&self) -> bool {
+        !self.kept
     }
 
     async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<Row> {
@@ -108,6 +117,9 @@ impl Converge for Lagging {
     }
 
     async fn delete(&self, context: &Context, output: &Row) -> Result<()> {
+        if self.kept {
+            return Ok(());
+        }
         let now = context.clock.now();
         server(|server| {
             let lingering = server.lingering;
@@ -131,6 +143,10 @@ fn bench() -> Bench {
 /// A row that cannot be read: nobody has waited for it to appear.
 fn unread() -> ResourceDeclaration {
     resource("x_row.a", [("readable", lit(false))])
+}
+
+fn row() -> ResourceDeclaration {
+    resource("x_row.a", [])
 }
 
 /// How many objects there are.
@@ -184,5 +200,63 @@ fn not_found_past_the_window_counts_as_deleted_at_once() {
         let (report, took) = timed(&bench, || bench.destroy());
         assert!(report.succeeded() && bench.records().is_empty());
         assert_eq!(took.as_secs_f64().round() as u64, left);
+    }
+}
+
+/// DELETE-12: an object that vanishes seconds after its delete used to be adopted by the next deploy.
+#[test]
+fn a_delete_is_over_when_the_object_is_gone() {
+    let bench = bench();
+    bench.deployed(&program([row()]));
+    server(|server| server.lingering = Duration::from_secs(3));
+    let (report, took) = timed(&bench, || bench.destroy());
+    assert!(report.succeeded());
+    assert_eq!(existing(&bench), 0);
+    assert!(took >= Duration::from_secs(3) && took < WINDOW, "{took:?}");
+    bench.deployed(&program([row()]));
+    pass(&bench, WINDOW);
+    assert_eq!(existing(&bench), 1);
+}
+
+/// DELETE-12, DELETE-5: what outlasts the window stays recorded. The next run asks once more and then believes the answer,
+/// so that an object which its API shows for good is no obstacle.
+#[test]
+fn what_outlasts_its_delete_stays_recorded_for_one_more_run() {
+    let bench = bench();
+    bench.deployed(&program([row()]));
+    server(|server| server.lingering = Duration::from_secs(1_000_000));
+    let (report, took) = timed(&bench, || bench.destroy());
+    let Some(Outcome::Failed(failure)) = report.outcome("x_row.a") else { panic!("{report:?}") };
+    assert!(failure.to_string().contains("still there"), "{failure}");
+    assert_eq!(took, WINDOW);
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().status, Status::Deleting);
+    let report = bench.destroy();
+    assert!(report.succeeded() && bench.records().is_empty());
+    assert!(format!("{:?}", report.warnings).contains("still there"), "{:?}", report.warnings);
+}
+
+/// DELETE-12, DELETE-5: declared again, it is made anew beside what is being deleted.
+#[test]
+fn what_is_declared_again_while_it_vanishes_is_made_anew() {
+    let bench = bench();
+    bench.deployed(&program([row()]));
+    server(|server| server.lingering = Duration::from_secs(14));
+    assert!(!bench.destroy().succeeded());
+    bench.deployed(&program([row()]));
+    pass(&bench, WINDOW * 2);
+    assert_eq!(existing(&bench), 1);
+    assert!(bench.plan(&program([row()])).ends_with("No changes"));
+}
+
+/// DELETE-12: types without a window are read no more than before, nor are those that cannot read or leave the object.
+#[test]
+fn only_types_with_a_window_confirm_their_deletes() {
+    for inputs in [("window", lit(0)), ("readable", lit(false)), ("kept", lit(true))] {
+        let bench = bench();
+        bench.deployed(&program([resource("x_row.a", [inputs])]));
+        server(|server| (server.lingering, server.reads) = (WINDOW / 2, 0));
+        let (report, took) = timed(&bench, || bench.destroy());
+        assert!(report.succeeded());
+        assert_eq!((server(|server| server.reads), took), (0, Duration::ZERO));
     }
 }

@@ -44,6 +44,12 @@ pub trait Converge: Inputs {
         Self::traits().consistency_window
     }
 
+    /// Whether [`Converge::delete`] removes the object. Where it does, and the consistency window is not zero, the engine reads the
+    /// object until it is gone (DELETE-12).
+    fn deletes(&self) -> bool {
+        true
+    }
+
     /// Where a configuration puts the object, such as its absolute path: the same for all configurations that lead to the
     /// same object, however they are written. Without it, the engine judges by what each configuration finds
     /// (DRIFT-11).

@@ -74,6 +74,10 @@ impl ResourceHandler for GuardedResource {
         self.handler.consistency_window(inputs)
     }
 
+    fn deletes(&self, inputs: &Value) -> bool {
+        self.handler.deletes(inputs)
+    }
+
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {
         self.handler.place(config, inputs)
     }

@@ -50,6 +50,11 @@ pub trait ResourceHandler: Send + Sync {
         self.traits().consistency_window
     }
 
+    /// Whether a delete removes the object of these inputs, so that it can be read until it is gone (DELETE-12).
+    fn deletes(&self, _inputs: &Value) -> bool {
+        true
+    }
+
     /// Where a configuration puts the object of these inputs; `None` if the type cannot tell (DRIFT-11).
     fn place(&self, _config: &Configured, _inputs: &Value) -> Option<Value> {
         None

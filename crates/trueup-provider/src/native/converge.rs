@@ -71,6 +71,10 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         self.shape.recorded(inputs).map_or(usual, |receiver| receiver.consistency_window())
     }
 
+    fn deletes(&self, inputs: &Value) -> bool {
+        self.shape.recorded(inputs).map_or(true, |receiver| receiver.deletes())
+    }
+
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {
         self.shape.recorded(inputs).ok()?.place(config.get::<T::Config>()?)
     }

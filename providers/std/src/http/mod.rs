@@ -155,7 +155,8 @@ pub struct Http {
     #[trueup(default = 30.0, range(min = 0.001, max = 86400))]
     timeout: f64,
     /// How long the object may stay invisible after it was created or updated, in seconds: so long its absence is not
-    /// believed, but looked at again. If it is not set, 10.
+    /// believed, but looked at again. So long a deleted object may stay visible, too: the delete waits until `read` finds
+    /// it gone. If it is not set, 10.
     #[trueup(range(min = 0, max = 86400))]
     consistency_window: Option<f64>,
     /// Certificates to trust beside those of the system, as PEM.
@@ -294,6 +295,10 @@ impl Converge for Http {
     fn consistency_window(&self) -> Duration {
         let own = self.consistency_window.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         own.unwrap_or(CONSISTENCY_WINDOW)
+    }
+
+    fn deletes(&self) -> bool {
+        self.delete.is_some()
     }
 
     async fn reconcile(
