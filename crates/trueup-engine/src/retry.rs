@@ -46,19 +46,6 @@ pub(crate) fn window_left(window: Duration, written_at: Option<UnixMillis>, cloc
     window.saturating_sub(written_at.elapsed(clock.now()).unwrap_or_default())
 }
 
-/// How long to look for the object of an interrupted create: the whole window, because the create may have had its effect
-/// just before the run was cut off. Past the time that all its attempts may take, none.
-pub(crate) fn interrupted_window(
-    window: Duration,
-    timeout: Duration,
-    begun_at: Option<UnixMillis>,
-    clock: &dyn Clock,
-) -> Duration {
-    // An attempt that starts at the last moment may take as long again.
-    let longest = timeout.saturating_mul(2).saturating_add(window);
-    begun_at.map_or(window, |_| window_left(longest, begun_at, clock).min(window))
-}
-
 /// What repeating came to.
 pub(crate) enum Next {
     /// Try again after this wait; a pending operation gets its context back.

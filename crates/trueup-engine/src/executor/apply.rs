@@ -30,7 +30,7 @@ use crate::mutations::planted;
 use crate::plan::{Action, Grant, Reason, ReplaceOrder};
 use crate::planner::node::{Attributes, Decision, FoundObject, Start};
 use crate::planner::{Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated};
-use crate::retry::{Attempts, interrupted_window, window_left, within};
+use crate::retry::{Attempts, window_left, within};
 
 /// One resource being applied.
 pub(super) struct Applying<'a> {
@@ -266,9 +266,8 @@ impl Applying<'_> {
 
     /// How long the object of an interrupted create may still be out of sight; no time if none was interrupted.
     fn unseen_for(&self) -> Duration {
-        let Some(current) = self.current().filter(Generation::is_interrupted) else { return Duration::ZERO };
-        let timeout = self.policy.timeout(Operation::Create);
-        interrupted_window(self.consistency_window(), timeout, current.written_at, &*self.run.clock)
+        let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
+        if interrupted { self.consistency_window() } else { Duration::ZERO }
     }
 
     /// How long what was just written may stay out of sight.

@@ -23,7 +23,7 @@ use crate::places::{Place, Places, out_of_reach};
 use crate::plan::{Action, ReplaceOrder};
 use crate::planner::node::{FoundObject, Start};
 use crate::planner::{Draft, Holders, Spot, can_look, outcome_unknown, repeated};
-use crate::retry::{interrupted_window, window_left, within};
+use crate::retry::{window_left, within};
 
 /// A resource of which something is to be deleted.
 pub(crate) struct Prepared {
@@ -288,9 +288,6 @@ impl Removal<'_> {
                 let call = || self.handler.lookup(request);
                 let look = || self.run.retrying(self.address, Operation::Read, self.policy, call);
                 let window = self.handler.consistency_window(&attempt.inputs.effective);
-                let (timeout, begun_at) =
-                    (self.policy.timeout(Operation::Create), self.generation.written_at);
-                let window = interrupted_window(window, timeout, begun_at, &*self.run.clock);
                 let is_settled = |found: &Option<Vec<_>>| found.as_ref().is_none_or(|it| !it.is_empty());
                 let found = within(&*self.run.clock, || window, look, is_settled).await?;
                 let Some(found) = found else {
@@ -358,7 +355,7 @@ impl Removal<'_> {
         let delete = || self.run.retrying(self.address, Operation::Delete, self.policy, call);
         let (clock, written_at) = (&*self.run.clock, self.generation.written_at);
         let window = || window_left(self.handler.consistency_window(&recorded), written_at, clock);
-        let is_accepted = |deleted: &Deleted| *deleted == Deleted::Accepted;
+        let is_accepted = |it: &Deleted| *it == Deleted::Accepted;
         match within(clock, window, delete, is_accepted).await {
             Ok(Deleted::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
             Ok(Deleted::NotFound) => {}

@@ -23,7 +23,7 @@ use crate::mutations::planted;
 use crate::panics::caught;
 use crate::places::Place;
 use crate::plan::{Action, Reason};
-use crate::retry::{interrupted_window, within};
+use crate::retry::within;
 use crate::saved::{Asked, ById, Sighted, Told};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -367,7 +367,7 @@ impl Case<'_> {
         match self.handler.recovery(&attempted.effective) {
             // It may be there and not be visible yet: its absence must outlast the type's window.
             Recovery::Lookup => {
-                match self.look(attempted, self.interrupted_window(current, attempted)).await? {
+                match self.look(attempted, self.interrupted_window(attempted)).await? {
                     Looked::Found(found) => {
                         let found = *found;
                         #[cfg(feature = "mutations")]
@@ -446,14 +446,11 @@ impl Case<'_> {
         Ok(decision)
     }
 
-    /// How long the object of an interrupted create may stay out of sight, by what the program says now or said then.
-    fn interrupted_window(&self, current: &Generation, attempted: &InputValues) -> Duration {
+    /// How long the object of an interrupted create may stay out of sight, by what the program says now or said then. When
+    /// the create began does not count: the clock may have been set forward since, and the request still be under way.
+    fn interrupted_window(&self, attempted: &InputValues) -> Duration {
         let of = |inputs: &InputValues| self.handler.consistency_window(&inputs.effective);
-        let declared = self.draft.nodes[self.at].declared();
-        let own = declared.and_then(|it| it.options.timeouts.as_ref()?.create);
-        let timeout = own.unwrap_or_default().max(self.sources.options.timeout);
-        let window = of(attempted).max(of(self.desired));
-        interrupted_window(window, timeout, current.written_at, &*self.sources.clock)
+        of(attempted).max(of(self.desired))
     }
 
     /// A create that is repeated as it was; if the program has since changed in a replace field, it is replaced at once.
