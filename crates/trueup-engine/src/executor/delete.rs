@@ -9,7 +9,7 @@ use trueup_provider::{
     LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
     ResourceHandler, State,
 };
-use trueup_state::{Generation, Metadata, Record, Status, Step};
+use trueup_state::{Generation, Metadata, Record, Status, Step, UnixMillis};
 
 use super::Run;
 use super::call::{CallPolicy, Configuration};
@@ -353,8 +353,8 @@ impl Removal<'_> {
         planted!(ConfirmDeleteBeforeCall => self.held.step(self.run, Step::Deleted { number }).await?);
         // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
         let delete = || self.run.retrying(self.address, Operation::Delete, self.policy, call);
-        let (clock, written_at) = (&*self.run.clock, self.generation.written_at);
-        let window = || window_left(self.handler.consistency_window(&recorded), written_at, clock);
+        let clock = &*self.run.clock;
+        let window = || window_left(self.handler.consistency_window(&recorded), self.written_at(), clock);
         let is_accepted = |it: &Deleted| *it == Deleted::Accepted;
         match within(clock, window, delete, is_accepted).await {
             Ok(Deleted::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
@@ -417,6 +417,12 @@ impl Removal<'_> {
             Ok(()) => failure.into(),
             Err(error) => error.into(),
         }
+    }
+
+    /// The last recorded write of the object, which may be that of a create repeated to find it.
+    fn written_at(&self) -> Option<UnixMillis> {
+        let record = self.held.record()?;
+        record.generations().find(|it| it.number == self.generation.number)?.written_at
     }
 
     fn context(&self, token: IdempotencyToken) -> CallContext {

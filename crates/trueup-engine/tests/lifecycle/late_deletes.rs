@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use trueup_engine::Outcome;
 use trueup_program::ResourceDeclaration;
 use trueup_provider::{
-    Clock as _, Context, Converge, Current, Error, Inputs, NativeProvider, NoConfig, Outputs, Registry,
-    Result, Sightings, Traits,
+    Clock as _, Context, Converge, Current, Error, Inputs, NativeProvider, NoConfig, Outputs, Recovery,
+    Registry, Result, Sightings, Traits,
 };
 use trueup_state::Status;
 
@@ -28,6 +28,8 @@ struct Server {
     /// How long deleted objects stay.
     lingering: Duration,
     reads: usize,
+    /// Whether the next create is lost on its way.
+    losing: bool,
 }
 
 struct Object {
@@ -68,6 +70,9 @@ struct Lagging {
     /// Whether a delete leaves the object in place.
     #[trueup(default = false)]
     kept: bool,
+    /// Whether creates are repeated with their token.
+    #[trueup(default = false)]
+    token: bool,
 }
 
 impl Converge for Lagging {
@@ -82,6 +87,10 @@ impl Converge for Lagging {
         Duration::from_secs(self.window)
     }
 
+    fn recovery(&self) -> Recovery {
+        if self.token { Recovery::Token } else { Recovery::Lookup }
+    }
+
     fn deletes(&self) -> bool {
         !self.kept
     }
@@ -89,6 +98,9 @@ impl Converge for Lagging {
     async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<Row> {
         if let Some(known) = &current.output {
             return Ok(Row { id: known.id });
+        }
+        if server(|server| std::mem::take(&mut server.losing)) {
+            return Err(Error::indeterminate("no answer"));
         }
         let (name, now) = (context.physical_name(), context.clock.now());
         Ok(server(|server| {
@@ -187,6 +199,19 @@ fn a_replaced_object_is_not_left_behind_within_the_window() {
     bench.deployed(&program([resource("x_row.a", [("readable", lit(false)), ("colour", lit("blue"))])]));
     assert_eq!(existing(&bench), 1);
     assert!(bench.records()["a"].deposed.is_empty());
+}
+
+/// DELETE-2, CRASH-1: nor is one that a create just made that is repeated by its token, to learn what there is to delete.
+#[test]
+fn what_a_repeated_create_makes_is_deleted_within_its_window() {
+    let bench = bench();
+    server(|server| (server.late, server.losing) = (Duration::from_secs(5), true));
+    let inputs = [("readable", lit(false)), ("token", lit(true))];
+    assert!(!bench.deploy(&program([resource("x_row.a", inputs)])).succeeded());
+    pass(&bench, Duration::from_secs(3600));
+    assert!(bench.destroy().succeeded());
+    assert_eq!(existing(&bench), 0);
+    assert!(bench.records().is_empty());
 }
 
 /// DELETE-2: by the end of the window it is believed, and past it at once.
