@@ -197,6 +197,10 @@ impl Cloud {
                 if let (Some((user, _)), false) = (user, by_hand) {
                     return Err(Refusal::InUse(user.clone()));
                 }
+                // What cannot be seen yet cannot be deleted yet either.
+                if let Some(object) = contents.objects.get(&id).filter(|_| !by_hand) {
+                    object.seen_at(&id, now, &self.log)?;
+                }
                 let object = contents.objects.remove(&id).ok_or(Refusal::Gone)?;
                 let until = now + contents.lateness.draw(&mut contents.dice);
                 let seen = object.seen(&id);
