@@ -80,21 +80,10 @@ impl Surroundings {
     /// Where a path leads, however it is written: without links and detours in the folders above it, as far as these exist.
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> Value {
         let path = std::path::absolute(self.resolve(path)).unwrap_or_default();
-        let mut there = PathBuf::new();
-        for part in path.components() {
-            let name = match part {
-                Component::ParentDir => {
-                    there.pop();
-                    continue;
-                }
-                Component::CurDir => continue,
-                other => other,
-            };
-            // The object itself may be a link; it lies in the folder above.
-            there = fs::canonicalize(&there).unwrap_or(there);
-            there.push(name);
-        }
-        Value::from(there.to_string_lossy().as_ref())
+        // The object itself may be a link; it lies in the folder above.
+        let has_detours = path.components().any(|part| part == Component::ParentDir);
+        let place = if has_detours { without_detours(&path) } else { without_links(&path) };
+        Value::from(place.to_string_lossy().as_ref())
     }
 
     pub(crate) fn environment(&self) -> &BTreeMap<OsString, OsString> {
@@ -118,6 +107,33 @@ impl Surroundings {
         let client = crate::http::new_client(None, &self.environment)?;
         Ok(self.client.get_or_init(|| client).clone())
     }
+}
+
+/// An absolute path without links in the folders above what it names, as far as these exist.
+fn without_links(path: &Path) -> PathBuf {
+    let resolved = path.ancestors().skip(1).find_map(|folder| {
+        let below = path.strip_prefix(folder).ok()?;
+        Some(fs::canonicalize(folder).ok()?.join(below))
+    });
+    // Without what means nothing: `//`, `/.` and a slash at the end.
+    resolved.as_deref().unwrap_or(path).components().collect()
+}
+
+/// An absolute path without links and detours as far as its folders exist, and without detours from there.
+fn without_detours(path: &Path) -> PathBuf {
+    let resolved = |path: PathBuf| fs::canonicalize(&path).unwrap_or(path);
+    path.components().fold(PathBuf::new(), |there, part| {
+        let mut there = match part {
+            Component::CurDir => return there,
+            // A step up from a link leads out of the folder that the link leads to.
+            _ => resolved(there),
+        };
+        match part {
+            Component::ParentDir => drop(there.pop()),
+            part => there.push(part),
+        }
+        there
+    })
 }
 
 type Fill = dyn Fn(&mut [u8]) -> std::result::Result<(), getrandom::Error> + Send + Sync;
@@ -157,5 +173,38 @@ impl Default for Randomness {
 impl fmt::Debug for Randomness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("randomness")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// REPLACE-11
+    #[test]
+    fn one_path_has_one_place_however_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("real/deep")).unwrap();
+        symlink("real/deep", root.join("link")).unwrap();
+        let surroundings = Surroundings::new(&root);
+        let place = |path: &str| surroundings.place(path).as_str().unwrap_or_default().to_owned();
+        let at = |path: &str| root.join(path).to_str().unwrap().to_owned();
+        for (path, expected) in [
+            ("x", "x"),
+            ("./x", "x"),
+            ("real//x/", "real/x"),
+            ("real/../x", "x"),
+            ("link/x", "real/deep/x"),
+            ("link/../x", "real/x"),
+            ("link/new/../x", "real/deep/x"),
+            ("new/folder/../x", "new/x"),
+            ("link", "link"),
+        ] {
+            assert_eq!(place(path), at(expected), "{path}");
+            assert_eq!(place(&at(path)), at(expected), "absolute {path}");
+        }
     }
 }
