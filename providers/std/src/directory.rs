@@ -7,6 +7,7 @@ use std::path::Path;
 use trueup_core::Value;
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, Outputs, PlanHook, Prior, Recovery, Result, Sightings,
+    Traits,
 };
 
 use crate::disk::{Mode, Seen, failed, look, make_directory, same_path, sync_folder};
@@ -22,6 +23,7 @@ const NAMED_MAX: usize = 5;
 #[derive(Inputs, Clone)]
 pub struct Directory {
     /// Where it lies. A relative path begins at the stack's folder. Another path makes another directory.
+    /// Another spelling of the same path, also through links, keeps it.
     #[trueup(identity, replace, length(min = 1))]
     path: String,
     /// Its permissions, in octal digits.
@@ -60,6 +62,10 @@ impl Directory {
 impl Crud for Directory {
     type Output = DirectoryOutput;
     type Config = Surroundings;
+
+    fn traits() -> Traits {
+        Traits { tells_place: true, ..Traits::default() }
+    }
 
     fn recovery(&self) -> Recovery {
         Recovery::Lookup
@@ -110,7 +116,7 @@ impl Crud for Directory {
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {
         match field {
             "mode" => Mode::parse(&prior.mode).ok() == Mode::parse(&current.mode).ok(),
-            // Otherwise the new spelling would be a new object, and deleting the old one would delete it.
+            // No change at all. Other spellings of one place are an update (REPLACE-11).
             "path" => same_path(&prior.path, &current.path),
             _ => false,
         }

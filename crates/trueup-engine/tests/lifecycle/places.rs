@@ -8,7 +8,7 @@ use trueup_engine::Outcome;
 use trueup_program::{Expression, Node, Program, ProviderDeclaration};
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, NativeProvider, Outputs, Prior, Recovery, Registry, Result,
-    Sightings,
+    Sightings, Traits,
 };
 use trueup_state::{Scope, Store};
 
@@ -85,6 +85,8 @@ struct Account {
 struct Site {
     #[trueup(replace, identity)]
     name: String,
+    #[trueup(replace, default)]
+    style: String,
     #[trueup(default = 1)]
     size: u64,
 }
@@ -106,8 +108,16 @@ impl Site {
         }
         match books.revoked.contains(&account.password) {
             true => Err(Error::denied("the password is not valid")),
-            false => Ok((account.region.clone(), self.name.clone())),
+            false => Ok(self.spot(account)),
         }
+    }
+
+    /// Region and name, however they are spelled: `a` and `./a` are in the account's region, `/west/a` is in the west.
+    fn spot(&self, account: &Account) -> (String, String) {
+        let absolute = self.name.strip_prefix('/').and_then(|name| name.split_once('/'));
+        let relative = self.name.strip_prefix("./").unwrap_or(&self.name);
+        let (region, name) = absolute.unwrap_or((&account.region, relative));
+        (region.to_owned(), name.to_owned())
     }
 
     fn put(&self, context: &Context<Account>) -> Result<SiteOutput> {
@@ -129,12 +139,17 @@ impl Crud for Site {
     type Output = SiteOutput;
     type Config = Account;
 
+    fn traits() -> Traits {
+        Traits { tells_place: true, ..Traits::default() }
+    }
+
     fn recovery(&self) -> Recovery {
         Recovery::Lookup
     }
 
     fn place(&self, account: &Account) -> Option<Value> {
-        account.tells_places.then(|| Value::from(format!("{}/{}", account.region, self.name)))
+        let (region, name) = self.spot(account);
+        account.tells_places.then(|| Value::from(format!("{region}/{name}")))
     }
 
     async fn create(&self, context: &Context<Account>) -> Result<SiteOutput> {
@@ -167,7 +182,7 @@ impl Crud for Site {
     async fn lookup(&self, context: &Context<Account>) -> Result<Sightings<Found<Self, SiteOutput>>> {
         Ok(match self.see(context)? {
             Some((outputs, foreign)) => {
-                let inputs = Site { name: self.name.clone(), size: outputs.size };
+                let inputs = Site { name: self.name.clone(), style: self.style.clone(), size: outputs.size };
                 let found = Found { inputs, outputs };
                 if foreign { Sightings::unowned(found) } else { Sightings::owned(found) }
             }
@@ -186,7 +201,7 @@ pub(super) fn benches() -> [(Bench, Regions); 2] {
     [true, false].map(bench_of)
 }
 
-fn bench_of(tells_places: bool) -> (Bench, Regions) {
+pub(super) fn bench_of(tells_places: bool) -> (Bench, Regions) {
     let mut bench = Bench::new();
     let regions = Regions::default();
     let of = regions.clone();

@@ -49,9 +49,10 @@ pub trait Crud: Inputs {
         true
     }
 
-    /// Where a configuration puts the object, such as its absolute path: the same for all configurations that lead to the
-    /// same object, however they are written. Without it, the engine judges by what each configuration finds
-    /// (DRIFT-11).
+    /// Where a configuration puts the object, such as its absolute path. One object has one place, however configuration
+    /// and inputs spell it, and no two objects of the type share one. The engine calls it if [`Traits::tells_place`] is
+    /// set. Without it, identity inputs that differ denote two objects, and the engine compares what each configuration
+    /// finds (DRIFT-11, REPLACE-11).
     fn place(&self, _config: &Self::Config) -> Option<Value> {
         None
     }

@@ -55,7 +55,8 @@ pub trait ResourceHandler: Send + Sync {
         true
     }
 
-    /// Where a configuration puts the object of these inputs; `None` if the type cannot tell (DRIFT-11).
+    /// The place where a configuration puts the object of these inputs, one per object; `None` if the type cannot tell
+    /// (DRIFT-11, REPLACE-11).
     fn place(&self, _config: &Configured, _inputs: &Value) -> Option<Value> {
         None
     }

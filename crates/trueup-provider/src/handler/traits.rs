@@ -37,6 +37,9 @@ pub struct Traits {
     /// Whether an object is nothing but what is recorded of it, such as a random value. There is nothing to look at then,
     /// and nobody to spare: such objects are never read, and do not count where operations at a time are limited.
     pub in_records: bool,
+    /// Whether the type implements `place`, which otherwise is never called. Objects are then told apart by their places,
+    /// not by how their inputs spell them.
+    pub tells_place: bool,
     /// How long an object that was just created or updated may stay invisible, unless the type decides by its inputs.
     pub consistency_window: Duration,
     /// What names objects may have.
@@ -50,6 +53,7 @@ impl Default for Traits {
             delete_first: false,
             read_back: true,
             in_records: false,
+            tells_place: false,
             consistency_window: Duration::ZERO,
             name_rules: NameRules::default(),
         }

@@ -76,6 +76,9 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
     }
 
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {
+        if !self.shape.traits.tells_place {
+            return None;
+        }
         self.shape.recorded(inputs).ok()?.place(config.get::<T::Config>()?)
     }
 

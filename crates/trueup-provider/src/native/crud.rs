@@ -88,6 +88,9 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
     }
 
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {
+        if !self.shape.traits.tells_place {
+            return None;
+        }
         self.shape.recorded(inputs).ok()?.place(config.get::<T::Config>()?)
     }
 

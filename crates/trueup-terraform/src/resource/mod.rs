@@ -61,6 +61,7 @@ impl TerraformResource {
                 delete_first: true,
                 read_back: false,
                 in_records: false,
+                tells_place: false,
                 consistency_window: Duration::ZERO,
                 name_rules: NameRules::default(),
             },

@@ -9,7 +9,7 @@ use trueup_core::{Marked, Value};
 use trueup_files::Accept;
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, ModifyPlan, Outputs, PlanHook, Planned, Prior, Recovery, Result,
-    Sightings,
+    Sightings, Traits,
 };
 
 use crate::disk::{Existing, Mode, Seen, SeenFile, failed, look, same_path, sync_folder, unread, write_file};
@@ -29,6 +29,7 @@ const OBSERVED_BYTES_MAX: u64 = 1024 * 1024;
 #[trueup(exactly_one_of("content", "content_base64", "source"))]
 pub struct File {
     /// Where it lies. A relative path begins at the stack's folder. Another path makes another file.
+    /// Another spelling of the same path, also through links, keeps it.
     #[trueup(identity, replace, length(min = 1))]
     path: String,
     /// What it says. A secret is written to the file and shown nowhere else.
@@ -110,6 +111,10 @@ impl Crud for File {
     type Output = FileOutput;
     type Config = Surroundings;
 
+    fn traits() -> Traits {
+        Traits { tells_place: true, ..Traits::default() }
+    }
+
     fn recovery(&self) -> Recovery {
         Recovery::Lookup
     }
@@ -165,7 +170,7 @@ impl Crud for File {
     fn equivalent_input(field: &str, prior: &Self, current: &Self) -> bool {
         match field {
             "mode" => Mode::parse(&prior.mode).ok() == Mode::parse(&current.mode).ok(),
-            // Otherwise the new spelling would be a new object, and deleting the old one would delete it.
+            // No change at all. Other spellings of one place are an update (REPLACE-11).
             "path" => same_path(&prior.path, &current.path),
             _ => false,
         }
