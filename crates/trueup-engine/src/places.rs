@@ -1,4 +1,5 @@
-//! Whether two configurations of a provider lead to the same place (DRIFT-11, DELETE-11).
+//! The places of objects: whether two configurations of a provider lead to the same one (DRIFT-11, DELETE-11), and whether
+//! two spellings of an identity do (REPLACE-11).
 //!
 //! An identity names an object within a place: the same path is another file in another folder, the same name another
 //! table in another region. Some types can tell the place of an object. Of the others, nobody knows whether two
@@ -7,8 +8,9 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
+use trueup_core::schema::ResourceSchema;
 use trueup_core::{Failure, Value};
-use trueup_provider::{Configured, Observed, Registry, ResourceHandler, State, provider_named};
+use trueup_provider::{Configured, InputValues, Observed, Registry, ResourceHandler, State, provider_named};
 use trueup_state::{Configuration, ConfigurationNumber, Generation};
 
 use crate::configurations::{Recorded, configuration};
@@ -50,7 +52,7 @@ impl Places<'_> {
         }
         let (number, made_with) = self.recorded.made_with(generation)?;
         let inputs = generation.inputs().map(|inputs| &inputs.effective);
-        if let Some(here) = inputs.and_then(|inputs| self.handler.place(config, inputs)) {
+        if let Some(here) = inputs.and_then(|inputs| place(&*self.handler, config, inputs)) {
             let place = match self.of(generation).await {
                 Some(there) if there == here => return None,
                 Some(_) => Place::Apart,
@@ -79,8 +81,36 @@ impl Places<'_> {
         self.recorded.ready(self.registry, &self.provider, generation.configuration?).await.ok()
     }
 
+    /// Whether these inputs denote the object of a generation under this configuration, however they spell it (REPLACE-11).
+    pub(crate) async fn is_object_of(
+        &self,
+        config: &Configured,
+        inputs: &Value,
+        generation: &Generation,
+    ) -> bool {
+        let Some(here) = place(&*self.handler, config, inputs) else { return false };
+        match generation.configuration {
+            Some(_) => self.of(generation).await == Some(here),
+            // Before configurations were recorded, there was one.
+            None => generation
+                .inputs()
+                .and_then(|inputs| place(&*self.handler, config, &inputs.effective))
+                .is_some_and(|there| there == here),
+        }
+    }
+
+    /// Whether two generations hold one object.
+    pub(crate) async fn are_one_object(&self, one: &Generation, other: &Generation) -> bool {
+        if let (Some(one), Some(other)) = (self.of(one).await, self.of(other).await) {
+            return one == other;
+        }
+        let identity = |it: &Generation| it.object.as_ref()?.identity.clone();
+        let identities = identity(one).zip(identity(other));
+        identities.is_some_and(|(one, other)| one.same(&other)) && self.is_shared(one, other).await
+    }
+
     /// Where a generation was made, if its type can tell.
-    async fn of(&self, generation: &Generation) -> Option<Value> {
+    pub(crate) async fn of(&self, generation: &Generation) -> Option<Value> {
         let inputs = &generation.inputs()?.effective;
         self.of_object(&self.provider, generation.configuration?, inputs).await
     }
@@ -92,12 +122,15 @@ impl Places<'_> {
         number: ConfigurationNumber,
         inputs: &Value,
     ) -> Option<Value> {
+        if !self.handler.traits().tells_place {
+            return None;
+        }
         let ready = self.recorded.ready(self.registry, provider, number).await.ok()?;
-        self.handler.place(&ready, inputs)
+        place(&*self.handler, &ready, inputs)
     }
 
     /// Whether two generations were made in the same place, as far as anyone can tell.
-    pub(crate) async fn is_shared(&self, one: &Generation, other: &Generation) -> bool {
+    async fn is_shared(&self, one: &Generation, other: &Generation) -> bool {
         if one.configuration == other.configuration {
             return true;
         }
@@ -129,6 +162,41 @@ impl Places<'_> {
         let identities = recorded.identity.as_ref().zip(seen.identity.as_ref());
         identities.is_some_and(|(before, now)| !before.same(now)) || stable.into_iter().any(differs)
     }
+}
+
+/// The place of the object of these inputs, if the type can tell and the inputs that identify it are known.
+pub(crate) fn place(handler: &dyn ResourceHandler, config: &Configured, inputs: &Value) -> Option<Value> {
+    if !handler.traits().tells_place {
+        return None;
+    }
+    let mut identity = handler.schema().inputs.attributes.iter().filter(|(_, attribute)| attribute.identity);
+    let is_known = identity.all(|(name, _)| inputs.get(name).is_none_or(Value::is_wholly_known));
+    is_known.then(|| handler.place(config, inputs)).flatten()
+}
+
+/// A state whose identity is spelled as in these inputs, with the outputs that mirror it.
+pub(crate) fn respelled(schema: &ResourceSchema, state: &State, inputs: &InputValues) -> State {
+    let attributes = &schema.inputs.attributes;
+    let names = || attributes.iter().filter(|(_, attribute)| attribute.identity).map(|(name, _)| name);
+    let spelled = |before: &Value, now: &Value| {
+        names().fold(before.clone(), |value, name| match now.get(name) {
+            Some(now) => value.with_entry(name, now.clone()),
+            None if before.get(name).is_some() => value.with_entry(name, Value::NULL),
+            None => value,
+        })
+    };
+    let mirrors = schema.outputs.attributes.iter().filter_map(|(name, output)| {
+        let input = output.mirrors.as_ref().filter(|input| names().any(|name| name == *input))?;
+        Some((name, inputs.effective.get(input)?))
+    });
+    let outputs = mirrors.fold(state.outputs.clone(), |outputs, (name, value)| {
+        if outputs.get(name).is_some() { outputs.with_entry(name, value.clone()) } else { outputs }
+    });
+    let inputs = state.inputs.as_ref().map(|before| InputValues {
+        written: spelled(&before.written, &inputs.written),
+        effective: spelled(&before.effective, &inputs.effective),
+    });
+    State { inputs, outputs, ..state.clone() }
 }
 
 impl Elsewhere {

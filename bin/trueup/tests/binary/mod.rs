@@ -27,6 +27,7 @@ mod provider_blocks;
 mod sealing;
 mod secrets;
 mod settings;
+mod spellings;
 mod state_file;
 mod taint;
 mod terminal;

@@ -14,8 +14,8 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, IdempotencyToken, InputValues,
-    LookupRequest, Observed, Ownership, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
-    State,
+    LookupRequest, Observed, Ownership, PlanAnswer, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest,
+    Recovery, State, Verdict,
 };
 use trueup_state::{Attempt, Generation, Record, Status, Step};
 
@@ -27,9 +27,12 @@ use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
+use crate::places::respelled;
 use crate::plan::{Action, Grant, Reason, ReplaceOrder};
 use crate::planner::node::{Attributes, Decision, FoundObject, Start};
-use crate::planner::{Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated};
+use crate::planner::{
+    Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated, updated_instead,
+};
 use crate::retry::{Attempts, window_left, within};
 
 /// One resource being applied.
@@ -152,6 +155,10 @@ impl Applying<'_> {
     /// Deletes a generation.
     pub(super) async fn remove(&self, generation: &Generation) -> Result<(), Trouble> {
         let Applying { run, held, address, config, resource, policy, .. } = self;
+        let places = run.places(&resource.handler, held.provider());
+        if resource.holders.is_left_to_another(&places, Some(config), address, generation).await {
+            return Ok(held.step(run, Step::Dropped { number: generation.number }).await?);
+        }
         remove_generation(run, held, address, &resource.handler, config, generation, *policy).await
     }
 
@@ -173,7 +180,8 @@ impl Applying<'_> {
             configuration: self.held.configuration(self.run),
             inputs: Some(self.desired.effective.clone()),
         };
-        self.resource.holders.note(holder, object);
+        let tells_place = self.resource.handler.traits().tells_place;
+        self.resource.holders.note(holder, object, tells_place);
     }
 
     /// Whether what was absent when the plan looked may be there by now: others had time, for as long as this run waited
@@ -249,14 +257,23 @@ impl Applying<'_> {
         found.retain(|(sighting, _)| may_be(sighting, record.as_deref()));
         let chosen = chosen(found, self.resource.adopt, &self.address.to_string())?;
         let Some(Chosen { sighting, slot, older }) = chosen else { return Ok(None) };
-        let places = self.run.places(&self.resource.handler, self.held.provider());
-        let spot = Spot { places: &places, config: Some(&self.config), inputs: Some(&sought.effective) };
-        let holders = &self.resource.holders;
-        holders.refuse_held(spot, &self.address, &sighting.state, record.as_deref()).await?;
+        self.refuse_held(&sighting.state, &sought, record.as_deref()).await?;
         let number = sighting.ownership.generation().unwrap_or(context.generation);
         let foreign = sighting.ownership == Ownership::Unowned;
         let state = sighting.state;
         Ok(Some(FoundObject { state, number, slot, origin, older, sought, foreign }))
+    }
+
+    /// Refuses an object that something else holds.
+    async fn refuse_held(
+        &self,
+        object: &State,
+        sought: &InputValues,
+        record: Option<&Record>,
+    ) -> Result<(), Failure> {
+        let places = self.run.places(&self.resource.handler, self.held.provider());
+        let spot = Spot { places: &places, config: Some(&self.config), inputs: Some(&sought.effective) };
+        self.resource.holders.refuse_held(spot, &self.address, object, record).await
     }
 
     /// The same of an object that must be there and may not be visible yet.
@@ -332,13 +349,22 @@ impl Applying<'_> {
             .run
             .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
             .await?;
-        context.report_warnings(answer.diagnostics);
+        let replaces = answer.verdict >= Verdict::MayReplace;
+        let mut answer = match prior {
+            Some(prior) if replaces && Box::pin(self.keeps_object(current)).await => {
+                Box::pin(self.in_place(answer, prior, request)).await?
+            }
+            _ => answer,
+        };
+        context.report_warnings(std::mem::take(&mut answer.diagnostics));
         let Decision { action: planned, ref reasons, .. } = self.resource.decision;
         let mut action = action_of(answer.verdict);
         let unfinished = current.is_some_and(|current| current.attempt().is_some());
         let adopted =
             matches!(self.resource.decision.start, Start::Adopt(_) | Start::LookFirst) && prior.is_some();
-        if planned == Action::Replace && prior.is_some() && !self.resource.is_stubbed {
+        // What turned out to be in the same place, such as behind a link that this run made, is not replaced for its spelling.
+        let is_respelled = replaces && action <= Action::Update && self.is_replaced_for_inputs();
+        if planned == Action::Replace && prior.is_some() && !self.resource.is_stubbed && !is_respelled {
             // A replacement that was decided is not undone by values that turned out the same.
             action = Action::Replace;
         } else if action == Action::NoOp
@@ -348,6 +374,35 @@ impl Applying<'_> {
         }
         self.require_grant(action)?;
         Ok((action, answer.private, answer.outputs))
+    }
+
+    /// Whether the inputs denote the object of a generation, however they spell it (REPLACE-11).
+    pub(super) async fn keeps_object(&self, generation: Option<&Generation>) -> bool {
+        let Some(generation) = generation else { return false };
+        let places = self.run.places(&self.resource.handler, self.held.provider());
+        places.is_object_of(&self.config, &self.desired.effective, generation).await
+    }
+
+    /// Whether a replacement was planned for nothing but changed inputs.
+    fn is_replaced_for_inputs(&self) -> bool {
+        let reasons = &self.resource.decision.reasons;
+        !reasons.is_empty() && reasons.iter().all(|reason| matches!(reason, Reason::Inputs | Reason::Drift))
+    }
+
+    /// The type's answer if the object is not replaced only for another spelling.
+    async fn in_place(
+        &self,
+        answer: PlanAnswer,
+        prior: &State,
+        request: PlanRequest<'_>,
+    ) -> Result<PlanAnswer, Failure> {
+        let handler = &self.resource.handler;
+        let respelled = |state: &State| respelled(handler.schema(), state, &self.desired);
+        let (prior, observed) = (respelled(prior), request.observed.map(respelled));
+        let request = PlanRequest { prior: Some(&prior), observed: observed.as_ref(), ..request };
+        let planned = handler.plan(request);
+        let other = self.run.bounded(self.policy.timeout(Operation::Read), planned).await?;
+        Ok(updated_instead(answer, other))
     }
 
     /// Refuses an action that the plan did not grant (UNKNOWN-10).

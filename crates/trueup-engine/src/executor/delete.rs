@@ -19,10 +19,10 @@ use super::step::Held;
 use super::tasks::Task;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
-use crate::places::{Place, Places, out_of_reach};
+use crate::places::{Place, Places, out_of_reach, place};
 use crate::plan::{Action, ReplaceOrder};
 use crate::planner::node::{FoundObject, Start};
-use crate::planner::{Draft, Holders, Spot, can_look, outcome_unknown, repeated};
+use crate::planner::{Draft, Holders, can_look, outcome_unknown, repeated};
 use crate::retry::{window_left, within};
 
 /// A resource of which something is to be deleted.
@@ -80,13 +80,17 @@ fn left_for_clean_up(draft: &Draft, at: usize) -> BTreeSet<u64> {
     let identity =
         |inputs: Option<&InputValues>| node.handler()?.schema().identity(Some(&inputs?.effective), &nothing);
     let wanted = identity(node.desired.as_ref());
+    let place_of =
+        |inputs: Option<&InputValues>| place(&**node.handler()?, node.config.as_ref()?, &inputs?.effective);
+    let there = place_of(node.desired.as_ref());
     let stays = |generation: &&Generation| {
         let uses = match &generation.dependencies {
             Some(own) => own.iter().any(goes),
             None => record.meta.dependencies.iter().any(goes),
         };
         let own = identity(generation.inputs());
-        let is_in_the_way = own.zip(wanted.as_ref()).is_some_and(|(own, wanted)| own.same(wanted));
+        let is_in_the_way = own.zip(wanted.as_ref()).is_some_and(|(own, wanted)| own.same(wanted))
+            || there.is_some() && place_of(generation.inputs()) == there;
         generation.object.is_some() && !uses && !is_in_the_way
     };
     record.deposed.iter().filter(stays).map(|generation| generation.number).collect()
@@ -130,7 +134,7 @@ impl Prepared {
         let places = run.places(handler, held.provider());
         for generation in generations {
             let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
-            if self.retain || forgotten || self.lives_on(&places, &record, &generation).await {
+            if self.retain || forgotten || self.lives_on(run, &places, &record, &generation).await {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }
@@ -146,18 +150,34 @@ impl Prepared {
 impl Prepared {
     /// Whether the object of a generation is not this one's to delete: another resource holds it (DELETE-9), or a later
     /// generation turned out to be it.
-    async fn lives_on(&self, places: &Places<'_>, record: &Record, generation: &Generation) -> bool {
-        let Some(object) = &generation.object else { return false };
-        for later in later_of_same_identity(record, generation) {
-            if places.is_shared(later, generation).await {
+    async fn lives_on(
+        &self,
+        run: &Run<'_>,
+        places: &Places<'_>,
+        record: &Record,
+        generation: &Generation,
+    ) -> bool {
+        if generation.object.is_none() {
+            return false;
+        }
+        for later in later_than(record, generation) {
+            if places.are_one_object(later, generation).await {
                 return true;
             }
         }
-        let config = places.made_with(generation).await;
-        let inputs = generation.inputs().map(|inputs| &inputs.effective);
-        let spot = Spot { places, config: config.as_ref(), inputs };
-        self.holders.leave_to_another(spot, &self.address, object).await
+        let in_use = match generation.configuration {
+            None if places.handler.traits().tells_place => {
+                self.config.clone().ready_for(run, generation).await.ok()
+            }
+            _ => None,
+        };
+        self.holders.is_left_to_another(places, in_use.as_ref(), &self.address, generation).await
     }
+}
+
+/// The later generations of a record that have objects.
+fn later_than<'a>(record: &'a Record, generation: &'a Generation) -> impl Iterator<Item = &'a Generation> {
+    record.generations().filter(|other| other.number > generation.number && other.object.is_some())
 }
 
 /// The later generations of a record whose objects have the identity of this one's, in whatever place.
@@ -167,8 +187,8 @@ fn later_of_same_identity<'a>(
 ) -> impl Iterator<Item = &'a Generation> {
     let identity = |it: &'a Generation| it.object.as_ref()?.identity.as_ref();
     let own = identity(generation);
-    let later = record.generations().filter(move |other| other.number > generation.number);
-    later.filter(move |other| own.zip(identity(other)).is_some_and(|(own, other)| own.same(other)))
+    later_than(record, generation)
+        .filter(move |other| own.zip(identity(other)).is_some_and(|(own, other)| own.same(other)))
 }
 
 /// Deletes one generation, finding out first what there is to delete.

@@ -24,6 +24,9 @@ impl Applying<'_> {
         let Some(current) = self.current().filter(|_| self.is_unseen()) else { return Ok(()) };
         let places = self.run.places(&self.resource.handler, self.held.provider());
         let other = places.elsewhere(&self.config, &current).await;
+        if other.is_some() && self.keeps_object(Some(&current)).await {
+            return Ok(());
+        }
         let is_apart = other.is_some_and(|other| other.place != Place::Alike);
         if current.is_interrupted() {
             if is_apart {

@@ -147,6 +147,10 @@ impl<'p> Draft<'p> {
                 .push(Diagnostic::error(summary).about(address.to_string()).hint("give one another name"));
             return;
         }
+        let tells_place = match &kind {
+            NodeKind::Resource { handler, .. } => handler.traits().tells_place,
+            NodeKind::Data { .. } | NodeKind::Ephemeral { .. } => false,
+        };
         for generation in record.iter().flat_map(|(record, _)| record.generations()) {
             let Some(object) = &generation.object else { continue };
             let holder = ObjectHolder {
@@ -155,7 +159,7 @@ impl<'p> Draft<'p> {
                 configuration: generation.configuration,
                 inputs: generation.inputs().map(|inputs| inputs.effective.clone()),
             };
-            self.holders.note(holder, object);
+            self.holders.note(holder, object, tells_place);
         }
         self.nodes.push(Node {
             address: address.clone(),

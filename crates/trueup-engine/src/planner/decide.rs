@@ -21,7 +21,7 @@ use super::trace::lines;
 use super::{Draft, Sources, Spot, failed, located, refresh};
 use crate::mutations::planted;
 use crate::panics::caught;
-use crate::places::Place;
+use crate::places::{Place, place, respelled};
 use crate::plan::{Action, Reason};
 use crate::retry::within;
 use crate::saved::{Asked, ById, Sighted, Told};
@@ -268,7 +268,14 @@ impl Case<'_> {
     async fn decide(&self) -> Result<Decision, Failure> {
         let node = &self.draft.nodes[self.at];
         let current = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
-        let decision = self.decide_in_place(current).await?;
+        let mut decision = self.decide_in_place(current).await?;
+        if matches!(decision.action, Action::Replace | Action::MayReplace) {
+            decision.keeps_place = match (&decision.start, current) {
+                (Start::Adopt(found), _) => found.state.inputs.as_ref().is_some_and(|it| self.is_desired(it)),
+                (_, Some(current)) => self.is_object_of(current).await,
+                (_, None) => false,
+            };
+        }
         match current {
             Some(current) if self.may_move(current, &decision).await? => {
                 self.as_possible_move(decision).await
@@ -399,6 +406,20 @@ impl Case<'_> {
         places.elsewhere(config, current).await.is_some_and(|other| other.place != Place::Alike)
     }
 
+    /// Whether the desired inputs denote the object of a generation, however they spell it (REPLACE-11).
+    async fn is_object_of(&self, generation: &Generation) -> bool {
+        let Some(config) = &self.draft.nodes[self.at].config else { return false };
+        let Some(places) = self.draft.places(self.sources.registry, self.at) else { return false };
+        places.is_object_of(config, &self.desired.effective, generation).await
+    }
+
+    /// Whether the desired inputs denote the same object as others under the configuration in use.
+    fn is_desired(&self, inputs: &InputValues) -> bool {
+        let Some(config) = &self.draft.nodes[self.at].config else { return false };
+        let place = |inputs: &InputValues| place(self.handler, config, &inputs.effective);
+        place(self.desired).is_some_and(|here| place(inputs) == Some(here))
+    }
+
     /// Refuses an object that something else holds.
     async fn refuse_held(
         &self,
@@ -476,6 +497,11 @@ impl Case<'_> {
         let mut changes = self.handler.input_changes(attempted, self.desired);
         // A stub was begun before all its inputs were known: of those, none has changed.
         changes.retain(|change| change.before.as_ref().is_none_or(Value::is_wholly_known));
+        if self.is_desired(attempted) {
+            let inputs = &self.handler.schema().inputs.attributes;
+            let is_identity = |name: &str| inputs.get(name).is_some_and(|attribute| attribute.identity);
+            changes.retain(|change| !change.path.first_key().is_some_and(is_identity));
+        }
         let forcing = changes.iter().filter(|change| fields.iter().any(|field| field.overlaps(&change.path)));
         let paths: Vec<Path> = forcing.map(|change| change.path.clone()).collect();
         if !paths.is_empty() {
@@ -513,6 +539,11 @@ impl Case<'_> {
     /// An object that was found and becomes ours (ADOPT-5).
     async fn decide_found(&self, found: FoundObject, why: Reason) -> Result<Decision, Failure> {
         let answer = self.ask(Some(&found.state), None, &[]).await?;
+        let is_desired = || found.state.inputs.as_ref().is_some_and(|it| self.is_desired(it));
+        let answer = match answer.verdict >= Verdict::MayReplace && is_desired() {
+            true => Box::pin(self.in_place(answer, &found.state, None, &[])).await?,
+            false => answer,
+        };
         let mut decision = Self::concluded(answer, vec![why]);
         // Taking it into state is an action of its own, even if nothing else is to be done.
         decision.action = decision.action.max(Action::Update);
@@ -537,13 +568,17 @@ impl Case<'_> {
         if node.sight == Sight::Gone {
             return self.create(Start::Recreate, vec![Reason::Gone]).await;
         }
-        if matches!(node.sight, Sight::Elsewhere { .. }) {
+        if matches!(node.sight, Sight::Elsewhere { .. }) && !self.is_object_of(current).await {
             let decision = self.create(Start::Record, unfinished.to_vec()).await?;
             return self.as_replacement(decision, Reason::ProviderChanged).await;
         }
         let drift_counts = node.declared().is_none_or(|declared| declared.options.drift == DriftPolicy::Fix);
         let seen = node.seen().filter(|_| drift_counts);
         let answer = self.ask(Some(object), seen, &current.bindings).await?;
+        let answer = match answer.verdict >= Verdict::MayReplace && self.is_object_of(current).await {
+            true => Box::pin(self.in_place(answer, object, seen, &current.bindings)).await?,
+            false => answer,
+        };
         let mut reasons = unfinished.to_vec();
         if answer.verdict != Verdict::NoOp || !answer.drift.is_empty() {
             reasons.extend((!answer.changes.is_empty()).then_some(Reason::Inputs));
@@ -628,6 +663,7 @@ impl Case<'_> {
             replace_paths: answer.replace_paths,
             order: answer.delete_first.then_some(crate::plan::ReplaceOrder::DeleteFirst),
             outputs: answer.outputs,
+            keeps_place: false,
         }
     }
 
@@ -665,6 +701,21 @@ impl Case<'_> {
         let mut answer = caught(self.handler.plan(request)).await?;
         context.report_warnings(std::mem::take(&mut answer.diagnostics));
         Ok(answer)
+    }
+
+    /// The answer about an object that the inputs only spell differently: an update, unless it is replaced for another
+    /// reason (REPLACE-11).
+    async fn in_place(
+        &self,
+        answer: PlanAnswer,
+        prior: &State,
+        observed: Option<&State>,
+        prior_bindings: &[Binding],
+    ) -> Result<PlanAnswer, Failure> {
+        let respelled = |state: &State| respelled(self.handler.schema(), state, self.desired);
+        let observed = observed.map(respelled);
+        let other = self.ask(Some(&respelled(prior)), observed.as_ref(), prior_bindings).await?;
+        Ok(updated_instead(answer, other))
     }
 
     /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6). What is not
@@ -745,6 +796,15 @@ impl Case<'_> {
 /// were known; then the ones to come tell as much.
 fn attempted_inputs<'a>(current: &'a Generation, desired: &'a InputValues) -> &'a InputValues {
     current.inputs().filter(|inputs| inputs.effective.is_wholly_known()).unwrap_or(desired)
+}
+
+/// The plan for an object whose identity is only spelled differently, by the type's answer about it and by that about the
+/// same object in its new spelling (REPLACE-11).
+pub(crate) fn updated_instead(answer: PlanAnswer, respelled: PlanAnswer) -> PlanAnswer {
+    match respelled.verdict {
+        Verdict::MayReplace | Verdict::Replace | Verdict::Create => answer,
+        verdict => PlanAnswer { verdict: verdict.max(Verdict::Update), changes: answer.changes, ..respelled },
+    }
 }
 
 /// What looking came to.

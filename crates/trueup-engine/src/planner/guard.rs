@@ -9,13 +9,14 @@ use super::{Draft, Sources};
 use crate::mutations::planted;
 use crate::plan::Action;
 
-pub(super) fn guard(sources: &Sources<'_>, draft: &Draft) -> Result<(), Diagnostics> {
+pub(super) async fn guard(sources: &Sources<'_>, draft: &Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     for node in &draft.nodes {
         diagnostics.extend(protection(node));
         diagnostics.extend(unknown_class(sources, node));
     }
-    diagnostics.extend(shared_identities(draft));
+    let places = places(sources, draft).await;
+    diagnostics.extend(shared_identities(draft, &places));
     diagnostics.extend(found_twice(draft));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
@@ -56,43 +57,108 @@ fn protection(node: &Node) -> Option<Diagnostic> {
     })
 }
 
-/// Two resources that would be one object: declared ones, or one that goes and one that comes.
-fn shared_identities(draft: &Draft) -> Vec<Diagnostic> {
-    let mut holders: BTreeMap<(&str, Value), Vec<&Node>> = BTreeMap::new();
-    let mut found = Vec::new();
-    for node in &draft.nodes {
-        let Some(identity) = identity(node) else { continue };
-        let known = holders.entry((node.address.type_name(), identity.clone())).or_default();
-        let other = known.iter().find(|other| are_in_one_place(other, node));
-        if let Some(other) = other {
-            let summary = format!("{} and {} have one identity: {identity}", other.address, node.address);
-            found.push(
-                Diagnostic::error(summary)
-                    .about(node.address.to_string())
-                    .hint("give one another identity; if it was renamed, say so with `moved`"),
-            );
+/// The places where the objects of nodes will be, or are if they go, of types that tell them.
+async fn places(sources: &Sources<'_>, draft: &Draft<'_>) -> BTreeMap<usize, Value> {
+    let mut found = BTreeMap::new();
+    for (at, node) in draft.nodes.iter().enumerate() {
+        if !node.handler().is_some_and(|handler| handler.traits().tells_place) {
+            continue;
         }
-        known.push(node);
+        let gone = match node.is_declared() {
+            true => None,
+            false => node.record.as_ref().and_then(|(record, _)| record.current.as_ref()),
+        };
+        let recorded = match (gone, draft.places(sources.registry, at)) {
+            // Whatever its provider's configuration is by now.
+            (Some(generation), Some(places)) => places.of(generation).await,
+            _ => None,
+        };
+        found.extend(recorded.or_else(|| place(node)).map(|place| (at, place)));
     }
     found
 }
 
+/// Which nodes lay claim to which objects.
+#[derive(Default)]
+struct Claims<'a> {
+    by_identity: BTreeMap<(&'a str, Value), Vec<&'a Node<'a>>>,
+    /// Of types that tell places.
+    by_place: BTreeMap<(&'a str, Value), Vec<&'a Node<'a>>>,
+}
+
+impl<'a> Claims<'a> {
+    /// Notes the claim of a node, and gives an earlier one that it contradicts.
+    fn claim(
+        &mut self,
+        node: &'a Node<'a>,
+        identity: &Value,
+        place: Option<&Value>,
+        are_at_odds: fn(&Node, &Node) -> bool,
+    ) -> Option<&'a Node<'a>> {
+        let type_name = node.address.type_name();
+        let placed = place.map(|place| self.by_place.entry((type_name, place.clone())).or_default());
+        let known = self.by_identity.entry((type_name, identity.clone())).or_default();
+        let in_place = placed.as_ref().and_then(|known| known.iter().find(|other| are_at_odds(other, node)));
+        let is_placed =
+            |other: &&Node| placed.as_ref().is_some_and(|it| it.iter().any(|it| it.address == other.address));
+        let named = || known.iter().find(|other| !is_placed(other) && are_in_one_place(other, node));
+        let other = in_place.or_else(named).copied();
+        known.push(node);
+        placed.into_iter().for_each(|known| known.push(node));
+        other
+    }
+}
+
+/// Two resources that would be one object: declared ones, or one that goes and one that comes.
+fn shared_identities(draft: &Draft, places: &BTreeMap<usize, Value>) -> Vec<Diagnostic> {
+    let mut claims = Claims::default();
+    let mut found = Vec::new();
+    for (at, node) in draft.nodes.iter().enumerate() {
+        let Some(own) = identity(node) else { continue };
+        let Some(other) = claims.claim(node, &own, places.get(&at), are_at_odds) else { continue };
+        let (one, two) = (&other.address, &node.address);
+        let summary = match identity(other) {
+            Some(first) if !first.same(&own) => format!("{one} and {two} are one object: {first} and {own}"),
+            _ => format!("{one} and {two} have one identity: {own}"),
+        };
+        found.push(
+            Diagnostic::error(summary)
+                .about(two.to_string())
+                .hint("give one another identity; if it was renamed, say so with `moved`"),
+        );
+    }
+    found
+}
+
+/// Whether two nodes of one place cannot both have what they want. Records that hold one object already may go, and then
+/// the last one deletes it (DELETE-9).
+fn are_at_odds(one: &Node, other: &Node) -> bool {
+    let holds = |node: &Node| node.object().is_some() && node.decision.action <= Action::Update;
+    match (one.is_declared(), other.is_declared()) {
+        (true, true) => true,
+        (false, false) => false,
+        (true, false) => !holds(one),
+        (false, true) => !holds(other),
+    }
+}
+
 /// ADOPT-4: two resources that found one object, as after a move whose state was lost.
 fn found_twice(draft: &Draft) -> Vec<Diagnostic> {
-    let mut finders: BTreeMap<(&str, Value), Vec<&Node>> = BTreeMap::new();
+    let mut finders = Claims::default();
     let mut twice = Vec::new();
     for node in &draft.nodes {
         let Start::Adopt(found) = &node.decision.start else { continue };
         let Some(identity) = &found.state.identity else { continue };
-        let known = finders.entry((node.address.type_name(), identity.clone())).or_default();
-        if let Some(other) = known.iter().find(|other| are_in_one_place(other, node)) {
+        let place = found.state.inputs.as_ref().and_then(|inputs| {
+            crate::places::place(&**node.handler()?, node.config.as_ref()?, &inputs.effective)
+        });
+        if let Some(other) = finders.claim(node, identity, place.as_ref(), |_, _| true) {
             let (one, two) = (&other.address, &node.address);
             let hint =
                 format!("say whose it is: `trueup import {one} ID`, or the same for {two}; then deploy");
             let summary = format!("{one} and {two} find the same object: {identity}");
             twice.push(Diagnostic::error(summary).about(two.to_string()).hint(hint));
         }
-        known.push(node);
     }
     twice
 }
@@ -109,7 +175,7 @@ fn are_in_one_place(one: &Node, other: &Node) -> bool {
 
 /// Where the object of a node will be, or is if it goes, if its type can tell.
 fn place(node: &Node) -> Option<Value> {
-    node.handler()?.place(node.config.as_ref()?, identifying_inputs(node)?)
+    crate::places::place(&**node.handler()?, node.config.as_ref()?, identifying_inputs(node)?)
 }
 
 /// The inputs that a node will have, or had if it goes.

@@ -7,17 +7,31 @@ use indexmap::map::Entry;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{Configured, State};
-use trueup_state::{ConfigurationNumber, Record};
+use trueup_state::{ConfigurationNumber, Generation, Record};
 
-use crate::places::{Place, Places};
+use crate::places::{Place, Places, place};
 
-/// The objects that records hold, by type and identity. The same identity may be another object's in another place.
-/// Clones share it.
+/// The objects that records hold, by type and identity. The same identity may be another object's in another place, and
+/// one object may have several identities: types that tell places are held by these too. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Holders(Arc<Mutex<IndexMap<SmolStr, OfType>>>);
+pub(crate) struct Holders(Arc<Shared>);
 
-/// The objects of one type, by identity.
-type OfType = IndexMap<Value, Holding>;
+#[derive(Default)]
+struct Shared {
+    by_type: Mutex<IndexMap<SmolStr, OfType>>,
+    /// Held while places are found out, so that nobody searches among some of them.
+    placing: tokio::sync::Mutex<()>,
+}
+
+/// The objects of one type.
+#[derive(Default)]
+struct OfType {
+    by_identity: IndexMap<Value, Holding>,
+    /// Of types that tell places, those whose places are known.
+    by_place: IndexMap<Value, Vec<ObjectHolder>>,
+    /// Those whose places are still to be found out: when they are noted, providers may not be ready.
+    unplaced: Vec<ObjectHolder>,
+}
 
 /// Who holds an object: nearly always one alone.
 struct Holding {
@@ -58,14 +72,30 @@ pub(crate) struct Spot<'a> {
 }
 
 impl Spot<'_> {
-    /// Whether what somebody holds is here. Where nobody can tell, configurations of one name count as one, and those that
-    /// say the same.
+    /// The place, if the type can tell.
+    fn place(&self) -> Option<Value> {
+        place(&*self.places.handler, self.config?, self.inputs?)
+    }
+
+    /// The place of what somebody holds, if the type can tell.
+    async fn place_of(&self, holder: &ObjectHolder) -> Option<Value> {
+        let inputs = holder.inputs.as_ref()?;
+        match holder.configuration {
+            Some(number) => self.places.of_object(&holder.provider, number, inputs).await,
+            // Before configurations were recorded, there was one of each name.
+            None if holder.provider == self.places.provider => {
+                place(&*self.places.handler, self.config?, inputs)
+            }
+            None => None,
+        }
+    }
+
+    /// Whether what somebody holds under the same identity is here. Where nobody can tell, configurations of one name count
+    /// as one, and those that say the same.
     async fn is_of(&self, holder: &ObjectHolder) -> bool {
-        let Spot { places, config, inputs } = self;
-        let here = config.zip(*inputs).and_then(|(config, inputs)| places.handler.place(config, inputs));
-        if let Some(here) = here
-            && let (Some(number), Some(inputs)) = (holder.configuration, &holder.inputs)
-            && let Some(there) = places.of_object(&holder.provider, number, inputs).await
+        let Spot { places, config, .. } = self;
+        if let Some(here) = self.place()
+            && let Some(there) = self.place_of(holder).await
         {
             return here == there;
         }
@@ -78,6 +108,12 @@ impl Spot<'_> {
     async fn is_of_older(&self, identity: &Value, record: Option<&Record>) -> bool {
         for older in record.into_iter().flat_map(|record| &record.deposed) {
             let held = older.object.as_ref().and_then(|object| object.identity.as_ref());
+            if let (Some(config), Some(inputs)) = (self.config, self.inputs)
+                && held.is_some()
+                && self.places.is_object_of(config, inputs, older).await
+            {
+                return true;
+            }
             let elsewhere = match self.config {
                 Some(config) => self.places.elsewhere(config, older).await,
                 None => None,
@@ -93,11 +129,14 @@ impl Spot<'_> {
 }
 
 impl Holders {
-    /// Notes that a resource holds an object.
-    pub(crate) fn note(&self, holder: ObjectHolder, object: &State) {
-        let (Some(identity), Ok(mut held)) = (&object.identity, self.0.lock()) else { return };
+    /// Notes that a resource holds an object of a type that tells places, or of one that does not.
+    pub(crate) fn note(&self, holder: ObjectHolder, object: &State, tells_place: bool) {
+        let (Some(identity), Ok(mut held)) = (&object.identity, self.0.by_type.lock()) else { return };
         let of_type = held.entry(holder.address.type_name().into()).or_default();
-        match of_type.entry(identity.clone()) {
+        if tells_place {
+            of_type.unplaced.push(holder.clone());
+        }
+        match of_type.by_identity.entry(identity.clone()) {
             Entry::Vacant(free) => {
                 free.insert(Holding { first: holder, others: Vec::new() });
             }
@@ -120,7 +159,8 @@ impl Holders {
     ) -> Result<(), Failure> {
         let Some(identity) = &object.identity else { return Ok(()) };
         let own = spot.is_of_older(identity, record).await.then(|| address.clone());
-        match self.other_holder(&spot, address, identity).await.or(own) {
+        let other = self.other_holder(&spot, address, identity).await.map(|(other, _)| other);
+        match other.or(own) {
             None => Ok(()),
             Some(holder) => {
                 let message = format!("the object that would be {address} is held by {holder}: {identity}");
@@ -131,38 +171,118 @@ impl Holders {
         }
     }
 
-    /// Leaves the object to another resource that holds it, if one does, and says whether one did. Of several that give it
-    /// up at the same time, the last finds nobody to leave it to.
-    pub(crate) async fn leave_to_another(&self, spot: Spot<'_>, address: &Address, object: &State) -> bool {
-        let Some(identity) = &object.identity else { return false };
-        while let Some(other) = self.other_holder(&spot, address, identity).await {
-            let Ok(mut held) = self.0.lock() else { return false };
-            let of_type = held.get_mut(address.type_name());
-            let Some(holding) = of_type.and_then(|of_type| of_type.get_mut(identity)) else { return false };
+    /// Leaves the object of a generation to another resource that holds it, if one does, and says whether one did. Of several
+    /// that give it up at the same time, the last finds nobody to leave it to. The configuration in use counts where none is
+    /// recorded.
+    pub(crate) async fn is_left_to_another(
+        &self,
+        places: &Places<'_>,
+        config: Option<&Configured>,
+        address: &Address,
+        generation: &Generation,
+    ) -> bool {
+        let Some(identity) = generation.object.as_ref().and_then(|object| object.identity.as_ref()) else {
+            return false;
+        };
+        let made_with = places.made_with(generation).await;
+        let inputs = generation.inputs().map(|inputs| &inputs.effective);
+        let spot = Spot { places, config: made_with.as_ref().or(config), inputs };
+        while let Some((other, place)) = self.other_holder(&spot, address, identity).await {
+            let Ok(mut held) = self.0.by_type.lock() else { return false };
+            let Some(of_type) = held.get_mut(address.type_name()) else { return false };
             // The other one may have given it up while its place was found out.
-            if holding.all().any(|holder| holder.address == other) {
-                holding.release(address);
+            let is_left = match place {
+                Some(place) => of_type.leave_place(&place, &other, address),
+                None => of_type.leave_identity(identity, &other, address),
+            };
+            if is_left {
                 return true;
             }
         }
         false
     }
 
-    /// Another resource that holds the object of this identity in this place.
-    async fn other_holder(&self, spot: &Spot<'_>, address: &Address, identity: &Value) -> Option<Address> {
+    /// Another resource that holds the object of this spot and identity, and the place if that tells.
+    async fn other_holder(
+        &self,
+        spot: &Spot<'_>,
+        address: &Address,
+        identity: &Value,
+    ) -> Option<(Address, Option<Value>)> {
+        let here = spot.place();
+        if let Some(here) = &here {
+            self.find_places(spot, address.type_name()).await;
+            if let Some(other) = self.other_in(here, address) {
+                return Some((other, Some(here.clone())));
+            }
+        }
         for holder in self.others(address, identity) {
-            if spot.is_of(&holder).await {
-                return Some(holder.address);
+            // What is known to be here was found by its place, unless it was given up.
+            let is_placed = here.is_some() && spot.place_of(&holder).await.is_some();
+            if !is_placed && spot.is_of(&holder).await {
+                return Some((holder.address, None));
             }
         }
         None
     }
 
+    /// Finds out the places of all objects of a type that were noted since the last time.
+    async fn find_places(&self, spot: &Spot<'_>, type_name: &str) {
+        let _placing = self.0.placing.lock().await;
+        let unplaced = match self.0.by_type.lock() {
+            Ok(mut held) => held.get_mut(type_name).map(|of_type| std::mem::take(&mut of_type.unplaced)),
+            Err(_) => None,
+        };
+        let mut found = Vec::new();
+        for holder in unplaced.unwrap_or_default() {
+            if let Some(place) = spot.place_of(&holder).await {
+                found.push((place, holder));
+            }
+        }
+        let Ok(mut held) = self.0.by_type.lock() else { return };
+        let Some(of_type) = held.get_mut(type_name) else { return };
+        for (place, holder) in found {
+            let known = of_type.by_place.entry(place).or_default();
+            if !known.contains(&holder) {
+                known.push(holder);
+            }
+        }
+    }
+
+    /// A resource but this one that holds the object in a place.
+    fn other_in(&self, place: &Value, address: &Address) -> Option<Address> {
+        let held = self.0.by_type.lock().ok()?;
+        let holders = held.get(address.type_name())?.by_place.get(place)?;
+        holders.iter().find(|holder| holder.address != *address).map(|holder| holder.address.clone())
+    }
+
     /// Those but this one that hold an object of this identity, wherever that is.
     fn others(&self, address: &Address, identity: &Value) -> Vec<ObjectHolder> {
-        let Ok(held) = self.0.lock() else { return Vec::new() };
-        let holding = held.get(address.type_name()).and_then(|of_type| of_type.get(identity));
+        let Ok(held) = self.0.by_type.lock() else { return Vec::new() };
+        let holding = held.get(address.type_name()).and_then(|of_type| of_type.by_identity.get(identity));
         let all = holding.into_iter().flat_map(Holding::all);
         all.filter(|holder| holder.address != *address).cloned().collect()
+    }
+}
+
+impl OfType {
+    /// Takes a resource out of the holders of a place, if another one is still among them.
+    fn leave_place(&mut self, place: &Value, other: &Address, address: &Address) -> bool {
+        let Some(holders) = self.by_place.get_mut(place) else { return false };
+        let is_there = holders.iter().any(|holder| holder.address == *other);
+        if is_there {
+            holders.retain(|holder| holder.address != *address);
+        }
+        is_there
+    }
+
+    /// The same of those of an identity.
+    fn leave_identity(&mut self, identity: &Value, other: &Address, address: &Address) -> bool {
+        let Some(holding) = self.by_identity.get_mut(identity) else { return false };
+        let is_there = holding.all().any(|holder| holder.address == *other);
+        if is_there {
+            holding.release(address);
+        }
+        is_there
     }
 }

@@ -26,7 +26,7 @@ mod sightings;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, outcome_unknown, repeated};
+pub(crate) use decide::{action_of, outcome_unknown, repeated, updated_instead};
 pub(crate) use holders::{Holders, ObjectHolder, Spot};
 pub(crate) use observe::observe;
 pub use preview::Preview;
@@ -238,7 +238,7 @@ async fn pass_by_pass<'p>(
     // After all actions are known: the order of one replacement may follow from another.
     replace::replace(&mut draft)?;
     trace.note("replace", || replace::dump(&draft));
-    guard::guard(sources, &draft)?;
+    guard::guard(sources, &draft).await?;
     let plan = conclude::conclude(sources, &mut draft)?;
     trace.note("conclude", || plan.to_string());
     Ok(Planned { plan, draft })

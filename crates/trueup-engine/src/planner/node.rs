@@ -158,6 +158,8 @@ pub(crate) struct Decision {
     pub(crate) order: Option<ReplaceOrder>,
     /// The outputs to expect.
     pub(crate) outputs: Value,
+    /// Whether what replaces the object would be in its place, however that is spelled.
+    pub(crate) keeps_place: bool,
 }
 
 impl Default for Decision {
@@ -171,6 +173,7 @@ impl Default for Decision {
             replace_paths: Vec::new(),
             order: None,
             outputs: Value::NULL,
+            keeps_place: false,
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
         // In another place nothing is in the way of the new object, whatever its type and identity.
         let is_moved = node.decision.reasons.contains(&Reason::ProviderUnknown);
         let by_type = node.decision.order == Some(ReplaceOrder::DeleteFirst) && !is_moved;
-        let same_identity = keeps_identity(node) && !is_moved;
+        let same_identity = (node.decision.keeps_place || keeps_identity(node)) && !is_moved;
         if same_identity {
             node.decision.reasons.push(Reason::SameIdentity);
         }

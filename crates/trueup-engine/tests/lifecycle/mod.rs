@@ -28,6 +28,7 @@ mod planfile;
 mod replace;
 mod retry;
 mod sightings;
+mod spellings;
 mod state;
 mod stub;
 mod target;

@@ -893,7 +893,8 @@ impl Bench {
             reason: "repair".into(),
         };
         let id = trueup_state::RecordId::from_bytes([7; 16]);
-        let meta = trueup_state::Metadata { provider: "w".into(), ..trueup_state::Metadata::default() };
+        let provider = of.split('_').next().unwrap_or_default().into();
+        let meta = trueup_state::Metadata { provider, ..trueup_state::Metadata::default() };
         let (address, origin) = (address(of), address(of));
         let step = trueup_state::Step::Adopted { address, origin, meta, number: 0, slot: 0, object };
         let entry = trueup_state::Entry::new(id, step);
