@@ -234,3 +234,30 @@ fn what_is_imported_under_another_spelling_stays() {
     assert_eq!(folder.read("x"), "A", "{told:?}");
     assert!(!told.err.contains("replaced"), "{told:?}");
 }
+
+/// ADOPT-4: the message names the resource that holds the file, and does not advise to adopt it.
+#[test]
+fn a_file_that_another_resource_gives_up_is_still_held() {
+    let folder = stack(FILE);
+    folder.done("deploy --stage t --yes");
+    folder.write(
+        "main.tf",
+        r#"
+        resource "std_file" "a" {
+          path    = "y"
+          content = "A"
+        }
+        resource "std_file" "b" {
+          path    = "x"
+          content = "B"
+        }
+        "#,
+    );
+    let told = folder.run("deploy --yes");
+    assert_eq!(told.code, 1, "{told:?}");
+    let error = told.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(error.contains("is held by std_file.a"), "{told:?}");
+    assert!(error.contains("deploy the change by which std_file.a gives it up first"), "{told:?}");
+    assert!(!told.err.contains("--adopt"), "{told:?}");
+    assert_eq!(folder.read("x"), "A");
+}

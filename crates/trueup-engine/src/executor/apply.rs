@@ -31,7 +31,7 @@ use crate::places::respelled;
 use crate::plan::{Action, Grant, Reason, ReplaceOrder};
 use crate::planner::node::{Attributes, Decision, FoundObject, Start};
 use crate::planner::{
-    Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated, updated_instead,
+    Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated, sole, updated_instead,
 };
 use crate::retry::{Attempts, window_left, within};
 
@@ -255,7 +255,16 @@ impl Applying<'_> {
         let mut found = sightings.settled(interrupted, &self.address)?;
         let record = self.record();
         found.retain(|(sighting, _)| may_be(sighting, record.as_deref()));
-        let chosen = chosen(found, self.resource.adopt, &self.address.to_string())?;
+        let seen = sole(&found);
+        let chosen = match chosen(found, self.resource.adopt, &self.address.to_string()) {
+            Err(failure) => {
+                if let Some(seen) = seen {
+                    self.refuse_held(&seen, &sought, record.as_deref()).await?;
+                }
+                return Err(failure);
+            }
+            Ok(chosen) => chosen,
+        };
         let Some(Chosen { sighting, slot, older }) = chosen else { return Ok(None) };
         self.refuse_held(&sighting.state, &sought, record.as_deref()).await?;
         let number = sighting.ownership.generation().unwrap_or(context.generation);

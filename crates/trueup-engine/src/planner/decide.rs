@@ -16,7 +16,7 @@ use trueup_state::{Generation, Record, Status};
 
 use super::configure::{configure_late, expected, forget_outdated, unconfigured, written};
 use super::node::{Attributes, Decision, FoundObject, NodeKind, Sight, Start};
-use super::sightings::{Chosen, SlotSightings, chosen, may_be};
+use super::sightings::{Chosen, SlotSightings, chosen, may_be, sole};
 use super::trace::lines;
 use super::{Draft, Sources, Spot, failed, located, refresh};
 use crate::mutations::planted;
@@ -776,9 +776,21 @@ impl Case<'_> {
             Ok(found.map(|(sighting, slot)| (Sighted::from(sighting), slot)).collect::<Vec<_>>())
         };
         let found = self.sources.observed(Asked::Lookup, &origin, &[&inputs.effective], looking).await?;
-        let found = found.into_iter().map(|(sighted, slot)| (Sighting::from(sighted), slot)).collect();
+        let found: Vec<_> =
+            found.into_iter().map(|(sighted, slot)| (Sighting::from(sighted), slot)).collect();
         let adopt = node.declared().and_then(|it| it.options.adopt).unwrap_or(self.sources.options.adopt);
-        match chosen(found, adopt, &node.address.to_string())? {
+        let seen = sole(&found);
+        let chosen = match chosen(found, adopt, &node.address.to_string()) {
+            Err(failure) => {
+                if let Some(seen) = seen {
+                    // Another resource's own, whatever the type takes it for, is not to be adopted either.
+                    self.refuse_held(&seen, Some(&inputs.effective), record).await?;
+                }
+                return Err(failure);
+            }
+            Ok(chosen) => chosen,
+        };
+        match chosen {
             None => Ok(Looked::Nothing),
             Some(Chosen { sighting, slot, older }) => {
                 self.refuse_held(&sighting.state, Some(&inputs.effective), record).await?;

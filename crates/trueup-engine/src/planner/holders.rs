@@ -164,9 +164,14 @@ impl Holders {
             None => Ok(()),
             Some(holder) => {
                 let message = format!("the object that would be {address} is held by {holder}: {identity}");
-                Err(Failure::new(FailureClass::AlreadyExists, message).hint(
+                let failure = Failure::new(FailureClass::AlreadyExists, message).hint(
                     "if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`",
-                ))
+                );
+                Err(match holder == *address {
+                    true => failure,
+                    false => failure
+                        .hint(format!("or deploy the change by which {holder} gives it up first, alone")),
+                })
             }
         }
     }

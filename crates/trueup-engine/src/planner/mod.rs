@@ -30,7 +30,7 @@ pub(crate) use decide::{action_of, outcome_unknown, repeated, updated_instead};
 pub(crate) use holders::{Holders, ObjectHolder, Spot};
 pub(crate) use observe::observe;
 pub use preview::Preview;
-pub(crate) use sightings::{Chosen, SlotSightings, can_look, chosen, may_be};
+pub(crate) use sightings::{Chosen, SlotSightings, can_look, chosen, may_be, sole};
 pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;

@@ -140,6 +140,14 @@ pub(crate) struct Chosen {
     pub(crate) older: Vec<(State, u64, u64)>,
 }
 
+/// What was found, if it is one object and nobody's that can be told.
+pub(crate) fn sole(found: &[(Sighting, u64)]) -> Option<State> {
+    match found {
+        [(sighting, _)] if sighting.ownership == Ownership::Unowned => Some(sighting.state.clone()),
+        _ => None,
+    }
+}
+
 /// The one that counts, and what is older.
 pub(crate) fn chosen(
     mut found: Vec<(Sighting, u64)>,

@@ -137,7 +137,7 @@ fn an_object_is_never_held_by_two() {
     let mut doubled = program([thing("a", 4), thing("b", 4)]);
     doubled.imports =
         vec![ImportDeclaration { to: crate::lifecycle::world::address("w_thing.b"), id: lit("1") }];
-    insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`)");
+    insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`) (or deploy the change by which w_thing.a gives it up first, alone)");
 }
 
 /// ADOPT-6
