@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use trueup_provider::{
     Context, Converge, Current, Diff, Error, FieldType, Inputs, Outputs, Ownership, PlanHook, Result,
-    Sightings,
+    Sightings, Traits,
 };
 
 use crate::connections::Connections;
@@ -152,6 +152,10 @@ impl DefaultPrivileges {
 impl Converge for DefaultPrivileges {
     type Output = DefaultPrivilegesOutput;
     type Config = Connections;
+
+    fn traits() -> Traits {
+        Traits { importable: false, ..Traits::default() }
+    }
 
     async fn reconcile(
         &self,

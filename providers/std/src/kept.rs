@@ -10,7 +10,11 @@ macro_rules! kept_in_state {
             type Config = crate::surroundings::Surroundings;
 
             fn traits() -> trueup_provider::Traits {
-                trueup_provider::Traits { in_records: true, ..trueup_provider::Traits::default() }
+                trueup_provider::Traits {
+                    in_records: true,
+                    importable: false,
+                    ..trueup_provider::Traits::default()
+                }
             }
 
             fn recovery(&self) -> trueup_provider::Recovery {

@@ -34,7 +34,7 @@ impl Crud for TerraformData {
     type Config = Randomness;
 
     fn traits() -> Traits {
-        Traits { in_records: true, ..Traits::default() }
+        Traits { in_records: true, importable: false, ..Traits::default() }
     }
 
     /// There is nothing outside of which a second one could be made.

@@ -31,7 +31,8 @@ use crate::places::respelled;
 use crate::plan::{Action, Grant, Reason, ReplaceOrder};
 use crate::planner::node::{Attributes, Decision, FoundObject, Start};
 use crate::planner::{
-    Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated, sole, updated_instead,
+    Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated, sole, to_be_repeated,
+    updated_instead,
 };
 use crate::retry::{Attempts, window_left, within};
 
@@ -252,7 +253,7 @@ impl Applying<'_> {
             let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
             sightings.note(slot, found);
         }
-        let mut found = sightings.settled(interrupted, &self.address)?;
+        let mut found = sightings.settled(interrupted, &self.address, self.resource.handler.traits())?;
         let record = self.record();
         found.retain(|(sighting, _)| may_be(sighting, record.as_deref()));
         let seen = sole(&found);
@@ -583,6 +584,9 @@ impl Applying<'_> {
             }
             _ => self.unsure.load(Ordering::Relaxed),
         };
+        if undecided && !known && self.resource.handler.recovery(&self.desired.effective) == Recovery::Token {
+            return to_be_repeated(&self.address, failure).into();
+        }
         if known || undecided {
             return failure.into();
         }

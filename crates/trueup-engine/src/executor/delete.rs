@@ -298,9 +298,9 @@ impl Removal<'_> {
         let number = self.generation.number;
         let context = self.context(attempt.token);
         let object = match self.handler.recovery(&attempt.inputs.effective) {
-            Recovery::Blind => return Err(outcome_unknown(&self.address.to_string()).into()),
+            Recovery::Blind => return Err(outcome_unknown(self.address, self.handler.traits()).into()),
             Recovery::Lookup if !can_look(&**self.handler, &attempt.inputs) => {
-                return Err(outcome_unknown(&self.address.to_string()).into());
+                return Err(outcome_unknown(self.address, self.handler.traits()).into());
             }
             Recovery::Lookup => {
                 let (config, desired) = (self.config, &attempt.inputs);
@@ -311,7 +311,7 @@ impl Removal<'_> {
                 let is_settled = |found: &Option<Vec<_>>| found.as_ref().is_none_or(|it| !it.is_empty());
                 let found = within(&*self.run.clock, || window, look, is_settled).await?;
                 let Some(found) = found else {
-                    return Err(outcome_unknown(&self.address.to_string()).into());
+                    return Err(outcome_unknown(self.address, self.handler.traits()).into());
                 };
                 // What is someone else's is not ours to delete.
                 let ours = found.into_iter().find(|sighting| sighting.ownership != Ownership::Unowned);

@@ -61,7 +61,7 @@ impl Applying<'_> {
             return self.look().await;
         }
         match self.current().as_ref().is_some_and(Generation::is_interrupted) {
-            true => Err(outcome_unknown(&self.address.to_string()).into()),
+            true => Err(outcome_unknown(&self.address, self.resource.handler.traits()).into()),
             false => Ok(None),
         }
     }

@@ -10,7 +10,7 @@ use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
     Binding, CallContext, Configured, DataRequest, FailedCreate, ImportRequest, Imported, InputValues,
     LookupRequest, Ownership, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting,
-    State, Verdict,
+    State, Traits, Verdict,
 };
 use trueup_state::{Generation, Record, Status};
 
@@ -395,7 +395,9 @@ impl Case<'_> {
             Recovery::Blind if planted!(RepeatBlindCreate) => {
                 self.create(Start::Record, vec![Reason::Recovered]).await
             }
-            Recovery::Blind => Err(outcome_unknown(&self.draft.nodes[self.at].address.to_string())),
+            Recovery::Blind => {
+                Err(outcome_unknown(&self.draft.nodes[self.at].address, self.handler.traits()))
+            }
         }
     }
 
@@ -771,7 +773,7 @@ impl Case<'_> {
                 let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
                 sightings.note(slot, within(&*self.sources.clock, || window, lookup, is_found).await?);
             }
-            let found = sightings.settled(interrupted, &node.address)?.into_iter();
+            let found = sightings.settled(interrupted, &node.address, self.handler.traits())?.into_iter();
             let found = found.filter(|(sighting, _)| may_be(sighting, record));
             Ok(found.map(|(sighting, slot)| (Sighted::from(sighting), slot)).collect::<Vec<_>>())
         };
@@ -828,14 +830,27 @@ enum Looked {
 }
 
 /// CRASH-1
-pub(crate) fn outcome_unknown(address: &str) -> Failure {
+pub(crate) fn outcome_unknown(address: &Address, traits: &Traits) -> Failure {
     let message = format!(
         "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
     );
+    let existing = match traits.importable {
+        true => format!("`trueup import {address} ID`; if it does not,"),
+        false => {
+            "delete it by hand, because its type cannot be imported. Then, or if it does not,".to_owned()
+        }
+    };
     Failure::new(FailureClass::Indeterminate, message).hint(format!(
-        "make sure no other run is creating it, then look for the object yourself. If it exists, \
-         `trueup import {address} ID`, or delete it by hand where the type cannot be imported; if it does \
-         not, `trueup state resolve {address} --absent`"
+        "make sure no other run is creating it, then look for the object yourself. If it exists, {existing} \
+         `trueup state resolve {address} --absent`"
+    ))
+}
+
+/// Adds what the next run does about a create that is repeated with its token, and how to give it up.
+pub(crate) fn to_be_repeated(address: &Address, failure: Failure) -> Failure {
+    failure.hint(format!(
+        "the next run repeats this create unchanged, with the same token; if it made nothing, \
+         `trueup state resolve {address} --absent` gives it up"
     ))
 }
 

@@ -26,7 +26,7 @@ mod sightings;
 mod trace;
 mod validate;
 
-pub(crate) use decide::{action_of, outcome_unknown, repeated, updated_instead};
+pub(crate) use decide::{action_of, outcome_unknown, repeated, to_be_repeated, updated_instead};
 pub(crate) use holders::{Holders, ObjectHolder, Spot};
 pub(crate) use observe::observe;
 pub use preview::Preview;

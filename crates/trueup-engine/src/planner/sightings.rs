@@ -1,7 +1,7 @@
 //! Which object a resource is: what lookups under its possible names come to (ADOPT-2, RECONCILE-4).
 
 use trueup_core::{Address, Entries, Failure, FailureClass, Value};
-use trueup_provider::{InputValues, Ownership, Recovery, ResourceHandler, Sighting, State};
+use trueup_provider::{InputValues, Ownership, Recovery, ResourceHandler, Sighting, State, Traits};
 
 use trueup_state::Record;
 
@@ -102,9 +102,10 @@ impl SlotSightings {
         self,
         interrupted: bool,
         address: &Address,
+        traits: &Traits,
     ) -> Result<Vec<(Sighting, u64)>, Failure> {
         if interrupted && self.unable && self.found.is_empty() {
-            return Err(outcome_unknown(&address.to_string()));
+            return Err(outcome_unknown(address, traits));
         }
         let mut found = self.found;
         if found.iter().any(|(sighting, _)| sighting.ownership != Ownership::Unowned) {

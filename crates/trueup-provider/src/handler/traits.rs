@@ -40,6 +40,8 @@ pub struct Traits {
     /// Whether the type implements `place`, which otherwise is never called. Objects are then told apart by their places,
     /// not by how their inputs spell them.
     pub tells_place: bool,
+    /// Whether a person can name an object by its id: whether the type implements `import`.
+    pub importable: bool,
     /// How long an object that was just created or updated may stay invisible, unless the type decides by its inputs.
     pub consistency_window: Duration,
     /// What names objects may have.
@@ -54,6 +56,7 @@ impl Default for Traits {
             read_back: true,
             in_records: false,
             tells_place: false,
+            importable: true,
             consistency_window: Duration::ZERO,
             name_rules: NameRules::default(),
         }

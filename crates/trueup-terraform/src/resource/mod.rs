@@ -62,6 +62,7 @@ impl TerraformResource {
                 read_back: false,
                 in_records: false,
                 tells_place: false,
+                importable: true,
                 consistency_window: Duration::ZERO,
                 name_rules: NameRules::default(),
             },

@@ -5,7 +5,8 @@ mod object;
 use std::collections::BTreeSet;
 
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, Inputs, Outputs, Ownership, PlanHook, Planned, Result, Sightings,
+    Context, Converge, Current, Diff, Error, Inputs, Outputs, Ownership, PlanHook, Planned, Result,
+    Sightings, Traits,
 };
 
 use crate::connections::Connections;
@@ -138,6 +139,10 @@ fn check_object(on: ObjectKind, schema: bool, name: bool, arguments: bool) -> Re
 impl Converge for Grant {
     type Output = GrantOutput;
     type Config = Connections;
+
+    fn traits() -> Traits {
+        Traits { importable: false, ..Traits::default() }
+    }
 
     async fn reconcile(&self, context: &Context<Connections>, _: &Current<Self>) -> Result<GrantOutput> {
         self.check()?;

@@ -4,7 +4,8 @@ mod ledger;
 mod series;
 
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, FieldType, Inputs, Outputs, PlanHook, Planned, Result, Sightings,
+    Context, Converge, Current, Diff, Error, FieldType, Inputs, Outputs, PlanHook, Planned, Result,
+    Sightings, Traits,
 };
 
 use crate::connections::Connections;
@@ -81,6 +82,10 @@ impl Sql {
 impl Converge for Sql {
     type Output = SqlOutput;
     type Config = Connections;
+
+    fn traits() -> Traits {
+        Traits { importable: false, ..Traits::default() }
+    }
 
     async fn reconcile(&self, context: &Context<Connections>, current: &Current<Self>) -> Result<SqlOutput> {
         check_name(&self.schema, "schema")?;

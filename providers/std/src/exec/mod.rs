@@ -246,7 +246,7 @@ impl Converge for Exec {
     }
 
     fn traits() -> Traits {
-        Traits { consistency_window: CONSISTENCY_WINDOW, ..Traits::default() }
+        Traits { consistency_window: CONSISTENCY_WINDOW, importable: false, ..Traits::default() }
     }
 
     fn consistency_window(&self) -> Duration {

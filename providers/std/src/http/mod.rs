@@ -289,7 +289,7 @@ impl Converge for Http {
     }
 
     fn traits() -> Traits {
-        Traits { consistency_window: CONSISTENCY_WINDOW, ..Traits::default() }
+        Traits { consistency_window: CONSISTENCY_WINDOW, importable: false, ..Traits::default() }
     }
 
     fn consistency_window(&self) -> Duration {
