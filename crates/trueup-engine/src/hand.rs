@@ -54,6 +54,7 @@ impl Reconciler {
         change: &HandChange,
     ) -> Result<Vec<HandStep>, EngineError> {
         let snapshot = self.store().load(scope).await?;
+        self.wait_before(change, &snapshot).await?;
         Ok(steps(&snapshot, change)?)
     }
 
@@ -157,6 +158,18 @@ impl Reconciler {
         Ok(())
     }
 
+    /// Refuses to believe that a create made nothing if some of it was still under way when a person said so (CRASH-9).
+    async fn wait_before(&self, change: &HandChange, snapshot: &Snapshot) -> Result<(), EngineError> {
+        let HandChange::ResolveAbsent(address) = change else { return Ok(()) };
+        if !planner::wait_for_orphans(self.registry(), self.clock(), snapshot).await? {
+            return Ok(());
+        }
+        let summary = format!("a killed run was still at work until now, and may have made {address}");
+        let diagnostic = Diagnostic::error(summary).about(address.to_string());
+        let hint = "it has ended now: look for the object again, then repeat the command";
+        Err(Diagnostics::from(diagnostic.hint(hint)).into())
+    }
+
     async fn commit_by_hand(
         &self,
         scope: &Scope,
@@ -164,6 +177,7 @@ impl Reconciler {
         lease: &RunLease,
     ) -> Result<Vec<HandStep>, EngineError> {
         let snapshot = self.store().load(scope).await?;
+        self.wait_before(change, &snapshot).await?;
         let steps = steps(&snapshot, change)?;
         self.commit_steps(scope, snapshot, &steps, lease).await?;
         Ok(steps)

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use trueup_core::schema::{Block, Presence};
 use trueup_core::{Diagnostics, Failure, FailureClass, Severity, Value};
 
-use crate::clock::BoxFuture;
+use crate::clock::{BoxFuture, Clock};
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::provider::{Configured, Provider, ProviderFunction};
 
@@ -117,6 +117,10 @@ impl Provider for PresetProvider {
 
     fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>> {
         Box::pin(async move { self.provider.configure(&self.filled(config).await?).await })
+    }
+
+    fn wait_for_orphans(&self, clock: Arc<dyn Clock>) -> BoxFuture<'_, Result<bool, Failure>> {
+        self.provider.wait_for_orphans(clock)
     }
 
     fn resource<'a>(

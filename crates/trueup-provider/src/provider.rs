@@ -10,7 +10,7 @@ use smol_str::{SmolStr, format_smolstr};
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostics, Failure, Value, is_identifier};
 
-use crate::clock::BoxFuture;
+use crate::clock::{BoxFuture, Clock};
 use crate::context::NoConfig;
 use crate::contract::{Converge, Crud, DataSource, Inputs};
 use crate::error::Result;
@@ -38,6 +38,13 @@ pub trait Provider: Send + Sync {
 
     /// Makes it ready to be called with this configuration, checked and with defaults.
     fn configure<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Result<Configured, Failure>>;
+
+    /// Waits until nothing is under way any more that a killed run began on this machine, such as a command. The engine
+    /// calls it before it judges an interrupted create (CRASH-9). Returns whether it had to wait; fails if that takes too
+    /// long.
+    fn wait_for_orphans(&self, _clock: Arc<dyn Clock>) -> BoxFuture<'_, Result<bool, Failure>> {
+        Box::pin(async { Ok(false) })
+    }
 
     /// The resource type of this name.
     fn resource<'a>(
@@ -169,6 +176,8 @@ impl fmt::Debug for Configured {
     }
 }
 
+type WaitForOrphans = dyn Fn(Arc<dyn Clock>) -> BoxFuture<'static, Result<bool>> + Send + Sync;
+
 type Configure<C> = dyn Fn(&Value) -> BoxFuture<'static, Result<Arc<C>>> + Send + Sync;
 
 /// A provider whose types are written in Rust.
@@ -177,6 +186,7 @@ pub struct NativeProvider<C = NoConfig> {
     version: SmolStr,
     config_schema: Arc<Block>,
     configure: Box<Configure<C>>,
+    wait_for_orphans: Option<Box<WaitForOrphans>>,
     resources: IndexMap<SmolStr, Arc<dyn ResourceHandler>>,
     data_sources: IndexMap<SmolStr, Arc<dyn DataHandler>>,
     types: IndexMap<TypeId, SmolStr>,
@@ -225,6 +235,7 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
             version: SmolStr::default(),
             config_schema: Arc::new(config_schema),
             configure,
+            wait_for_orphans: None,
             resources: IndexMap::new(),
             data_sources: IndexMap::new(),
             types: IndexMap::new(),
@@ -235,6 +246,19 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
     #[must_use]
     pub fn versioned(mut self, version: &str) -> Self {
         self.version = version.into();
+        self
+    }
+
+    /// Says how to wait for what a killed run left under way: see [`Provider::wait_for_orphans`].
+    #[must_use]
+    pub fn waiting_for_orphans<F>(
+        mut self,
+        wait: impl Fn(Arc<dyn Clock>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<bool>> + Send + 'static,
+    {
+        self.wait_for_orphans = Some(Box::new(move |clock| Box::pin(wait(clock))));
         self
     }
 
@@ -335,6 +359,15 @@ impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
         Box::pin(async move {
             let content = (self.configure)(config).await.map_err(|error| error.into_parts().0)?;
             Ok(Configured::new(self.name.clone(), content))
+        })
+    }
+
+    fn wait_for_orphans(&self, clock: Arc<dyn Clock>) -> BoxFuture<'_, Result<bool, Failure>> {
+        Box::pin(async move {
+            match &self.wait_for_orphans {
+                Some(wait) => wait(clock).await.map_err(|error| error.into_parts().0),
+                None => Ok(false),
+            }
         })
     }
 

@@ -1,6 +1,8 @@
 //! The providers and the names of their types.
 
-use trueup_provider::{Inputs, NativeProvider};
+use std::sync::Arc;
+
+use trueup_provider::{Clock, Inputs, NativeProvider};
 
 use crate::data::{EnvironmentVariable, ExistingFile, OutputsOfStack, StackOutputs};
 use crate::directory::Directory;
@@ -19,6 +21,16 @@ pub struct Settings {
 
 /// The provider `std`, for a stack in these surroundings.
 pub fn std_provider(surroundings: Surroundings) -> NativeProvider<Surroundings> {
+    let guard = surroundings.command_guard().cloned();
+    let wait_for_orphans = move |clock: Arc<dyn Clock>| {
+        let guard = guard.clone();
+        async move {
+            match guard {
+                Some(guard) => guard.wait_for_orphans(&*clock).await,
+                None => Ok(false),
+            }
+        }
+    };
     let configure = move |settings: Settings| {
         let surroundings = surroundings.clone();
         async move {
@@ -30,6 +42,7 @@ pub fn std_provider(surroundings: Surroundings) -> NativeProvider<Surroundings> 
     };
     let provider = NativeProvider::configured("std", configure)
         .versioned(env!("CARGO_PKG_VERSION"))
+        .waiting_for_orphans(wait_for_orphans)
         .crud::<File>("file")
         .crud::<Directory>("directory")
         .converge::<Exec>("exec")

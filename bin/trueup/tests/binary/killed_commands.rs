@@ -105,6 +105,44 @@ fn a_command_that_ignores_its_end_is_killed_with_what_it_started() {
     assert_eq!(objects(&folder).len(), 1, "{told:?}");
 }
 
+/// A stack with one object that nothing can find, and whose command ignores its end.
+fn blind() -> Folder {
+    let folder = stack("resource \"std_exec\" \"slow\" { create = [\"sh\", \"make.sh\"] }");
+    folder.write("make.sh", &format!("trap '' TERM\n{MAKE}"));
+    pipe(&folder, "gate");
+    pipe(&folder, "reached");
+    folder
+}
+
+/// CRASH-1, CRASH-9: before the command is gone, nobody can tell what became of the object.
+#[test]
+fn a_blind_resource_waits_for_the_command_of_a_killed_run() {
+    for command in ["plan", "deploy --yes", "destroy --yes"] {
+        let folder = blind();
+        let process = killed(&folder);
+        let told = folder.run(command);
+        assert!(!is_running(&process), "{command}: {told:?}");
+        assert_eq!(told.code, 1, "{command}: {told:?}");
+        assert!(told.err.contains("CreateOutcomeUnknown"), "{command}: {told:?}");
+        assert!(told.err.contains("state resolve std_exec.slow --absent"), "{command}: {told:?}");
+        assert!(!told.err.contains("trueup import"), "the type cannot be imported: {command}: {told:?}");
+    }
+}
+
+/// CRASH-9: what a person said of the object while the command was running is not believed.
+#[test]
+fn a_create_is_not_resolved_while_its_command_runs() {
+    let folder = blind();
+    let process = killed(&folder);
+    let told = folder.run("state resolve std_exec.slow --absent --yes");
+    assert!(!is_running(&process), "{told:?}");
+    assert_eq!(told.code, 1, "{told:?}");
+    assert!(told.err.contains("look for the object again"), "{told:?}");
+    folder.done("state resolve std_exec.slow --absent --yes");
+    folder.done("deploy --yes");
+    assert_eq!(objects(&folder).len(), 1);
+}
+
 /// CRASH-9: a service that a finished command left running is nobody's to end.
 #[test]
 fn what_a_finished_command_left_running_outlives_a_killed_run() {

@@ -15,6 +15,7 @@ mod holders;
 pub(crate) mod node;
 mod observe;
 mod origin;
+mod orphans;
 mod preview;
 mod refresh;
 pub(crate) mod relocate;
@@ -29,6 +30,7 @@ mod validate;
 pub(crate) use decide::{action_of, outcome_unknown, repeated, to_be_repeated, updated_instead};
 pub(crate) use holders::{Holders, ObjectHolder, Spot};
 pub(crate) use observe::observe;
+pub(crate) use orphans::wait_for_orphans;
 pub use preview::Preview;
 pub(crate) use sightings::{Chosen, SlotSightings, can_look, chosen, may_be, sole};
 pub use trace::PassDump;
@@ -216,7 +218,8 @@ async fn pass_by_pass<'p>(
     mut snapshot: Snapshot,
     trace: &mut Trace,
 ) -> Result<Planned<'p>, Diagnostics> {
-    // First of all, so that no other pass ever sees an old address.
+    let _waited = wait_for_orphans(sources.registry, &sources.clock, &snapshot).await?;
+    // Before all other passes, so that none ever sees an old address.
     let relocation = relocate::relocate(sources, &mut snapshot).await?;
     trace.note("relocate", || relocate::dump(&relocation));
     let mut draft = collect::collect(sources, snapshot, relocation).await?;

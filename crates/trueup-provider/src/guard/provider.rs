@@ -11,7 +11,7 @@ use super::Guard;
 use super::data::GuardedData;
 use super::ephemeral::GuardedEphemeral;
 use super::resource::GuardedResource;
-use crate::clock::BoxFuture;
+use crate::clock::{BoxFuture, Clock};
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::provider::{Configured, Provider, ProviderFunction};
 
@@ -55,6 +55,10 @@ impl Provider for GuardedProvider {
             let configured = given.cleaned(self.provider.configure(config).await)?;
             Ok(configured.with_given(config.clone()))
         })
+    }
+
+    fn wait_for_orphans(&self, clock: Arc<dyn Clock>) -> BoxFuture<'_, Result<bool, Failure>> {
+        self.provider.wait_for_orphans(clock)
     }
 
     fn resource<'a>(

@@ -57,7 +57,7 @@ impl Exec {
         let process = self.process(purpose, arguments, context, before)?;
         let guard = context.config().command_guard();
         if let Some(guard) = guard {
-            guard.wait_for_orphans(context).await?;
+            guard.wait_for_orphans(&*context.clock).await?;
         }
         // What only looks may go on behind anyone's back.
         let guard = guard.filter(|_| purpose.changes());

@@ -98,7 +98,8 @@ pub use guard::{CommandGuard, guard_command};
 /// # When a run is killed
 /// A `create`, `precreate`, `update` or `delete` that has not finished ends with its run, with everything it started in
 /// its process group: it gets SIGTERM, and SIGKILL after 5 seconds. The next run on the same machine waits until it is
-/// gone before it looks at anything. What a finished command left running stays.
+/// gone before it looks at anything, or says that nothing can find the object. `trueup state resolve --absent` waits too,
+/// and then asks you to look again. What a finished command left running stays.
 ///
 /// # What a change does
 /// `create` and `input` say what the object is: a change of either runs `update`, or replaces the object if there is

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use trueup_provider::{CallContext, Error};
+use trueup_provider::{Clock, Error};
 
 pub use supervisor::guard_command;
 pub(super) use supervisor::{own_program, start};
@@ -65,12 +65,13 @@ impl CommandGuard {
         Ok(own.as_ref().map(|own| own.commands.clone()).unwrap_or_default())
     }
 
-    /// Waits until the commands of killed runs have ended.
-    pub(super) async fn wait_for_orphans(&self, call: &CallContext) -> Result<(), Error> {
-        let began = call.clock.now();
-        let mut told = false;
+    /// Waits until the commands of killed runs have ended, and returns whether any had not.
+    pub(crate) async fn wait_for_orphans(&self, clock: &dyn Clock) -> Result<bool, Error> {
+        let began = clock.now();
+        let (mut told, mut any) = (false, false);
         while let Some(left) = ended_runs(&self.folder).into_iter().find(|left| !left.clean_up()) {
-            let waited = call.clock.now().duration_since(began).unwrap_or_default();
+            any = true;
+            let waited = clock.now().duration_since(began).unwrap_or_default();
             if waited >= WAIT_MAX {
                 let message = "a command of a killed run is still running, and may change what this run sees";
                 let hint = format!("end it, or see who holds `{}`", left.commands.display());
@@ -80,9 +81,9 @@ impl CommandGuard {
                 (self.tell)("Waiting until the commands of a killed run have ended");
                 told = true;
             }
-            call.clock.sleep(LOOK_INTERVAL).await;
+            clock.sleep(LOOK_INTERVAL).await;
         }
-        Ok(())
+        Ok(any)
     }
 }
 
