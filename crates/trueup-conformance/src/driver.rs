@@ -105,6 +105,7 @@ impl Driver {
             config: Some(&self.config),
             desired,
             prior,
+            attempted: None,
             observed,
             bindings: &[],
             prior_bindings: &[],

@@ -20,6 +20,8 @@ pub struct Error(Box<Parts>);
 struct Parts {
     failure: Failure,
     partial: Option<Result<Value, FieldError>>,
+    /// Whether the partial outputs are of an object that has the inputs it was to be made with.
+    is_whole: bool,
 }
 
 macro_rules! constructors {
@@ -87,6 +89,20 @@ impl Error {
         self
     }
 
+    /// The same for a new object that has the inputs it was to be made with, and only has to become ready. If the run ends
+    /// here, the next one compares inputs as it does for any other object.
+    #[must_use]
+    pub fn with_unready(self, outputs: &impl FieldType) -> Self {
+        let mut error = self.with_partial(outputs);
+        error.0.is_whole = true;
+        error
+    }
+
+    /// Whether the known outputs are of an object that has its inputs.
+    pub(crate) fn is_of_whole_object(&self) -> bool {
+        self.0.is_whole
+    }
+
     /// The class.
     pub fn class(&self) -> &FailureClass {
         &self.0.failure.class
@@ -94,7 +110,7 @@ impl Error {
 
     /// Takes the error apart: the failure, and the outputs known so far.
     pub fn into_parts(self) -> (Failure, Option<Value>) {
-        let Parts { mut failure, partial } = *self.0;
+        let Parts { mut failure, partial, .. } = *self.0;
         match partial.transpose() {
             Ok(outputs) => (failure, outputs),
             // An object exists of which nothing can be kept: someone has to look.
@@ -109,7 +125,7 @@ impl Error {
 
 impl From<Failure> for Parts {
     fn from(failure: Failure) -> Self {
-        Parts { failure, partial: None }
+        Parts { failure, partial: None, is_whole: false }
     }
 }
 

@@ -85,6 +85,7 @@ async fn it_tells_its_schemas_once_and_plans() {
         config: Some(&config),
         desired: &desired,
         prior: None,
+        attempted: None,
         observed: None,
         bindings: &[],
         prior_bindings: &[],

@@ -286,6 +286,7 @@ fn a_change_of_bindings_is_at_least_an_update() {
                 config: None,
                 desired: &desired,
                 prior: Some(&state),
+                attempted: None,
                 observed: None,
                 bindings,
                 prior_bindings,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use trueup_provider::{Error, FieldType, Result};
+use trueup_provider::{Error, FieldType, PlanHook, Result};
 
 /// How long objects may stay invisible whose resource does not say: many APIs read from replicas that lag by seconds.
 pub(crate) const CONSISTENCY_WINDOW: Duration = Duration::from_secs(10);
@@ -61,6 +61,36 @@ pub enum Recover {
     Token,
     /// By asking a person.
     Blind,
+}
+
+/// Plans for an object whose inputs nobody knows, because it was found or a create left it half made, in a resource without
+/// `update`: nothing can finish it, so it is replaced. A deletion that is not declared would leave it beside the new one.
+pub(crate) fn replace_unfinished(is_deletable: bool, plan: &mut PlanHook) -> Result<()> {
+    if !is_deletable {
+        return Err(unfinishable());
+    }
+    plan.replace("update");
+    // What is half made may hold what the new object needs, such as its name.
+    plan.delete_first();
+    Ok(())
+}
+
+/// The error of a reconcile that meets such an object.
+pub(crate) fn unfinished(is_deletable: bool) -> Error {
+    match is_deletable {
+        true => Error::conflict("its object may be half made, and it has no `update` to finish it")
+            .hint("run again: the object will be replaced"),
+        false => unfinishable(),
+    }
+}
+
+fn unfinishable() -> Error {
+    let message =
+        "its object may be half made, and it has neither `update` to finish it nor `delete` to replace it";
+    Error::conflict(message).hint(
+        "declare `update`; one that does nothing accepts the object as it is. A `delete` that is declared now counts for \
+         later objects only. Or delete the object by hand, and if it is recorded, `trueup state rm ADDRESS`",
+    )
 }
 
 /// Refuses what only an update can bring about in a resource that has none: the end of a stub, and changes of what is bound

@@ -68,7 +68,7 @@ fn recovered(folder: &Folder, told: &Told, calls: usize) {
 /// CRASH-1, CRASH-7, STATE-4
 #[test]
 fn what_a_killed_run_made_is_looked_up_and_not_made_again() {
-    let folder = keeper("lookup", "TRUEUP_NAME", "lookup = [\"sh\", \"find.sh\"]");
+    let folder = keeper("lookup", "TRUEUP_NAME", "lookup = [\"sh\", \"find.sh\"]\nupdate = [\"true\"]");
     killed(&folder);
     let told = folder.run("deploy --yes");
     recovered(&folder, &told, 1);

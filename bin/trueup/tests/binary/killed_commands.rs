@@ -30,6 +30,8 @@ fn slow(make: &str) -> Folder {
         resource "std_exec" "slow" {
           create = ["sh", "make.sh"]
           lookup = ["sh", "find.sh"]
+          # What is listed is whole.
+          update = ["true"]
           # A list in a file is never late.
           consistency_window = 0
         }
@@ -103,6 +105,40 @@ fn a_command_that_ignores_its_end_is_killed_with_what_it_started() {
     assert!(!is_running(&process) && !is_running(folder.read("child").trim()), "{told:?}");
     let_go(&folder, &process);
     assert_eq!(objects(&folder).len(), 1, "{told:?}");
+}
+
+/// CRASH-1, RECONCILE-2: whether the killed command finished its object, nobody knows. Without `update` it is replaced.
+#[test]
+fn a_half_made_object_of_a_killed_run_is_replaced() {
+    let folder = stack(
+        r#"
+        resource "std_exec" "slow" {
+          create = ["sh", "make.sh"]
+          lookup = ["sh", "find.sh"]
+          delete = ["sh", "-c", "rm object; echo deleted >> calls"]
+          consistency_window = 0
+        }
+        "#,
+    );
+    let make = r"
+        cat > /dev/null; echo half > object
+        if test ! -e second; then echo $$ > reached; cat gate > /dev/null; fi
+        echo whole > object; echo created >> calls; echo '{}'
+    ";
+    folder.write("make.sh", make);
+    folder.write("find.sh", "cat > /dev/null; if test -e object; then echo '{}'; fi");
+    pipe(&folder, "gate");
+    pipe(&folder, "reached");
+    killed(&folder);
+    let planned = folder.done("plan").out;
+    assert!(planned.contains("1 to replace") && planned.contains("interrupted"), "{planned}");
+    let told = folder.done("deploy --yes");
+    assert!(told.err.contains("std_exec.slow replaced"), "{told:?}");
+    assert_eq!(
+        (folder.read("object"), folder.read("calls")),
+        ("whole\n".to_owned(), "deleted\ncreated\n".to_owned())
+    );
+    assert!(folder.done("plan").out.contains("No changes"));
 }
 
 /// A stack with one object that nothing can find, and whose command ignores its end.
@@ -187,6 +223,7 @@ fn runs_killed_among_slow_commands_make_each_object_once() {
               count  = 8
               create = ["sh", "make.sh"]
               lookup = ["sh", "find.sh"]
+              update = ["true"]
               input  = count.index
               consistency_window = 0
             }

@@ -57,6 +57,10 @@ impl Replica {
               }}
               read   {{ url = "{url}/things/{{name}}" }}
               lookup {{ url = "{url}/things/{{name}}" }}
+              update {{
+                method = "GET"
+                url    = "{url}/things/{{name}}"
+              }}
             }}
             "#
         ))

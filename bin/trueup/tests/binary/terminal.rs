@@ -23,6 +23,7 @@ resource "std_file" "before" {
 resource "std_exec" "slow" {
   create = ["sh", "-c", "cat gate"]
   lookup = ["sh", "-c", "test ! -e made || echo '{}'"]
+  update = ["true"]
 }
 resource "std_file" "after" {
   path       = "after.txt"

@@ -341,6 +341,7 @@ impl Applying<'_> {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let prior_bindings = current.map_or(&[][..], |current| &current.bindings);
+        let attempted = current.and_then(|current| current.attempt()).map(|attempt| &attempt.inputs);
         // Where drift is not to be repaired, it is no reason to act, as in the plan (DRIFT-7).
         let repairs = self.resource.options.drift == DriftPolicy::Fix;
         let observed = self.resource.observed.as_ref().filter(|_| prior.is_some() && repairs);
@@ -349,6 +350,7 @@ impl Applying<'_> {
             config: Some(&self.config),
             desired: &self.desired,
             prior,
+            attempted: attempted.filter(|_| prior.is_some()),
             observed,
             bindings: &self.resource.bindings,
             prior_bindings,

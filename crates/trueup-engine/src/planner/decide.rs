@@ -255,6 +255,16 @@ fn read_later(outputs: &Block) -> Decision {
     Decision { action: Action::Read, outputs, reasons: vec![Reason::OutputUnknown], ..Decision::default() }
 }
 
+/// The object that a decision starts from.
+#[derive(Clone, Copy)]
+struct Prior<'a> {
+    object: &'a State,
+    /// The inputs of the attempt that it comes from, if that has not finished.
+    attempted: Option<&'a InputValues>,
+    observed: Option<&'a State>,
+    bindings: &'a [Binding],
+}
+
 /// One resource to decide on.
 struct Case<'a> {
     sources: &'a Sources<'a>,
@@ -464,7 +474,7 @@ impl Case<'_> {
             decision.action = decision.action.max(Action::MayUpdate);
             return Ok(decision);
         }
-        decision.outputs = self.ask(None, None, &[]).await?.outputs;
+        decision.outputs = self.ask(None).await?.outputs;
         decision.action = Action::MayReplace;
         Ok(decision)
     }
@@ -507,7 +517,7 @@ impl Case<'_> {
         let forcing = changes.iter().filter(|change| fields.iter().any(|field| field.overlaps(&change.path)));
         let paths: Vec<Path> = forcing.map(|change| change.path.clone()).collect();
         if !paths.is_empty() {
-            decision.outputs = self.ask(None, None, &[]).await?.outputs;
+            decision.outputs = self.ask(None).await?.outputs;
             decision.action = Action::Replace;
             decision.replace_paths = paths;
         }
@@ -540,10 +550,12 @@ impl Case<'_> {
 
     /// An object that was found and becomes ours (ADOPT-5).
     async fn decide_found(&self, found: FoundObject, why: Reason) -> Result<Decision, Failure> {
-        let answer = self.ask(Some(&found.state), None, &[]).await?;
+        let (object, attempted) = (&found.state, Some(&found.sought));
+        let prior = Prior { object, attempted, observed: None, bindings: &[] };
+        let answer = self.ask(Some(prior)).await?;
         let is_desired = || found.state.inputs.as_ref().is_some_and(|it| self.is_desired(it));
         let answer = match answer.verdict >= Verdict::MayReplace && is_desired() {
-            true => Box::pin(self.in_place(answer, &found.state, None, &[])).await?,
+            true => Box::pin(self.in_place(answer, prior)).await?,
             false => answer,
         };
         let mut decision = Self::concluded(answer, vec![why]);
@@ -576,9 +588,11 @@ impl Case<'_> {
         }
         let drift_counts = node.declared().is_none_or(|declared| declared.options.drift == DriftPolicy::Fix);
         let seen = node.seen().filter(|_| drift_counts);
-        let answer = self.ask(Some(object), seen, &current.bindings).await?;
+        let attempted = current.attempt().map(|attempt| &attempt.inputs);
+        let prior = Prior { object, attempted, observed: seen, bindings: &current.bindings };
+        let answer = self.ask(Some(prior)).await?;
         let answer = match answer.verdict >= Verdict::MayReplace && self.is_object_of(current).await {
-            true => Box::pin(self.in_place(answer, object, seen, &current.bindings)).await?,
+            true => Box::pin(self.in_place(answer, prior)).await?,
             false => answer,
         };
         let mut reasons = unfinished.to_vec();
@@ -590,7 +604,7 @@ impl Case<'_> {
         let mut decision = Self::concluded(answer, reasons);
         if matches!(decision.action, Action::Replace | Action::MayReplace) && !self.ignored().is_empty() {
             // Nothing is ignored of a new object.
-            decision.outputs = self.ask(None, None, &[]).await?.outputs;
+            decision.outputs = self.ask(None).await?.outputs;
         }
         if !unfinished.is_empty() {
             decision.action = decision.action.max(Action::Update);
@@ -638,14 +652,14 @@ impl Case<'_> {
 
     /// The plan for a new object.
     async fn create(&self, start: Start, reasons: Vec<Reason>) -> Result<Decision, Failure> {
-        let answer = self.ask(None, None, &[]).await?;
+        let answer = self.ask(None).await?;
         let mut decision = Self::concluded(answer, reasons);
         decision.start = start;
         Ok(decision)
     }
 
     async fn as_replacement(&self, decision: Decision, why: Reason) -> Result<Decision, Failure> {
-        let fresh = self.ask(None, None, &[]).await?;
+        let fresh = self.ask(None).await?;
         let mut reasons = decision.reasons;
         reasons.push(why);
         Ok(Decision { action: Action::Replace, outputs: fresh.outputs, reasons, ..decision })
@@ -675,14 +689,12 @@ impl Case<'_> {
         declared.map_or(&[][..], |declared| &declared.options.ignore_changes)
     }
 
-    async fn ask(
-        &self,
-        prior: Option<&State>,
-        observed: Option<&State>,
-        prior_bindings: &[Binding],
-    ) -> Result<PlanAnswer, Failure> {
+    async fn ask(&self, prior: Option<Prior<'_>>) -> Result<PlanAnswer, Failure> {
         let node = &self.draft.nodes[self.at];
         let ignored = self.ignored();
+        let (attempted, observed) = prior.map_or((None, None), |prior| (prior.attempted, prior.observed));
+        let prior_bindings = prior.map_or(&[][..], |prior| prior.bindings);
+        let prior = prior.map(|prior| prior.object);
         let kept = prior
             .filter(|_| !ignored.is_empty())
             .map(|prior| self.handler.keep_ignored(self.desired, prior, observed, ignored));
@@ -694,6 +706,7 @@ impl Case<'_> {
             config: node.config.as_ref(),
             desired: kept.as_ref().unwrap_or(self.desired),
             prior,
+            attempted,
             observed,
             bindings: &node.bindings,
             prior_bindings,
@@ -707,17 +720,11 @@ impl Case<'_> {
 
     /// The answer about an object that the inputs only spell differently: an update, unless it is replaced for another
     /// reason (REPLACE-11).
-    async fn in_place(
-        &self,
-        answer: PlanAnswer,
-        prior: &State,
-        observed: Option<&State>,
-        prior_bindings: &[Binding],
-    ) -> Result<PlanAnswer, Failure> {
+    async fn in_place(&self, answer: PlanAnswer, prior: Prior<'_>) -> Result<PlanAnswer, Failure> {
         let respelled = |state: &State| respelled(self.handler.schema(), state, self.desired);
-        let observed = observed.map(respelled);
-        let other = self.ask(Some(&respelled(prior)), observed.as_ref(), prior_bindings).await?;
-        Ok(updated_instead(answer, other))
+        let (object, observed) = (respelled(prior.object), prior.observed.map(respelled));
+        let prior = Prior { object: &object, observed: observed.as_ref(), ..prior };
+        Ok(updated_instead(answer, self.ask(Some(prior)).await?))
     }
 
     /// Looks for an object of this identity, if the type can and the inputs are known (ADOPT-1, ADOPT-6). What is not

@@ -23,6 +23,8 @@ pub struct PlanHookRequest<'a, In: Inputs, Out, C> {
 pub struct PriorView<In, Out> {
     /// The recorded inputs; `None` for an adopted object.
     pub inputs: Option<In>,
+    /// For an object without recorded inputs: those of the attempt that it comes from. A delete of it has these.
+    pub attempted: Option<In>,
     /// The recorded outputs.
     pub outputs: Out,
     /// The outputs as they were just read, if they were.

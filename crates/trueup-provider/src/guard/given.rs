@@ -133,8 +133,9 @@ given! {
     CheckRequest { config, desired, context } => {
         Gathered::default().config(*config).inputs(desired).context(context)
     };
-    PlanRequest { config, desired, prior, observed, bindings, prior_bindings, private: _, context } => {
+    PlanRequest { config, desired, prior, attempted, observed, bindings, prior_bindings, private: _, context } => {
         let known = Gathered::default().config(*config).inputs(desired).state(*prior).state(*observed);
+        let known = attempted.iter().fold(known, |known, attempted| known.inputs(attempted));
         known.bindings(bindings).bindings(prior_bindings).context(context)
     };
     ReadRequest { config, inputs, state, context } => {

@@ -338,6 +338,7 @@ fn no_word_of_a_resource_type_holds_a_secret_of_its_call() {
                 config: Some(config),
                 desired: &desired,
                 prior,
+                attempted: None,
                 observed: Some(&observed),
                 bindings: &bindings,
                 prior_bindings: &[],

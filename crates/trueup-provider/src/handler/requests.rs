@@ -37,6 +37,8 @@ pub struct PlanRequest<'a> {
     pub desired: &'a InputValues,
     /// The recorded object; `None` if there is none, or if it is gone.
     pub prior: Option<&'a State>,
+    /// The inputs of the attempt that an unfinished object comes from. A delete of it has these.
+    pub attempted: Option<&'a InputValues>,
     /// The object as it was last read, if it was.
     pub observed: Option<&'a State>,
     /// What others attach to it now.

@@ -44,10 +44,12 @@ impl<T: Converge> ConvergeHandler<T> {
         let receiver = shape.receiver(&request.desired.effective)?;
         let context = shape.context(request.config, request.context)?;
         let outputs = receiver.reconcile(&context, &current).await;
-        // What a failed reconcile left was never brought to these inputs (RECONCILE-2).
+        // What a failed reconcile left was never brought to these inputs (RECONCILE-2), unless it is new and says so.
         let outputs = outputs.map_err(|error| {
+            let whole = request.prior.is_none() && error.is_of_whole_object();
             let olds = request.prior.and_then(|prior| prior.inputs.clone());
-            shape.apply_failure(&request, olds, error)
+            let reached = olds.or_else(|| whole.then(|| request.desired.without_ephemeral()));
+            shape.apply_failure(&request, reached, error)
         })?;
         Ok(shape.state(Some(request.desired.clone()), request.prior, &outputs)?)
     }

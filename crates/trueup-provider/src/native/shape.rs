@@ -242,7 +242,10 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
             let inputs = prior.inputs.as_ref().map(|inputs| self.recorded(&inputs.effective)).transpose()?;
             let outputs = self.outputs(&prior.outputs)?;
             let observed = request.observed.map(|state| self.outputs(&state.outputs)).transpose()?;
-            Ok::<_, Failure>(PriorView { inputs, outputs, observed })
+            let attempted = request.attempted.filter(|_| inputs.is_none());
+            // A stub was begun before all its inputs were known.
+            let attempted = attempted.and_then(|attempted| self.recorded(&attempted.effective).ok());
+            Ok::<_, Failure>(PriorView { inputs, attempted, outputs, observed })
         });
         let current = In::view(&request.desired.effective);
         Ok(PlanHookRequest {

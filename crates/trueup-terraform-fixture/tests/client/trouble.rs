@@ -215,6 +215,7 @@ async fn plan(
         config: Some(config),
         desired,
         prior: None,
+        attempted: None,
         observed: None,
         bindings: &[],
         prior_bindings: &[],

@@ -6,8 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 use serde_json::json;
-use trueup_core::{Marked, Value};
-use trueup_provider::{Binding, Context, Error, Result};
+use trueup_core::{Failure, FailureClass, Marked, Value};
+use trueup_provider::{Binding, Context, Converge, Error, Recovery, Result};
 
 use super::process::{Finished, OUTPUT_BYTES_MAX, Process, Stopped};
 use super::{Exec, ExecOutput};
@@ -70,11 +70,10 @@ impl Exec {
             // Its messages may repeat the secrets that it printed.
             context.secrets.learn(answer.iter().flatten());
             let error = self.refused(purpose, &finished, context);
-            // What was made so far is worth keeping only if there is a way to finish it. A stub always has one.
-            let resumable =
-                purpose == Purpose::Precreate || purpose == Purpose::Create && self.update.is_some();
             return Err(match answer {
-                Ok(Some(result)) if resumable => error.with_partial(&self.output(context, result)),
+                Ok(Some(result)) if purpose.makes() => {
+                    self.half_made(purpose, error, &self.output(context, result))
+                }
                 _ => error,
             });
         }
@@ -82,6 +81,32 @@ impl Exec {
             return Ok(None);
         }
         self.answer(purpose, &finished.output)
+    }
+
+    /// The error of a command that failed and printed an object all the same: that exists, whatever the exit code says.
+    fn half_made(&self, purpose: Purpose, error: Error, made: &ExecOutput) -> Error {
+        let is_finished_by_update = purpose == Purpose::Precreate || self.update.is_some();
+        let is_failed = *error.class() == FailureClass::Fatal;
+        if is_finished_by_update {
+            return error.with_partial(made);
+        }
+        if self.recovery() == Recovery::Token && !is_failed {
+            // Repeating it with its token finishes it.
+            return error;
+        }
+        let (failure, _) = error.into_parts();
+        // Trying again would make another one.
+        let failure = match failure.class {
+            FailureClass::Retryable => Failure { class: FailureClass::Fatal, ..failure },
+            _ => failure,
+        };
+        let next = match self.delete {
+            Some(_) => "it printed an object, which the next run replaces",
+            None => {
+                "it printed an object, which is recorded; nothing is declared that could finish or delete it"
+            }
+        };
+        Error::from(failure).hint(next).with_partial(made)
     }
 
     /// The program to run, with all it is told.

@@ -14,7 +14,7 @@ use trueup_provider::{
 };
 
 use crate::outcome::{Outcome, check_codes};
-use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover, check_updates};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover, check_updates, replace_unfinished, unfinished};
 use crate::surroundings::Surroundings;
 use command::Before;
 pub use guard::{CommandGuard, guard_command};
@@ -53,7 +53,7 @@ pub use guard::{CommandGuard, guard_command};
 /// | ended by a signal, by `timeout` or by Ctrl-C | `unknown` |
 ///
 /// `outcomes` overrides this for commands that mean something else; there a signal counts as 128 and its number. A
-/// `create` that fails and still prints an object leaves a half-made one, which `update` finishes next time.
+/// `create` that fails and still prints an object leaves a half-made one, whatever its exit code.
 ///
 /// # Unknown outcomes
 /// The run fails, and the resource's recovery settles a `create` that may have happened:
@@ -64,6 +64,12 @@ pub use guard::{CommandGuard, guard_command};
 /// - Otherwise **the resource is blind**: the next run stops, and a person has to say what became of the object.
 ///
 /// The same holds for a run that was killed. Objects that are found by *lookup* are also adopted when the state was lost.
+///
+/// # Half-made objects
+/// An object that a failed `create` printed, or that *lookup* found, may be incomplete, and its `input` is unknown. The
+/// next run brings it to its `input` by `update`. Without `update` it replaces the object: `delete`, then `create`. With
+/// neither, the run stops. Then declare `update`, such as `["true"]` if a found object is always complete, or delete the
+/// object by hand. `delete` is the one that was declared when the object was made.
 ///
 /// # Cycles
 /// Two resources that need each other's outputs form a cycle: one refers to the other, which gets the way back by a
@@ -216,8 +222,7 @@ impl Exec {
                 let result = result.unwrap_or_else(|| output.result.clone());
                 Ok(ExecOutput { name: output.name.clone(), result })
             }
-            // It was found rather than made, and there is no way to bring it any closer.
-            (None, None) => Ok(output.clone()),
+            (None, None) => Err(unfinished(self.delete.is_some())),
             (None, Some(olds)) if self.wants_the_same_as(olds) => Ok(output.clone()),
             (None, Some(_)) => Err(Error::conflict("it cannot be changed in place: it has no `update`")
                 .hint("plan again: it will be replaced")),
@@ -330,7 +335,11 @@ impl Converge for Exec {
         if matches!(news.update, Planned::Known(None)) {
             plan.replace_if_changed("create");
             plan.replace_if_changed("input");
-            if drifted {
+            if prior.inputs.is_none() {
+                let declared = news.delete.known().is_some_and(Option::is_some);
+                let is_deletable = prior.attempted.as_ref().map_or(declared, |made| made.delete.is_some());
+                replace_unfinished(is_deletable, plan)?;
+            } else if drifted {
                 plan.replace("update");
             }
         }

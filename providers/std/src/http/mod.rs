@@ -19,7 +19,7 @@ use trueup_provider::{
 };
 
 use crate::outcome::{Outcome, check_codes};
-use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover, check_updates};
+use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover, check_updates, replace_unfinished, unfinished};
 use crate::surroundings::Surroundings;
 use call::Known;
 pub(crate) use call::get;
@@ -65,6 +65,11 @@ pub use wait::Wait;
 ///
 /// The same holds for a run that was killed. An `update` or `delete` that may have happened is sent again, in this run if
 /// its method is `PUT` or `DELETE`, else in the next.
+///
+/// # Half-made objects
+/// An object that *lookup* found may be incomplete, and nobody knows what it was made with. The next run sends `update`.
+/// Without `update` it replaces the object: `delete`, then `create`. With neither, the run stops. Then declare `update`,
+/// or delete the object by hand. `delete` is the one that was declared when the object was made.
 ///
 /// # Cycles
 /// Two objects that need each other's ids form a cycle: one resource refers to the other, which gets the way back by a
@@ -227,8 +232,7 @@ impl Http {
                     false => Ok(updated),
                 }
             }
-            // It was found rather than made, and there is no way to bring it any closer.
-            (None, None) => Ok(output.clone()),
+            (None, None) => Err(unfinished(self.delete.is_some())),
             (None, Some(olds)) if self.wants_the_same_as(olds) => Ok(output.clone()),
             (None, Some(_)) => Err(Error::conflict("it cannot be changed in place: it has no `update`")
                 .hint("plan again: it will be replaced")),
@@ -373,7 +377,11 @@ impl Converge for Http {
             for part in ["create.method", "create.url", "create.body", "create.body_text"] {
                 plan.replace_if_changed(part);
             }
-            if drifted {
+            if prior.inputs.is_none() {
+                let declared = news.delete.known().is_some_and(Option::is_some);
+                let is_deletable = prior.attempted.as_ref().map_or(declared, |made| made.delete.is_some());
+                replace_unfinished(is_deletable, plan)?;
+            } else if drifted {
                 plan.replace("update");
             }
         }

@@ -62,7 +62,7 @@ impl Http {
             Ok(seen) => seen.unwrap_or_else(|| output.clone()),
             // Some APIs show an object only a while after they have made it.
             Err(error) if *error.class() == FailureClass::NotFound => output.clone(),
-            Err(error) => return Err(error.with_partial(&output)),
+            Err(error) => return Err(error.with_unready(&output)),
         };
         let place = &wait.pointer;
         match wait.judge(&seen)? {
@@ -74,7 +74,7 @@ impl Http {
                 let delay = Duration::try_from_secs_f64(wait.interval).ok();
                 let message = format!("it is not ready: `{place}` is {value}");
                 context.report_progress(&message);
-                Err(Error::pending(delay, Value::object::<&str>([]), message).with_partial(&seen))
+                Err(Error::pending(delay, Value::object::<&str>([]), message).with_unready(&seen))
             }
         }
     }

@@ -222,10 +222,6 @@ fn a_half_made_object_is_finished_by_update() {
     bench.deployed(&of(resumable));
     assert!(bench.content("given").contains(r#""result":{"id":7}"#), "{}", bench.content("given"));
     assert_eq!(bench.outputs("a").get("result").unwrap().to_string(), "{ id = 7, ready = true }");
-    // Without a way to finish it, the create is simply tried again.
-    let bench = Bench::new();
-    bench.failed(&of(only(create)));
-    bench.deployed(&of(only("echo '{}'")));
 }
 
 /// What is known of an object is needed to delete it.

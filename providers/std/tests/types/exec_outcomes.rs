@@ -48,10 +48,8 @@ fn a_command_that_fails_after_its_effect_makes_no_second_object_if_it_can_be_loo
     for how in UNKNOWN.into_iter().chain(["exit 75"]) {
         let bench = Bench::new();
         ending(&bench, how);
-        deploy_twice_at_most(
-            &bench,
-            &value!({ create: (sh(CREATE_ANOTHER)), lookup: (sh(LOOKUP)), consistency_window: 0 }),
-        );
+        let inputs = value!({ create: (sh(CREATE_ANOTHER)), lookup: (sh(LOOKUP)), consistency_window: 0 });
+        deploy_twice_at_most(&bench, &inputs.with_entry("update", value!(["true"])));
         assert_eq!(objects(&bench), 1, "{how}");
     }
 }

@@ -21,4 +21,5 @@ mod server;
 mod terraform_data;
 mod tls;
 mod typed;
+mod unfinished;
 mod window;

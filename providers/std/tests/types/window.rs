@@ -68,7 +68,8 @@ fn a_lost_create_that_a_command_shows_late_is_not_made_again() {
     let lookup =
         "cat > /dev/null; echo >> looks; [ $(wc -l < looks) -lt 3 ] || { test ! -e objects || echo '{}'; }";
     let create = "cat > /dev/null; echo >> objects; rm looks; [ -e second ] || { touch second; kill -9 $$; }; echo '{}'";
-    let inputs = value!({ create: (sh(create)), lookup: (sh(lookup)), consistency_window: WINDOW });
+    let inputs =
+        value!({ create: (sh(create)), lookup: (sh(lookup)), update: ["true"], consistency_window: WINDOW });
     let program = program([resource("std_exec.a", inputs)]);
     bench.failed(&program);
     bench.deployed(&program);

@@ -84,6 +84,7 @@ resource "std_exec" "issued" {{
 
 resource "std_exec" "unread" {{
   create         = ["sh", "{script}"]
+  delete         = ["true"]
   input          = {{ fail = var.fail }}
   environment    = {{ FAIL = tostring(var.fail) }}
   secret_results = ["token"]

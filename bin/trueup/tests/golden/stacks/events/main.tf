@@ -35,6 +35,7 @@ resource "std_exec" "replaced" {
 }
 
 resource "std_exec" "adopted" {
+  update = ["true"]
   create = ["sh", "-c", "false"]
   lookup = ["sh", "-c", "echo '{ \"id\": \"found\" }'"]
 }
