@@ -81,11 +81,13 @@ pub use guard::{CommandGuard, guard_command};
 ///   precreate = ["./peer", "reserve"]
 ///   create    = ["./peer", "write"]
 ///   update    = ["./peer", "write"]
+///   delete    = ["./peer", "remove"]
 ///   lookup    = ["./peer", "show"]
 /// }
 ///
 /// resource "std_exec" "right" {
 ///   create = ["./peer", "write"]
+///   delete = ["./peer", "remove"]
 ///   lookup = ["./peer", "show"]
 ///   input  = { peer = std_exec.left.result.id }
 ///
