@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 /// Every folder, oldest first.
-const FOLDERS: [&str; 1] = ["2026-11"];
+const FOLDERS: [&str; 2] = ["2026-11", "2026-11-18"];
 
 /// The stacks whose state is in all three stores.
 const STACKS: [&str; 3] = ["shop", "cut", "rare"];

@@ -1,0 +1,2 @@
+# Answers as if it kept something.
+echo "{\"name\": \"$TRUEUP_NAME\"}"
