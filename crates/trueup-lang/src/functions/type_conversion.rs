@@ -41,7 +41,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     .with_unknown()
     .with_secrets(),
     function("type", &[nullable("value")], Returns::Text, |call| {
-        Ok(Value::string(Type::of(&call.arguments[0]).to_string()))
+        let value = &call.arguments[0];
+        let written = Type::of(value).to_string();
+        // The type of an object names its keys, which may be secret (SECRET-9).
+        let marks = if written.contains("object(") { value.all_marks() } else { Marks::NONE };
+        Ok(Value::string(written).with_marks(marks))
     })
     .with_unknown()
     .with_secrets(),

@@ -258,6 +258,19 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
+/// SECRET-9: the type of an object names its keys.
+#[test]
+fn the_type_of_an_object_with_a_secret_key_is_secret() {
+    let is_secret = |text: &str| {
+        let file = SourceMap::new().add("case", text);
+        evaluate(&parse_expression(text, file).expect("an expression"), &names()).value.is_secret()
+    };
+    assert!(is_secret(r#"type({ (sensitive("hunter2hunter2")) = 1 })"#));
+    assert!(is_secret(r#"type([sensitive({ a = 1 })])"#));
+    assert!(!is_secret(r#"type(sensitive("hunter2hunter2"))"#));
+    assert!(!is_secret("type({ a = 1 })"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(trueup_test_servers::sized(300, 5_000)))]
 

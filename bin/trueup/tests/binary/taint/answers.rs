@@ -18,6 +18,8 @@ resource "std_http" "issued" {{
   read   {{ url = "{url}/issue/object" }}
   update {{ url = "{url}/issue/object" }}
   delete {{ url = "{url}/issue/object" }}
+  # It answers for ever.
+  consistency_window = 0
   secret_responses = ["/token"]
 }}
 
@@ -77,6 +79,8 @@ resource "std_exec" "issued" {{
   read   = ["sh", "{script}"]
   update = ["sh", "{script}"]
   delete = ["sh", "{script}"]
+  # It answers for ever.
+  consistency_window = 0
   input          = {{ fail = var.fail }}
   environment    = {{ FAIL = tostring(var.fail) }}
   secret_results = ["token"]

@@ -52,6 +52,8 @@ locals {{
 }}
 
 resource "std_http" "echo" {{
+  # It answers for ever.
+  consistency_window = 0
   headers = {{
     Authorization = "Bearer ${{var.token}}"
     X-Basic       = base64encode("user:${{local.part}}")
@@ -70,6 +72,7 @@ resource "std_http" "echo" {{
 }}
 
 resource "std_exec" "echo" {{
+  consistency_window = 0
   create = ["sh", "-c", <<-EOT
     env >&2
     env | od -An -tx1 | tr -d ' \n' >&2
