@@ -7,7 +7,7 @@ use crate::failure::CommandError;
 use crate::ui::Answer;
 use crate::workplace::Workplace;
 
-/// How a plan was taken.
+/// The answer to a plan.
 pub(super) enum Verdict {
     Approved,
     Declined,

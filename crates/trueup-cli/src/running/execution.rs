@@ -133,7 +133,7 @@ impl Approver<'_> {
         self.verdict = match obey(&judged) {
             Err(denied) => Verdict::Refused(denied),
             Ok(()) => match ask(workplace, errand, plan) {
-                // What a folder is about is remembered once something was done there.
+                // The folder remembers stack and stage once a plan was approved there.
                 Verdict::Approved => {
                     workplace.remember().map_or_else(Verdict::Refused, |()| Verdict::Approved)
                 }

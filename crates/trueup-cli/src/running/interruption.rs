@@ -32,7 +32,7 @@ pub(super) async fn raced<T>(
     match select(std::pin::pin!(run), first).await {
         Either::Left((done, _)) => Some(done),
         Either::Right((_, run)) if watcher.has_started() => {
-            // Who handles interrupts may have looked a moment earlier, when it had not.
+            // The interrupt handler may have checked a moment earlier, before the run started.
             cancellation.finish();
             Some(run.await)
         }
