@@ -43,47 +43,47 @@ fn check_plans(golden: &Golden, workplace_of: impl Fn(&str) -> Workplace) {
 /// CRASH-1, CRASH-2, CRASH-3, CRASH-4, CRASH-5, CRASH-6, RETRY-4
 #[test]
 fn golden_intents_in_sqlite_are_decided() {
-    for golden in Golden::all() {
-        check_plans(&golden, |stack| Workplace::with_state_file(&golden, stack));
-    }
+    Golden::each(|golden| {
+        check_plans(golden, |stack| Workplace::with_state_file(golden, stack));
+    });
 }
 
 /// CRASH-1, CRASH-2, CRASH-3, CRASH-4, CRASH-5, CRASH-6, RETRY-4
 #[test]
 fn golden_intents_in_postgres_are_decided() {
-    for golden in Golden::all() {
+    Golden::each(|golden| {
         let Some(place) = Place::in_postgres() else { return };
-        place.restore(&golden);
-        check_plans(&golden, |stack| place.workplace(&golden, stack));
-    }
+        place.restore(golden);
+        check_plans(golden, |stack| place.workplace(golden, stack));
+    });
 }
 
 /// CRASH-1, CRASH-2, CRASH-3, CRASH-4, CRASH-5, CRASH-6, RETRY-4
 #[test]
 fn golden_intents_in_s3_are_decided() {
-    for golden in Golden::all() {
+    Golden::each(|golden| {
         let Some(place) = Place::in_s3() else { return };
-        place.restore(&golden);
-        check_plans(&golden, |stack| place.workplace(&golden, stack));
-    }
+        place.restore(golden);
+        check_plans(golden, |stack| place.workplace(golden, stack));
+    });
 }
 
 /// CRASH-7, STATE-4: a deploy takes over the lease of the dead run, and finishes what that run began.
 #[test]
 fn golden_intents_in_sqlite_are_finished_by_a_deploy() {
-    for golden in Golden::all() {
-        finish(&Workplace::with_state_file(&golden, "cut"), &Workplace::with_state_file(&golden, "rare"));
-    }
+    Golden::each(|golden| {
+        finish(&Workplace::with_state_file(golden, "cut"), &Workplace::with_state_file(golden, "rare"));
+    });
 }
 
 /// CRASH-7, STATE-4
 #[test]
 fn golden_intents_in_postgres_are_finished_by_a_deploy() {
-    for golden in Golden::all() {
+    Golden::each(|golden| {
         let Some(place) = Place::in_postgres() else { return };
-        place.restore(&golden);
-        finish(&place.workplace(&golden, "cut"), &place.workplace(&golden, "rare"));
-    }
+        place.restore(golden);
+        finish(&place.workplace(golden, "cut"), &place.workplace(golden, "rare"));
+    });
 }
 
 fn finish(cut: &Workplace, rare: &Workplace) {

@@ -57,6 +57,16 @@ impl Golden {
         FOLDERS.into_iter().map(Golden::named)
     }
 
+    /// Checks every folder, all at once: interrupted creates are looked for throughout their consistency window.
+    pub(crate) fn each(check: impl Fn(&Golden) + Sync) {
+        std::thread::scope(|scope| {
+            for golden in Golden::all() {
+                let check = &check;
+                scope.spawn(move || check(&golden));
+            }
+        });
+    }
+
     fn named(name: &str) -> Golden {
         Golden { path: home().join(name) }
     }
