@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The folder of our own Terraform providers, which lie beside a binary and are built if they are not there: they are of
-/// another package.
+/// The folder of our own Terraform providers, beside a binary. They belong to another package, so a test that runs by
+/// itself builds them first.
 pub fn fixture_providers(beside: &str) -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = Path::new(beside).parent().unwrap().to_owned();
+        if trueup_test_servers::is_built() {
+            return folder;
+        }
         let mut command = Command::new(env!("CARGO"));
         command.args(["build", "--quiet", "--package", "trueup-terraform-fixture", "--bins"]);
         if folder.ends_with("release") {

@@ -8,6 +8,7 @@
 //! - `vault`, with the feature of that name: a server with the API of Vault's transit engine
 //! - [`left_out`]: whether the test command said to do without a server
 //! - [`sized`]: the size of a test, in every run and in a soak
+//! - [`is_built`]: whether the test command has built the whole workspace
 
 pub mod disk;
 pub mod emulator;
@@ -34,4 +35,12 @@ pub const SIZE: &str = "TRUEUP_TESTS";
 #[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
 pub fn sized<T>(short: T, long: T) -> T {
     if std::env::var(SIZE).is_ok_and(|size| size == "long") { long } else { short }
+}
+
+/// The variable by which the test command says that every binary of the workspace is built and up to date.
+pub const BUILT: &str = "TRUEUP_TESTS_BUILT";
+
+/// Whether the binaries of other packages can be used as they are. Otherwise a test that needs one builds it.
+pub fn is_built() -> bool {
+    std::env::var_os(BUILT).is_some()
 }

@@ -23,7 +23,11 @@ pub(crate) fn on_all<S: AsRef<OsStr>>(repository: &Repository, subcommand: &[S])
 
 /// The command that runs all tests but those of documentation, by cargo-nextest if it is installed.
 pub(crate) fn all_tests(repository: &Repository) -> Result<Command, Failure> {
-    on_all(repository, &runner(repository))
+    let mut tests = on_all(repository, &runner(repository))?;
+    // Otherwise each test of plugins would ask cargo for them, which builds half of their dependencies once more: alone, the
+    // package needs fewer features.
+    tests.env(trueup_test_servers::BUILT, "1");
+    Ok(tests)
 }
 
 /// The same for some packages. Their dependencies are built with no more features than they need.
