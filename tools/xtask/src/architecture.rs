@@ -75,7 +75,7 @@ mod tests {
     fn package(folder: &str, dependencies: &[&str]) -> Package {
         let name = folder.rsplit('/').next().unwrap_or(folder).to_owned();
         let dependencies = dependencies.iter().map(ToString::to_string).collect();
-        Package { name, folder: folder.into(), dependencies }
+        Package { name, folder: folder.into(), dependencies, has_doc_tests: None }
     }
 
     fn check(rows: &[&str], packages: &[Package], expected: &[&str]) {

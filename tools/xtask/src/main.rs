@@ -15,6 +15,7 @@ mod bench;
 mod book;
 mod cargo;
 mod deny;
+mod doc_tests;
 mod failure;
 mod fuzz;
 mod licences;

@@ -14,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// The names of the packages that its own code uses: neither those of its tests nor those of its build script.
     pub(crate) dependencies: Vec<String>,
+    /// Whether cargo looks for tests in the documentation of its library, if it is one.
+    pub(crate) has_doc_tests: Option<bool>,
 }
 
 /// All packages of the workspace.
@@ -27,11 +29,14 @@ pub(crate) fn of(repository: &Repository) -> Result<Vec<Package>, Failure> {
 
 fn read(repository: &Repository, package: &Json) -> Option<Package> {
     let manifest = Path::new(package["manifest_path"].as_str()?);
+    let is_library = |target: &&Json| list(&target["kind"]).any(|kind| kind == "lib" || kind == "proc-macro");
+    let library = list(&package["targets"]).find(is_library);
     let normal = list(&package["dependencies"]).filter(|dependency| dependency["kind"].is_null());
     Some(Package {
         name: package["name"].as_str()?.to_owned(),
         folder: repository.relative(manifest.parent()?),
         dependencies: normal.filter_map(|it| Some(it["name"].as_str()?.to_owned())).collect(),
+        has_doc_tests: library.and_then(|library| library["doctest"].as_bool()),
     })
 }
 

@@ -7,7 +7,7 @@ use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::servers::Servers;
-use crate::{architecture, book, deny, licences, links, reference, sim, spec_ids, workspace};
+use crate::{architecture, book, deny, doc_tests, licences, links, reference, sim, spec_ids, workspace};
 
 /// Property tests try this many cases, unless the environment says otherwise; a soak tries more.
 const PROPERTY_CASES: &str = "64";
@@ -103,6 +103,7 @@ pub(crate) fn texts(repository: &Repository) -> Result<(), Failure> {
     findings.extend(book::check(repository)?);
     findings.extend(spec_ids::check(repository)?);
     findings.extend(architecture::check(repository)?);
+    findings.extend(doc_tests::check(repository)?);
     Failure::unless_empty(findings, "the documents do not hold together:")
 }
 

@@ -82,6 +82,7 @@ mod tests {
             name: name.to_owned(),
             folder: PathBuf::from(folder),
             dependencies: Vec::new(),
+            has_doc_tests: None,
         });
         let packages =
             |file: &str| packages_of(&[PathBuf::from(file)], &folders).into_iter().collect::<Vec<_>>();
