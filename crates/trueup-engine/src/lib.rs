@@ -13,10 +13,11 @@
 //! programs, stores, providers, clock and randomness are handed to it.
 
 mod admission;
-mod configurations;
+mod draft;
 mod ephemeral;
 mod events;
 mod executor;
+mod failures;
 mod graph;
 mod hand;
 mod lease;
@@ -24,13 +25,14 @@ mod looking;
 mod mutations;
 mod options;
 mod panics;
-mod places;
 mod plan;
 mod planner;
+mod providers;
 mod random;
 mod reconciler;
 mod retry;
 mod saved;
+mod sighting;
 mod stack;
 mod warned;
 
@@ -45,8 +47,7 @@ pub use looking::Looking;
 pub use mutations::{Mutation, plant};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
-pub use planner::PassDump;
-pub use planner::Preview;
+pub use planner::{PassDump, Preview};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
 pub use saved::{

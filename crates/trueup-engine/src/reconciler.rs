@@ -13,6 +13,7 @@ use trueup_state::{
 };
 
 use crate::admission::AdmissionControl;
+use crate::draft::ExecutablePlan;
 use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
@@ -21,7 +22,7 @@ use crate::looking::Looking;
 use crate::mutations::planted;
 use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
-use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
+use crate::planner::{self, PassDump, Preview, Sources, Trace};
 use crate::random::{Random, SystemRandom};
 use crate::saved::Following;
 use crate::warned::Warned;
@@ -285,7 +286,7 @@ impl Reconciler {
         options: &'p PlanOptions,
         destroy: bool,
         trace: &mut Trace,
-    ) -> Result<Planned<'p>, EngineError> {
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
         let snapshot = self.snapshot(&Scope::new(program.stack.clone(), options.stage.clone())).await?;
         Ok(planner::plan(&self.sources(program, options, destroy), snapshot, trace).await?)
     }
@@ -361,7 +362,7 @@ impl Reconciler {
         options: &'p DeployOptions,
         run: &SmolStr,
         reason: &'static str,
-    ) -> Result<Planned<'p>, EngineError> {
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
         loop {
             let lease = self.take_lease(scope, options, run, reason).await?;
             let loaded = self.store.load(scope).await;
@@ -381,7 +382,7 @@ impl Reconciler {
         program: &'p Program,
         options: &'p DeployOptions,
         destroy: bool,
-    ) -> Result<Planned<'p>, EngineError> {
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
         let sources = self.sources(program, &options.plan, destroy);
         Ok(planner::plan(&sources, snapshot, &mut Trace::default()).await?)
     }
@@ -426,7 +427,7 @@ impl Reconciler {
         cancellation: &Cancellation,
         run: &SmolStr,
         manner: Manner,
-        planned: Planned<'_>,
+        planned: ExecutablePlan<'_>,
     ) -> RunReport {
         let Manner { reason, bound, waited } = manner;
         let (scope, recorded) = (planned.plan.scope.clone(), planned.draft.recorded.clone());

@@ -25,16 +25,15 @@ use super::delete::remove_generation;
 use super::prepare::Resource;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
+use crate::draft::Attributes;
+use crate::draft::node::{Decision, FoundObject, Start};
 use crate::events::{EventKind, Operation};
+use crate::failures::{repeated, to_be_repeated};
 use crate::mutations::planted;
-use crate::places::respelled;
-use crate::plan::{Action, Grant, Reason, ReplaceOrder};
-use crate::planner::node::{Attributes, Decision, FoundObject, Start};
-use crate::planner::{
-    Chosen, ObjectHolder, SlotSightings, Spot, action_of, chosen, may_be, repeated, sole, to_be_repeated,
-    updated_instead,
-};
+use crate::plan::{Action, Grant, Reason, ReplaceOrder, action_of, updated_instead};
+use crate::providers::respelled;
 use crate::retry::{Attempts, window_left, within};
+use crate::sighting::{Chosen, ObjectHolder, SlotSightings, Spot, chosen, may_be, sole};
 
 /// One resource being applied.
 pub(super) struct Applying<'a> {

@@ -13,17 +13,19 @@ use trueup_state::{Generation, Metadata, Record, Status, Step, UnixMillis};
 
 use super::Run;
 use super::call::{CallPolicy, Configuration};
-use super::prepare::{metadata, resolved_inputs};
+use super::prepare::resolved_inputs;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::Task;
+use crate::draft::node::{FoundObject, Start};
+use crate::draft::{Draft, metadata};
 use crate::events::{EventKind, Operation};
+use crate::failures::{outcome_unknown, repeated};
 use crate::mutations::planted;
-use crate::places::{Place, Places, out_of_reach, place};
 use crate::plan::{Action, ReplaceOrder};
-use crate::planner::node::{FoundObject, Start};
-use crate::planner::{Draft, Holders, can_look, outcome_unknown, repeated};
+use crate::providers::{Place, Places, out_of_reach, place};
 use crate::retry::{window_left, within};
+use crate::sighting::{Holders, can_look};
 
 /// A resource of which something is to be deleted.
 pub(crate) struct Prepared {

@@ -32,12 +32,12 @@ use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::{RecordId, Scope};
 
 use crate::admission::{AdmissionControl, FinalChange};
-use crate::configurations::Recorded;
 use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::lease::RunLease;
 use crate::options::DeployOptions;
 use crate::plan::Action;
+use crate::providers::RecordedConfigurations;
 use crate::random::Random;
 use crate::warned::Warned;
 pub(crate) use journal::Journal;
@@ -99,7 +99,7 @@ pub(crate) struct Run<'a> {
     /// Whether others had time to make something between the plan and the lease.
     pub(crate) waited: bool,
     /// The configurations that recorded objects were made with.
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordedConfigurations,
     /// Providers whose configuration became known during the run, with what their blocks came to.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, (Value, Configured)>>,
     /// What providers warn of.
@@ -120,7 +120,7 @@ impl Run<'_> {
             return Ok(());
         }
         let hints = found.iter().flat_map(|it| it.hints.clone()).collect();
-        Err(Failure { hints, ..prepare::invalid(found) })
+        Err(Failure { hints, ..crate::failures::invalid(found) })
     }
 
     /// A token for another intent.

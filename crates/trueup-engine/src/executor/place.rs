@@ -11,11 +11,11 @@ use trueup_state::Generation;
 
 use super::apply::Applying;
 use super::schedule::Trouble;
+use crate::draft::node::{Sight, Start};
 use crate::events::Operation;
 use crate::mutations::planted;
-use crate::places::{Elsewhere, Place, Places, out_of_reach};
 use crate::plan::{Action, Reason};
-use crate::planner::node::{Sight, Start};
+use crate::providers::{Elsewhere, Place, Places, out_of_reach};
 use crate::retry::{window_left, within};
 
 impl Applying<'_> {

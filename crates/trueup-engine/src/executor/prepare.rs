@@ -17,10 +17,12 @@ use super::call::Configuration;
 use super::schedule::{Finished, Trouble};
 use super::step::Held;
 use super::tasks::refreshes;
+use crate::draft::node::{Decision, Node, NodeKind};
+use crate::draft::{Attributes, Draft, metadata};
 use crate::events::Operation;
+use crate::failures::invalid;
 use crate::plan::Action;
-use crate::planner::node::{Attributes, Decision, Node, NodeKind};
-use crate::planner::{Draft, Holders};
+use crate::sighting::Holders;
 
 /// A resource, data source or ephemeral resource with its inputs resolved, or a stub with those that are known.
 pub(crate) struct Prepared {
@@ -55,29 +57,6 @@ pub(super) struct Resource {
     pub(super) adopt: bool,
     pub(super) refresh: bool,
     pub(super) holders: Holders,
-}
-
-/// What the program says of a node besides its inputs.
-pub(crate) fn metadata(draft: &Draft, at: usize) -> Metadata {
-    let node = &draft.nodes[at];
-    let addresses = |others: &mut dyn Iterator<Item = usize>| {
-        let all = others.map(|other| draft.nodes[other].address.clone());
-        let mut found: Vec<Address> = all.filter(|it| it.mode() == trueup_core::Mode::Resource).collect();
-        found.sort();
-        found
-    };
-    let dependencies = addresses(&mut draft.upstream(at));
-    let circular = draft.circular.range((at, 0)..(at + 1, 0)).map(|(_, target)| *target);
-    let circular = addresses(&mut circular.into_iter());
-    let options = node.declared().map(|declared| &declared.options);
-    Metadata {
-        provider: node.provider.clone(),
-        dependencies,
-        circular,
-        protect: options.is_some_and(|options| options.protect),
-        retain: options.is_some_and(|options| options.retain),
-        secret_sources: None,
-    }
 }
 
 /// Evaluates the inputs of a node on real values.
@@ -284,14 +263,6 @@ fn broken_premises(node: &Node<'_>, planned: &InputValues, now: &InputValues) ->
         broken.extend(diff(before, &after).into_iter().filter(known).map(under));
     }
     broken
-}
-
-/// What is wrong with a resource, as a failure of it.
-pub(super) fn invalid(diagnostics: Diagnostics) -> Failure {
-    let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
-    let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
-    failure.diagnostics = diagnostics;
-    failure
 }
 
 impl Prepared {

@@ -20,12 +20,13 @@ use super::report::{Outcome, RunReport};
 use super::step::Held;
 use super::tasks::{Task, Tasks, Used, again_tasks, clean_up_tasks, late_deletes, main_tasks};
 use super::{Run, delete, prepare};
+use crate::draft::node::Start;
+use crate::draft::{Attributes, Draft, ExecutablePlan};
 use crate::events::{EventKind, Operation};
+use crate::failures::invalid;
 use crate::mutations::planted;
 use crate::plan::{Action, Grant, Plan, ReplaceOrder};
-use crate::planner::configure::{is_opened, written};
-use crate::planner::node::{Attributes, Start};
-use crate::planner::{Draft, Planned};
+use crate::providers::{is_opened, written};
 
 /// A cycle that has not settled by then alternates.
 const CONVERGENCE_ROUNDS_MAX: usize = 10;
@@ -75,8 +76,8 @@ struct Progress<'a> {
 }
 
 /// Carries a plan out.
-pub(crate) async fn execute(run: &Run<'_>, planned: Planned<'_>) -> RunReport {
-    let Planned { plan, mut draft } = planned;
+pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunReport {
+    let ExecutablePlan { plan, mut draft } = planned;
     forget_opened(run, &mut draft);
     let announced = announce(run, &plan).await;
     let held = draft.nodes.iter().enumerate().map(|(at, node)| {
@@ -380,7 +381,7 @@ impl Progress<'_> {
                     let wrong = draft.postconditions(at);
                     if wrong.has_errors() {
                         // The object is there and recorded; what depends on it must not rely on it.
-                        let failure = prepare::invalid(wrong);
+                        let failure = invalid(wrong);
                         self.failed = true;
                         let operation = operation_of(task, draft.nodes[at].decision.action);
                         self.run

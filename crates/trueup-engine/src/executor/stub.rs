@@ -9,11 +9,13 @@ use trueup_state::{Attempt, Generation, Step};
 
 use super::apply::Applying;
 use super::schedule::{Finished, Trouble};
+use crate::draft::Attributes;
+use crate::draft::node::Start;
 use crate::events::{EventKind, Operation};
+use crate::failures::outcome_unknown;
 use crate::mutations::planted;
 use crate::plan::Action;
-use crate::planner::node::{Attributes, Start};
-use crate::planner::{can_look, outcome_unknown};
+use crate::sighting::can_look;
 
 impl Applying<'_> {
     /// Makes the stub, unless its object is there already.

@@ -10,11 +10,11 @@ use trueup_core::Address;
 use trueup_provider::StubInputs;
 use trueup_state::{Generation, Status};
 
+use crate::draft::node::{Node, NodeKind, Sight, Start};
+use crate::draft::{Draft, metadata};
 use crate::graph::Graph;
 use crate::mutations::planted;
 use crate::plan::{Action, ReplaceOrder};
-use crate::planner::Draft;
-use crate::planner::node::{Node, NodeKind, Sight, Start};
 
 /// Something to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,7 +168,7 @@ fn has_work(draft: &Draft, at: usize) -> bool {
         NodeKind::Resource { .. } => {
             let Some((record, _)) = &node.record else { return true };
             let unfinished = record.current.as_ref().is_none_or(|current| current.status != Status::Ready);
-            unfinished || !record.meta.is_like(&super::prepare::metadata(draft, at)) || refreshes(node)
+            unfinished || !record.meta.is_like(&metadata(draft, at)) || refreshes(node)
         }
     }
 }

@@ -10,12 +10,13 @@ use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::{DataDeclaration, Expression, Program, ResourceDeclaration};
 use trueup_state::{Record, Scope, Snapshot, Version};
 
-use super::node::{Decision, Node, NodeKind, Sight};
-use super::relocate::Relocation;
+use super::Sources;
 use super::trace::lines;
-use super::{Draft, ObjectHolder, Sources, origin};
-use crate::configurations::Recorded;
+use crate::draft::node::{Decision, Node, NodeKind, Sight};
+use crate::draft::{Draft, Relocation, Selection, renamed};
 use crate::graph::Graph;
+use crate::providers::RecordedConfigurations;
+use crate::sighting::{Holders, ObjectHolder};
 
 pub(super) async fn collect<'p>(
     sources: &Sources<'p>,
@@ -42,10 +43,10 @@ pub(super) async fn collect<'p>(
         attributes: Vec::new(),
         recorded_graph: Graph::new(0, Vec::new()),
         configs: IndexMap::new(),
-        recorded: Recorded::new(snapshot.configurations),
+        recorded: RecordedConfigurations::new(snapshot.configurations),
         relocation,
-        selection: super::select::Selection::default(),
-        holders: super::Holders::default(),
+        selection: Selection::default(),
+        holders: Holders::default(),
         loose: Vec::new(),
         circular: BTreeSet::new(),
         recorded_outputs: snapshot.outputs,
@@ -56,7 +57,7 @@ pub(super) async fn collect<'p>(
         provisional: BTreeSet::new(),
         stubbed: BTreeSet::new(),
         moved_away,
-        renamed: origin::renamed(sources.program),
+        renamed: renamed(sources.program),
     };
     let expected = sources.program.resources.len().max(records.len())
         + sources.program.data.len()

@@ -3,9 +3,10 @@
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::DriftPolicy;
 
-use super::node::{Sight, Start};
 use super::short_secrets::short_secrets;
-use super::{Draft, Sources, connect};
+use super::{Sources, connect};
+use crate::draft::Draft;
+use crate::draft::node::{Sight, Start};
 use crate::plan::{Action, Plan, PlannedAction, Reason};
 
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {

@@ -3,9 +3,9 @@
 use trueup_core::Diagnostic;
 use trueup_state::Status;
 
-use super::node::Attributes;
+use super::Sources;
 use super::trace::lines;
-use super::{Draft, Sources};
+use crate::draft::{Attributes, Draft};
 use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 

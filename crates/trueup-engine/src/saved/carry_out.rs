@@ -12,10 +12,11 @@ use super::{
     About, Observations, PLAN_AGAIN, Premise, PremiseKind, Reach, SavedOptions, SavedPlan, changed_premises,
     differences,
 };
+use crate::draft::{Draft, ExecutablePlan};
 use crate::executor::{Cancellation, RunReport};
 use crate::options::{DeployOptions, PlanOptions};
 use crate::plan::Plan;
-use crate::planner::{self, Planned, Trace};
+use crate::planner::{self, Trace};
 use crate::reconciler::{EngineError, Manner, Reconciler};
 
 /// What keeps plans to a saved one.
@@ -50,7 +51,8 @@ impl Reconciler {
         made_at: SystemTime,
         premises: impl FnOnce() -> Vec<Premise>,
     ) -> Result<SavedPlan, EngineError> {
-        let Planned { plan, draft } = self.planned(program, options, destroy, &mut Trace::default()).await?;
+        let ExecutablePlan { plan, draft } =
+            self.planned(program, options, destroy, &mut Trace::default()).await?;
         let reach = Reach::of(program, &draft, &plan);
         let observations = self.follows().map(|it| it.observations.answers()).unwrap_or_default();
         let premises = premises().into_iter().chain(self.provider_premises(&draft, &reach)).collect();
@@ -121,21 +123,21 @@ impl Reconciler {
         saved: &SavedPlan,
         options: &'p PlanOptions,
         scope: &Scope,
-    ) -> Result<Planned<'p>, EngineError> {
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
         let snapshot = self.checked(saved, scope).await?;
         let sources = self.sources(program, options, saved.destroy);
-        let Planned { plan, draft } = planner::plan(&sources, snapshot, &mut Trace::default()).await?;
+        let ExecutablePlan { plan, draft } = planner::plan(&sources, snapshot, &mut Trace::default()).await?;
         refuse(differences(saved, &plan))?;
         refuse(saved.reach.changed_dependents(&Reach::of(program, &draft, &plan)))?;
         let providers = |premises: &[Premise]| -> Vec<Premise> {
             premises.iter().filter(|it| it.kind == PremiseKind::Provider).cloned().collect()
         };
         refuse(changed_premises(&providers(&saved.premises), &self.provider_premises(&draft, &saved.reach)))?;
-        Ok(Planned { plan: saved.plan.clone(), draft })
+        Ok(ExecutablePlan { plan: saved.plan.clone(), draft })
     }
 
     /// The providers that a plan is made with, by their versions.
-    fn provider_premises(&self, draft: &planner::Draft<'_>, reach: &Reach) -> Vec<Premise> {
+    fn provider_premises(&self, draft: &Draft<'_>, reach: &Reach) -> Vec<Premise> {
         let nodes = draft.nodes.iter().filter(|node| reach.addresses.contains(&node.address));
         let names: BTreeSet<&str> = nodes.map(|node| provider_named(&node.provider)).collect();
         let known = names.into_iter().filter_map(|name| Some((name, self.registry().provider(name)?)));
