@@ -17,6 +17,7 @@ use crate::options::{DeployOptions, PlanOptions};
 use crate::planner::{self, Sources};
 use crate::providers::wait_for_orphans;
 use crate::reconciler::{EngineError, Reconciler};
+use crate::run_kind::RunKind;
 use crate::warned::Warned;
 
 /// What is changed by hand.
@@ -118,7 +119,7 @@ impl Reconciler {
             registry,
             options,
             clock,
-            destroy: false,
+            kind: RunKind::Deploy,
             looking: self.looking(),
             observations: None,
             about: None,

@@ -31,6 +31,7 @@ mod providers;
 mod random;
 mod reconciler;
 mod retry;
+mod run_kind;
 mod saved;
 mod sighting;
 mod stack;
@@ -50,6 +51,7 @@ pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceO
 pub use planner::{PassDump, Preview};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
+pub use run_kind::RunKind;
 pub use saved::{
     PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, SavedOptions, SavedPlan,
     changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,

@@ -39,6 +39,7 @@ use crate::options::DeployOptions;
 use crate::plan::Action;
 use crate::providers::RecordedConfigurations;
 use crate::random::Random;
+use crate::run_kind::RunKind;
 use crate::warned::Warned;
 pub(crate) use journal::Journal;
 pub(crate) use limits::Limits;
@@ -77,8 +78,7 @@ impl Cancellation {
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) options: &'a DeployOptions,
-    /// Whether everything is deleted.
-    pub(crate) destroy: bool,
+    pub(crate) kind: RunKind,
     pub(crate) scope: Scope,
     pub(crate) run: SmolStr,
     pub(crate) clock: Arc<dyn Clock>,

@@ -544,7 +544,7 @@ impl Progress<'_> {
                 Ok(outputs) => report.outputs = Some(outputs),
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
-            let found = if run.destroy { Diagnostics::new() } else { draft.checks(run.program) };
+            let found = if run.kind.is_destroy() { Diagnostics::new() } else { draft.checks(run.program) };
             report.warnings.extend(unsaid(&report.plan, &found));
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });

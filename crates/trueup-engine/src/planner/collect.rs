@@ -65,7 +65,7 @@ pub(super) async fn collect<'p>(
     draft.nodes.reserve_exact(expected);
     draft.index.reserve_exact(expected);
     draft.attributes.reserve_exact(expected);
-    if !sources.destroy {
+    if !sources.kind.is_destroy() {
         for declared in &sources.program.resources {
             // Moving the last one into the gap keeps this linear; what is left is sorted below.
             let record = records.swap_remove(&declared.address);
@@ -180,7 +180,7 @@ impl<'p> Draft<'p> {
 /// The ephemeral resources that a run may open: to delete everything, those that configurations of providers need.
 fn wanted_ephemerals<'p>(sources: &Sources<'p>) -> Vec<&'p DataDeclaration> {
     let Program { ephemeral, providers, .. } = sources.program;
-    if !sources.destroy {
+    if !sources.kind.is_destroy() {
         return ephemeral.iter().collect();
     }
     let mut wanted: BTreeSet<&Address> = BTreeSet::new();

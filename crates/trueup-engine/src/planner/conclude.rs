@@ -14,7 +14,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
     draft.warnings.extend(tolerated_drift(draft));
     draft.warnings.extend(short_secrets(draft));
     draft.warnings.extend(sources.warned.take());
-    if !sources.destroy {
+    if !sources.kind.is_destroy() {
         draft.warnings.extend(draft.checks(sources.program));
     }
     let mut nodes: Vec<(&Address, usize)> =
@@ -66,13 +66,13 @@ fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
 
 /// The stack's outputs as the last run left them. That those of a stack which is destroyed go need not be told.
 fn recorded_outputs(sources: &Sources<'_>, draft: &Draft) -> Value {
-    let recorded = draft.recorded_outputs.clone().filter(|_| !sources.destroy);
+    let recorded = draft.recorded_outputs.clone().filter(|_| !sources.kind.is_destroy());
     recorded.unwrap_or_else(|| Value::object::<&str>([]))
 }
 
 /// The stack's outputs as far as they are known.
 fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
-    if sources.destroy {
+    if sources.kind.is_destroy() {
         return Ok(Value::object::<&str>([]));
     }
     if draft.selection.is_partial() {

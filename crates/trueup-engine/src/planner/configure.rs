@@ -35,7 +35,7 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
         let known = draft.configs.get(&node.provider).filter(|_| follows_program(sources.program, node));
         let mut config = known.cloned().flatten();
         // Before everything goes nothing more becomes known but what is opened: what is missing then is missing for good.
-        let unknown = sources.destroy && known.is_some() && registered(sources.registry, node);
+        let unknown = sources.kind.is_destroy() && known.is_some() && registered(sources.registry, node);
         let unknown = unknown && !is_opened(sources.program, &node.provider);
         if config.is_none() && (known.is_none() || unknown) {
             match as_made(sources, draft, node).await {

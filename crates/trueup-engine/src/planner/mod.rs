@@ -48,6 +48,7 @@ use crate::options::PlanOptions;
 use crate::panics::caught;
 use crate::providers::wait_for_orphans;
 use crate::retry::{Attempts, Next};
+use crate::run_kind::RunKind;
 use crate::saved::{About, Asked, Observations};
 use crate::warned::Warned;
 
@@ -57,8 +58,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) options: &'a PlanOptions,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Whether everything is to be deleted (DELETE-4).
-    pub(crate) destroy: bool,
+    pub(crate) kind: RunKind,
     /// How far looking has come.
     pub(crate) looking: &'a Looking,
     /// What is learned by looking, for plans that are saved or follow from one.

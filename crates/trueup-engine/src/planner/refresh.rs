@@ -20,7 +20,7 @@ use crate::saved::Asked;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
 pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    if sources.destroy {
+    if sources.kind.is_destroy() {
         // Nothing changes before it goes, so what is recorded is what providers were configured with.
         (0..draft.nodes.len()).for_each(|at| keep(draft, at));
     }
@@ -38,7 +38,7 @@ pub(super) async fn look(
     draft: &mut Draft<'_>,
     nodes: impl IntoIterator<Item = usize>,
 ) -> Result<(), Diagnostics> {
-    if sources.destroy {
+    if sources.kind.is_destroy() {
         return Ok(());
     }
     let wanted = nodes.into_iter().filter(|at| {

@@ -19,7 +19,7 @@ pub(super) async fn relocate(
     sources: &Sources<'_>,
     snapshot: &mut Snapshot,
 ) -> Result<Relocation, Diagnostics> {
-    if sources.destroy {
+    if sources.kind.is_destroy() {
         return Ok(Relocation::default());
     }
     let declared = Moves::declared(sources)?;

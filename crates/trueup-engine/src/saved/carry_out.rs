@@ -17,7 +17,8 @@ use crate::executor::{Cancellation, RunReport};
 use crate::options::{DeployOptions, PlanOptions};
 use crate::plan::Plan;
 use crate::planner::{self, Trace};
-use crate::reconciler::{EngineError, Manner, Reconciler};
+use crate::reconciler::{EngineError, Execution, Reconciler, RunTerms};
+use crate::run_kind::RunKind;
 
 /// What keeps plans to a saved one.
 pub(crate) struct Following {
@@ -47,26 +48,17 @@ impl Reconciler {
         &self,
         program: &Program,
         options: &PlanOptions,
-        destroy: bool,
+        kind: RunKind,
         made_at: SystemTime,
         premises: impl FnOnce() -> Vec<Premise>,
     ) -> Result<SavedPlan, EngineError> {
         let ExecutablePlan { plan, draft } =
-            self.planned(program, options, destroy, &mut Trace::default()).await?;
+            self.planned(program, options, kind, &mut Trace::default()).await?;
         let reach = Reach::of(program, &draft, &plan);
         let observations = self.follows().map(|it| it.observations.answers()).unwrap_or_default();
         let premises = premises().into_iter().chain(self.provider_premises(&draft, &reach)).collect();
         let options = SavedOptions::of(options);
-        Ok(SavedPlan {
-            run: self.fresh_run(),
-            made_at,
-            destroy,
-            options,
-            premises,
-            plan,
-            reach,
-            observations,
-        })
+        Ok(SavedPlan { run: self.fresh_run(), made_at, kind, options, premises, plan, reach, observations })
     }
 
     /// Carries a saved plan out, or refuses it with nothing changed (PLANFILE-1). The reconciler must be
@@ -82,14 +74,13 @@ impl Reconciler {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let options = DeployOptions { plan: saved.options.over(&options.plan), ..options.clone() };
         refuse_foreign(saved, &scope)?;
-        let reason = if saved.destroy { "destroy" } else { "deploy" };
-        let lease = self.take_lease(&scope, &options, &saved.run, reason).await?;
+        let lease = self.take_lease(&scope, &options, &saved.run, saved.kind).await?;
         let working = async {
             let planned = self.planned_as_saved(program, saved, &options.plan, &scope).await?;
             begun(&planned.plan);
-            let run = &saved.run;
-            let manner = Manner { reason, bound: true, waited: true };
-            Ok(self.execute(&lease, program, &options, cancellation, run, manner, planned).await)
+            let terms = RunTerms { kind: saved.kind, bound: true, waited: true };
+            let (lease, options, run) = (&lease, &options, &saved.run);
+            Ok(self.execute(Execution { lease, program, options, cancellation, run, terms }, planned).await)
         };
         let outcome = lease.kept_during(working).await;
         let released = lease.release().await;
@@ -125,7 +116,7 @@ impl Reconciler {
         scope: &Scope,
     ) -> Result<ExecutablePlan<'p>, EngineError> {
         let snapshot = self.checked(saved, scope).await?;
-        let sources = self.sources(program, options, saved.destroy);
+        let sources = self.sources(program, options, saved.kind);
         let ExecutablePlan { plan, draft } = planner::plan(&sources, snapshot, &mut Trace::default()).await?;
         refuse(differences(saved, &plan))?;
         refuse(saved.reach.changed_dependents(&Reach::of(program, &draft, &plan)))?;
