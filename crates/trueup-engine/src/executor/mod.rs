@@ -1,23 +1,37 @@
 //! Carrying a plan out.
 //!
-//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready and `queue`
-//! lets them, `prepare`, `apply`, `place`, `stub`
-//! and `delete` are what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
-//! `journal`. When all is applied, older generations are cleaned up by the same means.
+//! `tasks` turns the plan into a graph of tasks, `run_loop` runs them as they become ready and `queue` lets them.
+//! A task begins with `prepare`. To bring a resource to where it should be, `apply` finds what is there (`place`,
+//! `adopt`, `recover`), asks the type once more (`grant`) and makes the change (`change`, or `stub` for the first half of
+//! one): `operation` repeats its call, `settle` records its answer. `delete` is what a task does to an object that goes.
+//! `call` bounds calls to providers; `record_writer` makes each change of a record durable through `journal`.
+//!
+//! When all tasks have ended, `convergence` applies the members of cycles again, `premises` holds values to the plan, and
+//! `clean_up` says which older generations go. `report` sums up.
 
+mod adopt;
 mod apply;
 mod call;
+mod change;
+mod clean_up;
+mod convergence;
 mod delete;
+mod grant;
 mod journal;
 mod limits;
+mod operation;
 mod place;
+mod premises;
 mod prepare;
 mod queue;
+mod record_writer;
+mod recover;
 mod report;
-mod schedule;
-mod step;
+mod run_loop;
+mod settle;
 mod stub;
 mod tasks;
+mod validation;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +58,7 @@ use crate::warned::Warned;
 pub(crate) use journal::Journal;
 pub(crate) use limits::Limits;
 pub use report::{Outcome, RunReport};
-pub(crate) use schedule::execute;
+pub(crate) use run_loop::execute;
 pub(crate) use tasks::main_tasks;
 
 /// Stops a run in two stages (APPLY-11).
