@@ -9,7 +9,7 @@ use trueup_engine::{
     changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
 };
 use trueup_files::Accept;
-use trueup_front_end::{Premise, PremiseKind, Premises, Purpose};
+use trueup_front_end::{Premise, PremiseKind, Premises};
 use trueup_program::Program;
 use trueup_provider::BoxFuture;
 use trueup_state::Scope;
@@ -109,9 +109,9 @@ pub(crate) async fn plan_to_save(
     program: &Program,
     premises: &Premises,
 ) -> CommandResult<SavedPlan> {
-    let destroy = errand.purpose == Purpose::Destroy;
     let all = || own_premises(workplace).into_iter().chain(premises()).collect();
-    let saving = reconciler.plan_to_save(program, &errand.options.plan, destroy, workplace.plan_time, all);
+    let saving =
+        reconciler.plan_to_save(program, &errand.options.plan, errand.run_kind(), workplace.plan_time, all);
     saving.await.map_err(|error| CommandError::of_engine(error, program))
 }
 

@@ -15,7 +15,9 @@ use trueup_state::{
 use crate::lease::RunLease;
 use crate::options::{DeployOptions, PlanOptions};
 use crate::planner::{self, Sources};
+use crate::providers::wait_for_orphans;
 use crate::reconciler::{EngineError, Reconciler};
+use crate::run_kind::RunKind;
 use crate::warned::Warned;
 
 /// What is changed by hand.
@@ -117,7 +119,7 @@ impl Reconciler {
             registry,
             options,
             clock,
-            destroy: false,
+            kind: RunKind::Deploy,
             looking: self.looking(),
             observations: None,
             about: None,
@@ -161,7 +163,7 @@ impl Reconciler {
     /// Refuses to believe that a create made nothing if some of it was still under way when a person said so (CRASH-9).
     async fn wait_before(&self, change: &HandChange, snapshot: &Snapshot) -> Result<(), EngineError> {
         let HandChange::ResolveAbsent(address) = change else { return Ok(()) };
-        if !planner::wait_for_orphans(self.registry(), self.clock(), snapshot).await? {
+        if !wait_for_orphans(self.registry(), self.clock(), snapshot).await? {
             return Ok(());
         }
         let summary = format!("a killed run was still at work until now, and may have made {address}");

@@ -13,10 +13,11 @@
 //! programs, stores, providers, clock and randomness are handed to it.
 
 mod admission;
-mod configurations;
+mod draft;
 mod ephemeral;
 mod events;
 mod executor;
+mod failures;
 mod graph;
 mod hand;
 mod lease;
@@ -24,13 +25,15 @@ mod looking;
 mod mutations;
 mod options;
 mod panics;
-mod places;
 mod plan;
 mod planner;
+mod providers;
 mod random;
 mod reconciler;
 mod retry;
+mod run_kind;
 mod saved;
+mod sighting;
 mod stack;
 mod warned;
 
@@ -45,10 +48,10 @@ pub use looking::Looking;
 pub use mutations::{Mutation, plant};
 pub use options::{DeployOptions, Holder, PlanOptions};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
-pub use planner::PassDump;
-pub use planner::Preview;
+pub use planner::{PassDump, Preview};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use reconciler::{Deployed, EngineError, Reconciler};
+pub use run_kind::RunKind;
 pub use saved::{
     PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, SavedOptions, SavedPlan,
     changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,

@@ -13,6 +13,7 @@ use trueup_state::{
 };
 
 use crate::admission::AdmissionControl;
+use crate::draft::ExecutablePlan;
 use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
@@ -21,8 +22,9 @@ use crate::looking::Looking;
 use crate::mutations::planted;
 use crate::options::{DeployOptions, Holder, PlanOptions};
 use crate::plan::Plan;
-use crate::planner::{self, PassDump, Planned, Preview, Sources, Trace};
+use crate::planner::{self, PassDump, Preview, Sources, Trace};
 use crate::random::{Random, SystemRandom};
+use crate::run_kind::RunKind;
 use crate::saved::Following;
 use crate::warned::Warned;
 
@@ -66,13 +68,25 @@ fn told(diagnostics: &Diagnostics) -> String {
 /// How long a run may take from its plan to its lease without looking again for what it is to create.
 const WAIT_COUNTS: Duration = Duration::from_secs(1);
 
-/// How a plan is carried out.
-pub(crate) struct Manner {
-    pub(crate) reason: &'static str,
+/// The terms on which a plan is carried out.
+#[derive(Clone, Copy)]
+pub(crate) struct RunTerms {
+    pub(crate) kind: RunKind,
     /// Whether what was known when the plan was made must come out so (PLANFILE-3).
     pub(crate) bound: bool,
     /// Whether others had time to make something between the plan and the lease.
     pub(crate) waited: bool,
+}
+
+/// All that a plan is carried out with.
+#[derive(Clone, Copy)]
+pub(crate) struct Execution<'a> {
+    pub(crate) lease: &'a RunLease,
+    pub(crate) program: &'a Program,
+    pub(crate) options: &'a DeployOptions,
+    pub(crate) cancellation: &'a Cancellation,
+    pub(crate) run: &'a SmolStr,
+    pub(crate) terms: RunTerms,
 }
 
 /// The versions a plan was made from.
@@ -179,12 +193,12 @@ impl Reconciler {
 
     /// What a deploy of the program would do. Changes nothing and takes no lease.
     pub async fn plan(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, false, &mut Trace::default()).await?.plan)
+        Ok(self.planned(program, options, RunKind::Deploy, &mut Trace::default()).await?.plan)
     }
 
     /// What a destroy would do.
     pub async fn plan_destroy(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, true, &mut Trace::default()).await?.plan)
+        Ok(self.planned(program, options, RunKind::Destroy, &mut Trace::default()).await?.plan)
     }
 
     /// Plans and carries the plan out.
@@ -206,7 +220,7 @@ impl Reconciler {
         cancellation: &Cancellation,
         approve: &mut dyn FnMut(&Plan) -> bool,
     ) -> Result<Deployed, EngineError> {
-        self.run(program, options, cancellation, "deploy", approve).await
+        self.run(program, options, cancellation, RunKind::Deploy, approve).await
     }
 
     /// Deletes all that is recorded.
@@ -227,7 +241,7 @@ impl Reconciler {
         cancellation: &Cancellation,
         approve: &mut dyn FnMut(&Plan) -> bool,
     ) -> Result<Deployed, EngineError> {
-        self.run(program, options, cancellation, "destroy", approve).await
+        self.run(program, options, cancellation, RunKind::Destroy, approve).await
     }
 
     /// A plan, and what each pass of the planner did on the way; the passes that were reached, if it is refused.
@@ -237,27 +251,27 @@ impl Reconciler {
         options: &PlanOptions,
     ) -> (Result<Plan, EngineError>, Vec<PassDump>) {
         let mut trace = Trace::wanted();
-        let planned = self.planned(program, options, false, &mut trace).await;
+        let planned = self.planned(program, options, RunKind::Deploy, &mut trace).await;
         (planned.map(|planned| planned.plan), trace.into_dumps())
     }
 
     /// What the outputs of a program's resources and data sources would be, as far as a plan knows them. A front end
     /// that must know some of them to say what else there is asks for them with the part it knows already.
     pub async fn preview(&self, program: &Program, options: &PlanOptions) -> Result<Preview, EngineError> {
-        Ok(self.planned(program, options, false, &mut Trace::default()).await?.draft.into())
+        Ok(self.planned(program, options, RunKind::Deploy, &mut Trace::default()).await?.draft.into())
     }
 
     /// What is wrong with a program by itself: types, references and inputs, as far as they can be judged without state
     /// and without looking at anything.
     pub async fn validate(&self, program: &Program, options: &PlanOptions) -> Result<(), EngineError> {
-        Ok(planner::validate(&self.sources(program, options, false)).await?)
+        Ok(planner::validate(&self.sources(program, options, RunKind::Deploy)).await?)
     }
 
     pub(crate) fn sources<'p>(
         &'p self,
         program: &'p Program,
         options: &'p PlanOptions,
-        destroy: bool,
+        kind: RunKind,
     ) -> Sources<'p> {
         let following = self.following.as_ref();
         Sources {
@@ -265,7 +279,7 @@ impl Reconciler {
             registry: &self.registry,
             options,
             clock: self.clock.clone(),
-            destroy,
+            kind,
             looking: &self.looking,
             warned: Warned::default(),
             ephemerals: Ephemerals::new(self.clock.clone()),
@@ -283,11 +297,11 @@ impl Reconciler {
         &'p self,
         program: &'p Program,
         options: &'p PlanOptions,
-        destroy: bool,
+        kind: RunKind,
         trace: &mut Trace,
-    ) -> Result<Planned<'p>, EngineError> {
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
         let snapshot = self.snapshot(&Scope::new(program.stack.clone(), options.stage.clone())).await?;
-        Ok(planner::plan(&self.sources(program, options, destroy), snapshot, trace).await?)
+        Ok(planner::plan(&self.sources(program, options, kind), snapshot, trace).await?)
     }
 
     /// The records of a scope: those that were read ahead, once, or else the store's.
@@ -304,20 +318,19 @@ impl Reconciler {
         program: &Program,
         options: &DeployOptions,
         cancellation: &Cancellation,
-        reason: &'static str,
+        kind: RunKind,
         approve: &mut dyn FnMut(&Plan) -> bool,
     ) -> Result<Deployed, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run = self.fresh_run();
-        let destroy = reason == "destroy";
         loop {
             let snapshot = self.snapshot(&scope).await?;
             let read = ReadSet::of(&snapshot);
-            let planned = match self.planned_from(snapshot, program, options, destroy).await {
+            let planned = match self.planned_from(snapshot, program, options, kind).await {
                 Err(EngineError::Unsound(_))
                     if !options.dry_run && (read.unfinished || self.has_changed(&scope, &read).await?) =>
                 {
-                    self.planned_alone(&scope, program, options, &run, reason).await
+                    self.planned_alone(&scope, program, options, &run, kind).await
                 }
                 other => other,
             }?;
@@ -325,16 +338,16 @@ impl Reconciler {
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(Box::new(planned.plan)));
             }
-            let lease = self.take_lease(&scope, options, &run, reason).await?;
+            let lease = self.take_lease(&scope, options, &run, kind).await?;
             let waited = self.clock.now().duration_since(looked_by).is_ok_and(|it| it >= WAIT_COUNTS);
             let outcome = match self.store.versions(&scope).await {
                 Ok(recorded) if !planned.plan.follows_from(&recorded) && !planted!(ApplyStalePlan) => {
                     Ok(None)
                 }
                 Ok(_) => {
-                    let manner = Manner { reason, bound: false, waited };
-                    let executing =
-                        self.execute(&lease, program, options, cancellation, &run, manner, planned);
+                    let terms = RunTerms { kind, bound: false, waited };
+                    let with = Execution { lease: &lease, program, options, cancellation, run: &run, terms };
+                    let executing = self.execute(with, planned);
                     let ran = lease.kept_during(async { Ok(executing.await) }).await;
                     ran.map(|report| Some(Deployed::Ran(Box::new(report))))
                 }
@@ -360,15 +373,15 @@ impl Reconciler {
         program: &'p Program,
         options: &'p DeployOptions,
         run: &SmolStr,
-        reason: &'static str,
-    ) -> Result<Planned<'p>, EngineError> {
+        kind: RunKind,
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
         loop {
-            let lease = self.take_lease(scope, options, run, reason).await?;
+            let lease = self.take_lease(scope, options, run, kind).await?;
             let loaded = self.store.load(scope).await;
             lease.release().await?;
             let snapshot = loaded?;
             let read = ReadSet::of(&snapshot);
-            match self.planned_from(snapshot, program, options, reason == "destroy").await {
+            match self.planned_from(snapshot, program, options, kind).await {
                 Err(EngineError::Unsound(_)) if self.has_changed(scope, &read).await? => {}
                 other => return other,
             }
@@ -380,9 +393,9 @@ impl Reconciler {
         snapshot: Snapshot,
         program: &'p Program,
         options: &'p DeployOptions,
-        destroy: bool,
-    ) -> Result<Planned<'p>, EngineError> {
-        let sources = self.sources(program, &options.plan, destroy);
+        kind: RunKind,
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
+        let sources = self.sources(program, &options.plan, kind);
         Ok(planner::plan(&sources, snapshot, &mut Trace::default()).await?)
     }
 
@@ -395,10 +408,10 @@ impl Reconciler {
         scope: &Scope,
         options: &DeployOptions,
         run: &SmolStr,
-        reason: &str,
+        kind: RunKind,
     ) -> Result<RunLease, EngineError> {
         let Holder { user, host } = options.holder.clone();
-        let holder = LeaseHolder { run: run.to_string(), user, host, reason: reason.to_owned() };
+        let holder = LeaseHolder { run: run.to_string(), user, host, reason: kind.name().to_owned() };
         let mut told = None;
         let waiting = |held: &HeldLease| {
             if options.wait && told.as_ref() != Some(&held.token) {
@@ -417,23 +430,14 @@ impl Reconciler {
         RunLease::take(&self.store, &self.clock, scope, &holder, options.lease_term, waiting).await
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all that a run is made of")]
-    pub(crate) async fn execute(
-        &self,
-        lease: &RunLease,
-        program: &Program,
-        options: &DeployOptions,
-        cancellation: &Cancellation,
-        run: &SmolStr,
-        manner: Manner,
-        planned: Planned<'_>,
-    ) -> RunReport {
-        let Manner { reason, bound, waited } = manner;
+    pub(crate) async fn execute(&self, with: Execution<'_>, planned: ExecutablePlan<'_>) -> RunReport {
+        let Execution { lease, program, options, cancellation, run, terms } = with;
+        let RunTerms { kind, bound, waited } = terms;
         let (scope, recorded) = (planned.plan.scope.clone(), planned.draft.recorded.clone());
         let run = Run {
             program,
             options,
-            destroy: reason == "destroy",
+            kind,
             scope: scope.clone(),
             run: run.clone(),
             clock: self.clock.clone(),
@@ -458,7 +462,7 @@ impl Reconciler {
         if let Some(admission) = run.admission {
             admission.begin(&planned.plan);
         }
-        run.emit(None, EventKind::RunStarted { reason: reason.into() });
+        run.emit(None, EventKind::RunStarted { reason: kind.name().into() });
         execute(&run, planned).await
     }
 }

@@ -1,7 +1,9 @@
-//! Checks the tables of crates in ARCHITECTURE.md against the workspace.
+//! Checks the tables of crates in ARCHITECTURE.md against the workspace, and that the engine's planner and executor
+//! share data alone.
 //!
 //! A row begins with a folder: "| `crates/trueup-core` | …". Every package has one row. Within the product a package
-//! depends only on rows below its own, and on nothing under `testing` or `tools`.
+//! depends only on rows below its own, and on nothing under `testing` or `tools`. In the engine, neither planner nor executor
+//! names the other, and what both use names neither.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,11 +17,29 @@ const DOCUMENT: &str = "ARCHITECTURE.md";
 /// The folders of crates that the product never depends on.
 const BESIDE_THE_PRODUCT: [&str; 2] = ["testing", "tools"];
 
-/// Everything that is wrong with the tables, one line each.
+/// The sources of the engine.
+const ENGINE: &str = "crates/trueup-engine/src";
+
+/// Modules of the engine, and modules that they must not name.
+const SEPARATE_MODULES: [(&str, &[&str]); 6] = [
+    ("executor", &["planner"]),
+    ("planner", &["executor"]),
+    ("draft", &["planner", "executor"]),
+    ("failures", &["planner", "executor"]),
+    ("providers", &["planner", "executor"]),
+    ("sighting", &["planner", "executor"]),
+];
+
+/// Everything that is wrong with the tables and the engine's modules, one line each.
 pub(crate) fn check(repository: &Repository) -> Result<Vec<String>, Failure> {
     let text = repository::read(&repository.root.join(DOCUMENT))?;
     let is_crate = |folder: &str| repository.root.join(folder).join("Cargo.toml").is_file();
-    Ok(findings(&text, &packages::of(repository)?, is_crate))
+    let mut findings = findings(&text, &packages::of(repository)?, is_crate);
+    for path in repository.files_below(ENGINE, "rs")? {
+        let file = repository.relative(&path).display().to_string();
+        findings.extend(forbidden_imports(&file, &repository::read(&path)?));
+    }
+    Ok(findings)
 }
 
 fn findings(text: &str, packages: &[Package], is_crate: impl Fn(&str) -> bool) -> Vec<String> {
@@ -56,6 +76,29 @@ fn findings(text: &str, packages: &[Package], is_crate: impl Fn(&str) -> bool) -
         }
     }
     findings
+}
+
+/// The lines of an engine source that name a module which theirs must not know.
+fn forbidden_imports(file: &str, text: &str) -> Vec<String> {
+    let inside = file.strip_prefix(ENGINE).map(|file| file.trim_start_matches('/')).unwrap_or_default();
+    let module = inside.split(['/', '.']).next().unwrap_or_default();
+    let rules = SEPARATE_MODULES.iter().filter(|(name, _)| *name == module);
+    let forbidden: Vec<&str> = rules.flat_map(|(_, forbidden)| *forbidden).copied().collect();
+    let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let found = code.flat_map(|(index, line)| {
+        let named = forbidden.iter().filter(move |other| names_module(line, other));
+        named.map(move |other| format!("{file}:{}: `{module}` must not use `{other}`", index + 1))
+    });
+    found.collect()
+}
+
+/// Whether a line of code has a path through a module of this name.
+fn names_module(line: &str, module: &str) -> bool {
+    line.match_indices(module).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + module.len()..]);
+        let is_word = !before.ends_with(|it: char| it.is_alphanumeric() || it == '_');
+        is_word && (after.starts_with("::") || before.ends_with("crate::"))
+    })
 }
 
 /// The folder that a line of a table begins with.
@@ -122,5 +165,22 @@ mod tests {
         let packages = [package("crates/top", &["kit"]), package("testing/kit", &[])];
         let expected = ["`crates/top` is part of the product and depends on `testing/kit`"];
         check(&["crates/top", "testing/kit"], &packages, &expected);
+    }
+
+    #[test]
+    fn the_executor_uses_nothing_of_the_planner() {
+        let text =
+            "//! As crate::planner says.\nuse crate::planner::Trace;\nlet planner = 1;\nplanner::plan();\n";
+        let file = "crates/trueup-engine/src/executor/mod.rs";
+        let expected = [2, 4].map(|line| format!("{file}:{line}: `executor` must not use `planner`"));
+        assert_eq!(forbidden_imports(file, text), expected);
+        assert_eq!(forbidden_imports("crates/trueup-engine/src/saved/mod.rs", text), [""; 0]);
+    }
+
+    #[test]
+    fn shared_data_uses_neither_planner_nor_executor() {
+        let file = "crates/trueup-engine/src/failures.rs";
+        let expected = [format!("{file}:1: `failures` must not use `executor`")];
+        assert_eq!(forbidden_imports(file, "use crate::executor;\n"), expected);
     }
 }

@@ -91,17 +91,17 @@ async fn follow(session: &Session<'_>, args: &DeployArgs, path: &Path) -> Comman
     file.check(&workplace)?;
     let saved = file.open(&workplace).await?;
     workplace.plan_time = saved.made_at;
-    if saved.destroy {
+    if saved.kind.is_destroy() {
         refuse_protected(&workplace)?;
     }
     check_texts(&workplace, &saved)?;
-    if !saved.destroy {
+    if !saved.kind.is_destroy() {
         workplace.check()?;
     }
     let mut options = deploy_options(&workplace, &args.plan, &args.run, false)?;
     options.plan = saved.options.over(&options.plan);
     let errand = Errand {
-        purpose: if saved.destroy { Purpose::Destroy } else { Purpose::Deploy },
+        purpose: if saved.kind.is_destroy() { Purpose::Destroy } else { Purpose::Deploy },
         options,
         shown: shown(args.view),
         json: args.view.json,

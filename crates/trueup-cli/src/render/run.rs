@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use trueup_core::{Address, Diagnostic, Diagnostics, JsonForm, Value};
-use trueup_engine::{Action, Outcome, RunReport};
+use trueup_engine::{Action, Outcome, RunKind, RunReport};
 use trueup_program::Program;
 use trueup_state::StoreError;
 
@@ -24,8 +24,8 @@ const SKIPPED_LISTED_MAX: usize = 8;
 pub(crate) struct RunView<'a> {
     /// How it looks.
     pub look: Look,
-    /// What was run: `deploy` or `destroy`.
-    pub command: &'a str,
+    /// What was run.
+    pub kind: RunKind,
     /// How long it took.
     pub took: Duration,
     /// Whether it was interrupted.
@@ -255,8 +255,8 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
     let waiting = count(|it| matches!(it, Outcome::NotStarted));
     let done = count(|it| matches!(it, Outcome::Done(_)));
     if report.succeeded() && !view.interrupted {
-        let verb = if view.command == "destroy" { "Destroyed" } else { "Deployed" };
-        let preposition = if view.command == "destroy" { "in" } else { "to" };
+        let verb = if view.kind.is_destroy() { "Destroyed" } else { "Deployed" };
+        let preposition = if view.kind.is_destroy() { "in" } else { "to" };
         let head = format!("{verb} {stack} {preposition} {stage} in {took}");
         let counts = counted(&done_counts(report));
         let line = if counts.is_empty() { head } else { format!("{head}: {counts}") };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use trueup_core::{Address, Diagnostics, Failure, FailureClass, SourceMap, Value};
-use trueup_engine::{Action, Outcome, Plan, RunReport};
+use trueup_engine::{Action, Outcome, Plan, RunKind, RunReport};
 use trueup_program::{Place, Program, ResourceDeclaration};
 use trueup_state::{Scope, StoreError};
 
@@ -49,7 +49,10 @@ fn program() -> Program {
 fn rendered(report: &RunReport, look: Look, interrupted: bool) -> String {
     let took = Duration::from_millis(18_200);
     let again = "trueup deploy --stage dev";
-    render_run(report, &RunView { look, command: "deploy", took, interrupted, again, program: &program() })
+    render_run(
+        report,
+        &RunView { look, kind: RunKind::Deploy, took, interrupted, again, program: &program() },
+    )
 }
 
 fn failed() -> RunReport {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use futures_util::future::join;
 use trueup_core::Address;
-use trueup_engine::{DeployOptions, Reconciler, SavedPlan};
+use trueup_engine::{DeployOptions, Reconciler, RunKind, SavedPlan};
 use trueup_front_end::{BuiltProgram, Purpose};
 use trueup_policy::Policies;
 use trueup_program::Program;
@@ -52,6 +52,16 @@ pub(crate) struct Errand<'a> {
     pub course: Course<'a>,
     /// What its plan must not do.
     pub policies: Arc<Policies>,
+}
+
+impl Errand<'_> {
+    /// The kind of run that carries it out.
+    pub(crate) fn run_kind(&self) -> RunKind {
+        match self.purpose {
+            Purpose::Destroy => RunKind::Destroy,
+            Purpose::Deploy | Purpose::Validate => RunKind::Deploy,
+        }
+    }
 }
 
 /// Where a plan comes from, and goes.

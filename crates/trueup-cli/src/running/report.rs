@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use trueup_engine::RunReport;
-use trueup_front_end::Purpose;
 use trueup_program::Program;
 
 use super::{Errand, Unchanged};
@@ -33,14 +32,14 @@ pub(super) fn report(
         session.ui.json(&run_json(run, took, interrupted));
         return exit;
     }
-    let command = if errand.purpose == Purpose::Destroy { "destroy" } else { "deploy" };
+    let kind = errand.run_kind();
     let look = session.ui.err();
-    let view = RunView { look, command, took, interrupted, again: &session.typed, program };
+    let view = RunView { look, kind, took, interrupted, again: &session.typed, program };
     for warning in &run.warnings {
         session.ui.note(&warning.trim_end().replace('\n', "\n  "));
     }
     session.ui.note(&format!("\n{}", render_run(run, &view)));
-    if let Some(outputs) = run.outputs.as_ref().filter(|_| command == "deploy") {
+    if let Some(outputs) = run.outputs.as_ref().filter(|_| !kind.is_destroy()) {
         for line in output_lines(outputs, session.ui.out()) {
             session.ui.data(&line);
         }

@@ -14,11 +14,10 @@ use trueup_provider::{
 use trueup_state::Generation;
 
 use super::Run;
+use crate::draft::Draft;
 use crate::events::{EventKind, Operation};
 use crate::panics::caught;
-use crate::places::Places;
-use crate::planner::Draft;
-use crate::planner::configure::{configured, unconfigured, written};
+use crate::providers::{Places, configured, unconfigured, written};
 use crate::retry::{Attempts, Next};
 
 /// How calls for one resource are repeated and bounded.

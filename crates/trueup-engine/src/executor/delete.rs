@@ -13,20 +13,22 @@ use trueup_state::{Generation, Metadata, Record, Status, Step, UnixMillis};
 
 use super::Run;
 use super::call::{CallPolicy, Configuration};
-use super::prepare::{metadata, resolved_inputs};
-use super::schedule::{Finished, Trouble};
-use super::step::Held;
+use super::prepare::resolved_inputs;
+use super::record_writer::RecordWriter;
 use super::tasks::Task;
+use super::tasks::{TaskError, TaskResult};
+use crate::draft::node::{FoundObject, Start};
+use crate::draft::{Draft, metadata};
 use crate::events::{EventKind, Operation};
+use crate::failures::{outcome_unknown, repeated};
 use crate::mutations::planted;
-use crate::places::{Place, Places, out_of_reach, place};
 use crate::plan::{Action, ReplaceOrder};
-use crate::planner::node::{FoundObject, Start};
-use crate::planner::{Draft, Holders, can_look, outcome_unknown, repeated};
+use crate::providers::{Place, Places, out_of_reach, place};
 use crate::retry::{window_left, within};
+use crate::sighting::{Holders, can_look};
 
 /// A resource of which something is to be deleted.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedDelete {
     address: Address,
     handler: Option<Arc<dyn ResourceHandler>>,
     config: Configuration,
@@ -40,10 +42,10 @@ pub(crate) struct Prepared {
     left_for_clean_up: BTreeSet<u64>,
 }
 
-pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
+pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelete {
     let node = &draft.nodes[task.node()];
     let recorded = node.record.as_ref().is_some_and(|(record, _)| record.meta.retain);
-    Prepared {
+    PreparedDelete {
         address: node.address.clone(),
         handler: node.handler().cloned(),
         config: Configuration::of(run, draft, task.node()),
@@ -112,42 +114,42 @@ pub(crate) fn admit(run: &Run<'_>, draft: &Draft, task: Task) -> Result<(), Fail
     }
 }
 
-impl Prepared {
-    pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
+impl PreparedDelete {
+    pub(crate) async fn run(self, run: &Run<'_>, writer: &RecordWriter) -> Result<TaskResult, TaskError> {
         if let Some((found, meta)) = &self.adopting {
-            held.work_by(&self.config.clone().ready(run).await?);
+            writer.work_by(&self.config.clone().ready(run).await?);
             let steps = found.adopted(&self.address, meta, run.fresh_token());
-            held.steps(run, steps).await?;
+            writer.steps(run, steps).await?;
             run.emit(Some(&self.address), EventKind::Adopted);
         }
-        let (Some(handler), Some(record)) = (&self.handler, held.record()) else {
-            return Ok(Finished { action: Action::Delete, attributes: None, bindings: Vec::new() });
+        let (Some(handler), Some(record)) = (&self.handler, writer.record()) else {
+            return Ok(TaskResult { action: Action::Delete, attributes: None, bindings: Vec::new() });
         };
         let generations: Vec<Generation> = match self.task {
-            Task::CleanUp(_) => held.deposed(),
+            Task::CleanUp(_) => writer.deposed(),
             // Older generations that are still there use what it uses, which may be what goes next.
             Task::DeleteOld(_) | Task::Delete(_) | Task::Apply(_) | Task::Precreate(_) => {
                 let goes = |it: &&Generation| !self.left_for_clean_up.contains(&it.number);
                 record.generations().filter(goes).cloned().collect()
             }
         };
-        let places = run.places(handler, held.provider());
+        let places = run.places(handler, writer.provider());
         for generation in generations {
             let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
             if self.retain || forgotten || self.lives_on(run, &places, &record, &generation).await {
-                held.step(run, Step::Dropped { number: generation.number }).await?;
+                writer.step(run, Step::Dropped { number: generation.number }).await?;
                 continue;
             }
             let config = self.config.clone().ready_for(run, &generation).await?;
             let policy = self.policy;
-            remove_generation(run, held, &self.address, handler, &config, &generation, policy).await?;
+            remove_generation(run, writer, &self.address, handler, &config, &generation, policy).await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
-        Ok(Finished { action, attributes: None, bindings: Vec::new() })
+        Ok(TaskResult { action, attributes: None, bindings: Vec::new() })
     }
 }
 
-impl Prepared {
+impl PreparedDelete {
     /// Whether the object of a generation is not this one's to delete: another resource holds it (DELETE-9), or a later
     /// generation turned out to be it.
     async fn lives_on(
@@ -194,14 +196,14 @@ fn later_of_same_identity<'a>(
 /// Deletes one generation, finding out first what there is to delete.
 pub(crate) async fn remove_generation(
     run: &Run<'_>,
-    held: &Held,
+    writer: &RecordWriter,
     address: &Address,
     handler: &Arc<dyn ResourceHandler>,
     config: &Configured,
     generation: &Generation,
     policy: CallPolicy,
-) -> Result<(), Trouble> {
-    let removal = Removal { run, held, address, handler, config, generation, policy };
+) -> Result<(), TaskError> {
+    let removal = Removal { run, writer, address, handler, config, generation, policy };
     let config = &removal.leading_to_it().await?;
     let removal = Removal { config, ..removal };
     let object = match &generation.object {
@@ -209,7 +211,7 @@ pub(crate) async fn remove_generation(
         None => match removal.find().await? {
             Some(object) => object,
             None => {
-                held.step(run, Step::Dropped { number: generation.number }).await?;
+                writer.step(run, Step::Dropped { number: generation.number }).await?;
                 return Ok(());
             }
         },
@@ -219,7 +221,7 @@ pub(crate) async fn remove_generation(
 
 struct Removal<'a> {
     run: &'a Run<'a>,
-    held: &'a Held,
+    writer: &'a RecordWriter,
     address: &'a Address,
     handler: &'a Arc<dyn ResourceHandler>,
     config: &'a Configured,
@@ -229,7 +231,7 @@ struct Removal<'a> {
 
 /// What a delete came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Deleted {
+enum DeleteAnswer {
     /// The provider deleted it.
     Accepted,
     /// There was nothing to delete.
@@ -248,9 +250,9 @@ enum Remains {
 impl Removal<'_> {
     /// The configuration of the provider that leads to the object: the one in use, unless the object was made with another
     /// and that one alone leads to it (DELETE-11).
-    async fn leading_to_it(&self) -> Result<Configured, Trouble> {
+    async fn leading_to_it(&self) -> Result<Configured, TaskError> {
         let Removal { run, config, generation, .. } = *self;
-        let places = run.places(self.handler, self.held.provider());
+        let places = run.places(self.handler, self.writer.provider());
         let Some(other) = places.elsewhere(config, generation).await else { return Ok(config.clone()) };
         let ready = run.recorded.ready(run.registry, &places.provider, other.number).await;
         let (Some(state), Some(inputs)) = (&generation.object, generation.inputs()) else {
@@ -288,12 +290,12 @@ impl Removal<'_> {
 
     /// Whether a later generation has the same identity.
     fn lives_on(&self) -> bool {
-        let record = self.held.record();
+        let record = self.writer.record();
         record.is_some_and(|record| later_of_same_identity(&record, self.generation).next().is_some())
     }
 
     /// The object of a create whose outcome is unknown (CRASH-1); `None` if it never came to be.
-    async fn find(&self) -> Result<Option<State>, Trouble> {
+    async fn find(&self) -> Result<Option<State>, TaskError> {
         let Some(attempt) = self.generation.attempt() else { return Ok(None) };
         let number = self.generation.number;
         let context = self.context(attempt.token);
@@ -345,43 +347,43 @@ impl Removal<'_> {
             }
         };
         if let Some(object) = &object {
-            self.held.step(self.run, Step::Answered { number, object: object.clone() }).await?;
+            self.writer.step(self.run, Step::Answered { number, object: object.clone() }).await?;
         }
         Ok(object)
     }
 
-    async fn delete(&self, object: &State) -> Result<(), Trouble> {
+    async fn delete(&self, object: &State) -> Result<(), TaskError> {
         let number = self.generation.number;
         if self.generation.status != Status::Deleting {
-            self.held.step(self.run, Step::DeleteBegun { number }).await?;
+            self.writer.step(self.run, Step::DeleteBegun { number }).await?;
         }
         self.run.emit(Some(self.address), EventKind::Started(Operation::Delete));
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let recorded = self.generation.inputs().map(|inputs| inputs.effective.clone()).unwrap_or_default();
         let request =
             DeleteRequest { config: self.config, inputs: &recorded, state: object, context: &context };
-        let call = || -> BoxFuture<'_, Result<Deleted, Failure>> {
+        let call = || -> BoxFuture<'_, Result<DeleteAnswer, Failure>> {
             let call = self.handler.delete(request);
             Box::pin(async move {
                 match call.await.map_err(|failed| failed.failure) {
-                    Ok(()) => Ok(Deleted::Accepted),
-                    Err(failure) if failure.class == FailureClass::NotFound => Ok(Deleted::NotFound),
+                    Ok(()) => Ok(DeleteAnswer::Accepted),
+                    Err(failure) if failure.class == FailureClass::NotFound => Ok(DeleteAnswer::NotFound),
                     Err(failure) => Err(failure),
                 }
             })
         };
-        planted!(ConfirmDeleteBeforeCall => self.held.step(self.run, Step::Deleted { number }).await?);
+        planted!(ConfirmDeleteBeforeCall => self.writer.step(self.run, Step::Deleted { number }).await?);
         // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
         let delete = || self.run.retrying(self.address, Operation::Delete, self.policy, call);
         let clock = &*self.run.clock;
         let window = || window_left(self.handler.consistency_window(&recorded), self.written_at(), clock);
-        let is_accepted = |it: &Deleted| *it == Deleted::Accepted;
+        let is_accepted = |it: &DeleteAnswer| *it == DeleteAnswer::Accepted;
         match within(clock, window, delete, is_accepted).await {
-            Ok(Deleted::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
-            Ok(Deleted::NotFound) => {}
+            Ok(DeleteAnswer::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
+            Ok(DeleteAnswer::NotFound) => {}
             Err(failure) => return Err(self.failed(failure).await),
         }
-        self.held.step(self.run, Step::Deleted { number }).await?;
+        self.writer.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));
         Ok(())
     }
@@ -428,12 +430,12 @@ impl Removal<'_> {
 
     /// What was refused did not happen: the object is as it was, and whoever declares it again may keep it (DELETE-10).
     /// Only half an object, or one that may be half deleted, is of no use.
-    async fn failed(&self, failure: Failure) -> Trouble {
+    async fn failed(&self, failure: Failure) -> TaskError {
         let refused = matches!(failure.class, FailureClass::Conflict | FailureClass::Denied);
         if !refused || self.generation.status != Status::Ready {
             return failure.into();
         }
-        match self.held.step(self.run, Step::Abandoned { number: self.generation.number }).await {
+        match self.writer.step(self.run, Step::Abandoned { number: self.generation.number }).await {
             Ok(()) => failure.into(),
             Err(error) => error.into(),
         }
@@ -441,12 +443,12 @@ impl Removal<'_> {
 
     /// The last recorded write of the object, which may be that of a create repeated to find it.
     fn written_at(&self) -> Option<UnixMillis> {
-        let record = self.held.record()?;
+        let record = self.writer.record()?;
         record.generations().find(|it| it.number == self.generation.number)?.written_at
     }
 
     fn context(&self, token: IdempotencyToken) -> CallContext {
         let Generation { number, slot, .. } = self.generation;
-        self.run.context(self.address, &self.held.origin(), *number, *slot, token)
+        self.run.context(self.address, &self.writer.origin(), *number, *slot, token)
     }
 }

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use crate::configurations::Recorded;
 use crate::mutations::planted;
+use crate::providers::RecordedConfigurations;
 use tokio::sync::oneshot;
 use trueup_state::{
     Batch, Configurations, FencingToken, HistoryLine, Scope, Store, StoreError, Version, Write,
@@ -21,7 +21,7 @@ pub(crate) struct Journal {
     store: Arc<dyn Store>,
     scope: Scope,
     token: FencingToken,
-    configurations: Recorded,
+    configurations: RecordedConfigurations,
     queue: Mutex<Queue>,
 }
 
@@ -49,7 +49,7 @@ impl Journal {
         store: Arc<dyn Store>,
         scope: Scope,
         token: FencingToken,
-        configurations: Recorded,
+        configurations: RecordedConfigurations,
     ) -> Self {
         Journal { store, scope, token, configurations, queue: Mutex::default() }
     }

@@ -1,23 +1,37 @@
 //! Carrying a plan out.
 //!
-//! `tasks` turns the plan into a graph of tasks, `schedule` runs them as they become ready and `queue`
-//! lets them, `prepare`, `apply`, `place`, `stub`
-//! and `delete` are what a task does, `call` repeats and bounds calls to providers, `step` makes each change of a record durable through
-//! `journal`. When all is applied, older generations are cleaned up by the same means.
+//! `tasks` turns the plan into a graph of tasks, `run_loop` runs them as they become ready and `queue` lets them.
+//! A task begins with `prepare`. To bring a resource to where it should be, `apply` finds what is there (`place`,
+//! `adopt`, `recover`), asks the type once more (`grant`) and makes the change (`change`, or `stub` for the first half of
+//! one): `operation` repeats its call, `settle` records its answer. `delete` is what a task does to an object that goes.
+//! `call` bounds calls to providers; `record_writer` makes each change of a record durable through `journal`.
+//!
+//! When all tasks have ended, `convergence` applies the members of cycles again, `premises` holds values to the plan, and
+//! `clean_up` says which older generations go. `report` sums up.
 
+mod adopt;
 mod apply;
 mod call;
+mod change;
+mod clean_up;
+mod convergence;
 mod delete;
+mod grant;
 mod journal;
 mod limits;
+mod operation;
 mod place;
+mod premises;
 mod prepare;
 mod queue;
+mod record_writer;
+mod recover;
 mod report;
-mod schedule;
-mod step;
+mod run_loop;
+mod settle;
 mod stub;
 mod tasks;
+mod validation;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,18 +46,19 @@ use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
 use trueup_state::{RecordId, Scope};
 
 use crate::admission::{AdmissionControl, FinalChange};
-use crate::configurations::Recorded;
 use crate::ephemeral::Ephemerals;
 use crate::events::{Event, EventKind, EventSink};
 use crate::lease::RunLease;
 use crate::options::DeployOptions;
 use crate::plan::Action;
+use crate::providers::RecordedConfigurations;
 use crate::random::Random;
+use crate::run_kind::RunKind;
 use crate::warned::Warned;
 pub(crate) use journal::Journal;
 pub(crate) use limits::Limits;
 pub use report::{Outcome, RunReport};
-pub(crate) use schedule::execute;
+pub(crate) use run_loop::execute;
 pub(crate) use tasks::main_tasks;
 
 /// Stops a run in two stages (APPLY-11).
@@ -77,8 +92,7 @@ impl Cancellation {
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) options: &'a DeployOptions,
-    /// Whether everything is deleted.
-    pub(crate) destroy: bool,
+    pub(crate) kind: RunKind,
     pub(crate) scope: Scope,
     pub(crate) run: SmolStr,
     pub(crate) clock: Arc<dyn Clock>,
@@ -99,7 +113,7 @@ pub(crate) struct Run<'a> {
     /// Whether others had time to make something between the plan and the lease.
     pub(crate) waited: bool,
     /// The configurations that recorded objects were made with.
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordedConfigurations,
     /// Providers whose configuration became known during the run, with what their blocks came to.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, (Value, Configured)>>,
     /// What providers warn of.
@@ -120,7 +134,7 @@ impl Run<'_> {
             return Ok(());
         }
         let hints = found.iter().flat_map(|it| it.hints.clone()).collect();
-        Err(Failure { hints, ..prepare::invalid(found) })
+        Err(Failure { hints, ..crate::failures::invalid(found) })
     }
 
     /// A token for another intent.

@@ -10,19 +10,19 @@ use trueup_provider::{Configured, IdempotencyToken, Observed, ReadRequest};
 use trueup_state::Generation;
 
 use super::apply::Applying;
-use super::schedule::Trouble;
+use super::tasks::TaskError;
+use crate::draft::node::{Sight, Start};
 use crate::events::Operation;
 use crate::mutations::planted;
-use crate::places::{Elsewhere, Place, Places, out_of_reach};
 use crate::plan::{Action, Reason};
-use crate::planner::node::{Sight, Start};
+use crate::providers::{Elsewhere, Place, Places, out_of_reach};
 use crate::retry::{window_left, within};
 
 impl Applying<'_> {
     /// Looks at the object, if nobody could before, and has it replaced if it is in another place.
-    pub(super) async fn find_place(&mut self) -> Result<(), Trouble> {
+    pub(super) async fn find_place(&mut self) -> Result<(), TaskError> {
         let Some(current) = self.current().filter(|_| self.is_unseen()) else { return Ok(()) };
-        let places = self.run.places(&self.resource.handler, self.held.provider());
+        let places = self.run.places(&self.resource.handler, self.writer.provider());
         let other = places.elsewhere(&self.config, &current).await;
         if other.is_some() && self.keeps_object(Some(&current)).await {
             return Ok(());

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use smol_str::SmolStr;
-use trueup_core::{Address, Change, Diagnostics, Entries, Failure, FailureClass, Path, Step, Value, diff};
+use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
     Binding, DataHandler, DataRequest, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
@@ -14,16 +13,19 @@ use trueup_state::{Generation, Metadata};
 use super::Run;
 use super::apply::Applying;
 use super::call::Configuration;
-use super::schedule::{Finished, Trouble};
-use super::step::Held;
+use super::premises::hold_premise;
+use super::record_writer::RecordWriter;
 use super::tasks::refreshes;
+use super::tasks::{TaskError, TaskResult};
+use crate::draft::node::{Decision, NodeKind};
+use crate::draft::{Attributes, Draft, metadata};
 use crate::events::Operation;
+use crate::failures::invalid;
 use crate::plan::Action;
-use crate::planner::node::{Attributes, Decision, Node, NodeKind};
-use crate::planner::{Draft, Holders};
+use crate::sighting::Holders;
 
 /// A resource, data source or ephemeral resource with its inputs resolved, or a stub with those that are known.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedApply {
     address: Address,
     config: Configuration,
     desired: InputValues,
@@ -57,31 +59,8 @@ pub(super) struct Resource {
     pub(super) holders: Holders,
 }
 
-/// What the program says of a node besides its inputs.
-pub(crate) fn metadata(draft: &Draft, at: usize) -> Metadata {
-    let node = &draft.nodes[at];
-    let addresses = |others: &mut dyn Iterator<Item = usize>| {
-        let all = others.map(|other| draft.nodes[other].address.clone());
-        let mut found: Vec<Address> = all.filter(|it| it.mode() == trueup_core::Mode::Resource).collect();
-        found.sort();
-        found
-    };
-    let dependencies = addresses(&mut draft.upstream(at));
-    let circular = draft.circular.range((at, 0)..(at + 1, 0)).map(|(_, target)| *target);
-    let circular = addresses(&mut circular.into_iter());
-    let options = node.declared().map(|declared| &declared.options);
-    Metadata {
-        provider: node.provider.clone(),
-        dependencies,
-        circular,
-        protect: options.is_some_and(|options| options.protect),
-        retain: options.is_some_and(|options| options.retain),
-        secret_sources: None,
-    }
-}
-
 /// Evaluates the inputs of a node on real values.
-pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepared, Trouble> {
+pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<PreparedApply, TaskError> {
     let node = &draft.nodes[at];
     let scope = draft.known();
     let (inputs, block) = match &node.kind {
@@ -130,11 +109,11 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
             Work::Resource(Box::new(Resource { bindings, meta, ..resource }))
         }
     };
-    Ok(Prepared { address: node.address.clone(), config, desired, work })
+    Ok(PreparedApply { address: node.address.clone(), config, desired, work })
 }
 
 /// A stub: its inputs are what is known of them by now, and nothing is attached to it yet.
-pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepared, Trouble> {
+pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<PreparedApply, TaskError> {
     let node = &draft.nodes[at];
     let desired = resolved_inputs(draft, at).or_else(|| node.desired.clone());
     let (Some(handler), Some(desired)) = (node.handler(), desired) else {
@@ -146,7 +125,7 @@ pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Pr
     let meta = Metadata { secret_sources: secret_sources(draft, at, &desired, &[]), ..resource.meta };
     let work = Work::Stub(Box::new(Resource { meta, ..resource }));
     let config = Configuration::of(run, draft, at);
-    Ok(Prepared { address: node.address.clone(), config, desired, work })
+    Ok(PreparedApply { address: node.address.clone(), config, desired, work })
 }
 
 /// The secrets that these inputs and bindings are made of, and those of what is recorded: an update may fail, and an older
@@ -205,103 +184,14 @@ pub(super) fn resolved_inputs(draft: &Draft, at: usize) -> Option<InputValues> {
     sound.then(|| InputValues { effective: block.with_defaults(&checked.value), written: checked.value })
 }
 
-/// Refuses inputs that were known when the plan was made and come out otherwise (PLANFILE-3). What was not known then may
-/// become anything.
-pub(super) fn hold_premise(node: &Node<'_>, now: &InputValues) -> Result<(), Failure> {
-    let recorded = node.object().and_then(|object| object.inputs.as_ref());
-    let Some(planned) = node.desired.as_ref().or(recorded) else { return Ok(()) };
-    // What is of one run alone may be another in the next.
-    let (planned, now) = (&planned.without_ephemeral(), &now.without_ephemeral());
-    let ignored = node.declared().map_or(&[][..], |declared| &declared.options.ignore_changes);
-    let broken: Vec<String> = broken_premises(node, planned, now)
-        .iter()
-        .filter(|change| !ignored.iter().any(|path| path.covers(&change.path)))
-        .map(|change| {
-            let side =
-                |value: &Option<Value>| value.as_ref().map_or("absent".to_owned(), ToString::to_string);
-            format!("{}: {} -> {}", change.path, side(&change.before), side(&change.after))
-        })
-        .collect();
-    if broken.is_empty() {
-        return Ok(());
-    }
-    let message = format!("its inputs are others than were planned: {}", broken.join("; "));
-    Err(Failure::new(FailureClass::Conflict, message).hint("plan again"))
-}
-
-/// Refuses bindings that come out otherwise than they were planned for what stays as it is.
-pub(super) fn hold_bindings(node: &Node<'_>, now: &[Binding]) -> Result<(), Failure> {
-    let differs = |planned: &Binding| {
-        let now = now.iter().find(|it| it.key == planned.key);
-        planned.payload.is_wholly_known() && now.is_some_and(|now| !now.payload.same(&planned.payload))
-    };
-    match node.bindings.iter().find(|planned| differs(planned)) {
-        None => Ok(()),
-        Some(Binding { key, .. }) => {
-            let message = format!("its binding `{key}` has another payload than was planned");
-            Err(Failure::new(FailureClass::Conflict, message).hint("plan again"))
-        }
-    }
-}
-
-/// Where inputs that were known differ, equivalent ones left aside.
-fn broken_premises(node: &Node<'_>, planned: &InputValues, now: &InputValues) -> Vec<Change> {
-    // A type judges values that it can decode: where the plan knew less, it is given what there is now.
-    let settled = |planned: &Value, now: &Value| -> Value {
-        let Some(entries) = planned.as_entries() else { return planned.clone() };
-        let entry = |(name, value): (&SmolStr, &Value)| {
-            let value = if value.is_wholly_known() { Some(value) } else { now.get(name) };
-            (name.clone(), value.cloned().unwrap_or_default())
-        };
-        Value::object(entries.iter().map(entry))
-    };
-    let mut broken = match node.handler() {
-        Some(handler) => {
-            let known = InputValues {
-                written: settled(&planned.written, &now.written),
-                effective: settled(&planned.effective, &now.effective),
-            };
-            handler.input_changes(&known, now)
-        }
-        None => diff(&settled(&planned.effective, &now.effective), &now.effective),
-    };
-    // Of what was known in part, that part counts.
-    let fields = planned.effective.as_entries().into_iter().flat_map(Entries::iter);
-    for (name, before) in fields.filter(|(_, value)| !value.is_wholly_known()) {
-        let after = now.effective.get(name).cloned().unwrap_or_default();
-        let known =
-            |change: &Change| change.certain && change.before.as_ref().is_none_or(Value::is_wholly_known);
-        let under = |change: Change| Change {
-            path: Path::ROOT
-                .join(Step::Key(name.clone()))
-                .steps()
-                .iter()
-                .chain(change.path.steps())
-                .cloned()
-                .collect(),
-            ..change
-        };
-        broken.extend(diff(before, &after).into_iter().filter(known).map(under));
-    }
-    broken
-}
-
-/// What is wrong with a resource, as a failure of it.
-pub(super) fn invalid(diagnostics: Diagnostics) -> Failure {
-    let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
-    let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
-    failure.diagnostics = diagnostics;
-    failure
-}
-
-impl Prepared {
-    pub(crate) async fn run(self, run: &Run<'_>, held: &Held) -> Result<Finished, Trouble> {
-        let Prepared { address, config, desired, work } = self;
+impl PreparedApply {
+    pub(crate) async fn run(self, run: &Run<'_>, writer: &RecordWriter) -> Result<TaskResult, TaskError> {
+        let PreparedApply { address, config, desired, work } = self;
         let config = config.ready(run).await?;
         match work {
             Work::Stub(resource) => {
                 // Boxed, because few resources are stubs and each would have the room for it.
-                Box::pin(Applying::new(run, held, address, config, desired, resource).stub()).await
+                Box::pin(Applying::new(run, writer, address, config, desired, resource).stub()).await
             }
             Work::Data(handler) => {
                 run.admit(&address, Action::Read, &desired.effective)?;
@@ -311,7 +201,7 @@ impl Prepared {
                     .retrying(&address, Operation::Read, run.policy(None), || handler.read(request))
                     .await?;
                 let attributes = Attributes::new(desired.effective.clone(), outputs);
-                Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
+                Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Ephemeral(handler) => {
                 let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
@@ -321,10 +211,10 @@ impl Prepared {
                     .await?;
                 let outputs = run.ephemerals.hold(&address, opened);
                 let attributes = Attributes::new(desired.effective.clone(), outputs);
-                Ok(Finished { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
+                Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Resource(resource) => {
-                Applying::new(run, held, address, config, desired, resource).apply().await
+                Applying::new(run, writer, address, config, desired, resource).apply().await
             }
         }
     }

@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use trueup_program::Program;
 
 use super::limits::{Limits, provider};
-use crate::planner::node::Node;
+use crate::draft::node::Node;
 
 /// How many objects that are nothing but records are under way at a time: enough for one commit and the next.
 const IN_RECORDS_MAX: usize = 256;

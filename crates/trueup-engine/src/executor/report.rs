@@ -1,8 +1,15 @@
-//! What a run came to.
+//! The report of a run, and the events at its beginning and end.
 
-use trueup_core::{Address, Failure, Value};
-use trueup_state::StoreError;
+use std::sync::Arc;
 
+use trueup_core::{Address, Diagnostics, Failure, Value};
+use trueup_state::{Record, StoreError};
+
+use super::Run;
+use super::run_loop::Progress;
+use super::tasks::{Task, TaskResult};
+use crate::draft::Draft;
+use crate::events::{EventKind, Operation};
 use crate::plan::{Action, Plan};
 
 /// How one resource ended.
@@ -61,4 +68,112 @@ impl RunReport {
     pub fn outcome(&self, address: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|(own, _)| own.to_string() == address).map(|(_, outcome)| outcome)
     }
+}
+
+/// How many lines of the history are held before they are written. Fewer go with the first step.
+const LINES_AT_ONCE: usize = 4096;
+
+/// Tells what was decided. A large plan is never held as text as a whole.
+pub(super) async fn announce(run: &Run<'_>, plan: &Plan) -> Result<(), StoreError> {
+    for action in &plan.actions {
+        let kind = EventKind::Decision {
+            decision: action.decision(),
+            changes: action.changes.clone(),
+            inputs: action.inputs.clone(),
+        };
+        run.emit(Some(&action.address), kind);
+        if !action.drift.is_empty() {
+            run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
+        }
+        if run.journal.noted() >= LINES_AT_ONCE {
+            run.journal.flush(None, None).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Progress<'_> {
+    pub(super) async fn conclude(mut self, draft: &Draft<'_>, plan: Plan) -> RunReport {
+        let run = self.run;
+        let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
+        for (at, node) in draft.nodes.iter().enumerate() {
+            match self.outcomes[at].take() {
+                // Of what is opened for a run, only what went wrong is worth a word.
+                outcome if node.is_ephemeral() && !matches!(outcome, Some(Outcome::Failed(_))) => {}
+                Some(outcome) => outcomes.push((node.address.clone(), outcome)),
+                None if node.decision.action != Action::NoOp => {
+                    outcomes.push((node.address.clone(), Outcome::NotStarted));
+                }
+                None => {}
+            }
+        }
+        outcomes.extend(self.clean_up_failures.drain(..).map(|(address, it)| (address, it.into())));
+        outcomes.sort_by(|left, right| left.0.cmp(&right.0));
+        let mut report = RunReport {
+            run: run.run.to_string(),
+            plan,
+            outcomes,
+            store_failure: self.store_failed.take(),
+            outputs: None,
+            warnings: Vec::new(),
+        };
+        report.warnings.extend(unsaid(&report.plan, &run.warned.take()));
+        let cancelled = run.cancellation.finish.is_cancelled();
+        if report.succeeded() && !cancelled && !draft.selection.is_partial() {
+            match stack_outputs(run, draft) {
+                Ok(outputs) => report.outputs = Some(outputs),
+                Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
+            }
+            let found = if run.kind.is_destroy() { Diagnostics::new() } else { draft.checks(run.program) };
+            report.warnings.extend(unsaid(&report.plan, &found));
+        }
+        run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
+        if report.store_failure.is_none() {
+            let records: Vec<Arc<Record>> =
+                self.writers.iter().filter_map(|writer| writer.record()).collect();
+            let used = run.recorded.without_unused(records.iter().map(|record| &**record));
+            report.store_failure = run.journal.flush(report.outputs.clone(), used).await.err();
+        }
+        report
+    }
+
+    /// Operations tell of their own end; what was planned and ended without one is told here.
+    pub(super) fn tell_quiet_end(&self, draft: &Draft, task: Task, finished: &TaskResult) {
+        let node = &draft.nodes[task.node()];
+        let kind = match (task, node.decision.action, finished.action) {
+            _ if node.is_ephemeral() => return,
+            (Task::Apply(_), Action::Read, _) => EventKind::Completed(Operation::Read),
+            (Task::Apply(_), planned, Action::NoOp) if planned != Action::NoOp => EventKind::Unchanged,
+            _ => return,
+        };
+        self.run.emit(Some(&node.address), kind);
+    }
+
+    /// Takes in that something went wrong beside all tasks.
+    pub(super) fn fail(&mut self, draft: &Draft<'_>, address: &Address, failure: Failure) {
+        let Some(at) = draft.index.get(address) else { return };
+        self.failed = true;
+        let operation = Operation::Read;
+        self.run.emit(Some(address), EventKind::Failed { operation, failure: failure.clone() });
+        self.outcomes[*at] = Some(failure.into());
+    }
+}
+
+/// The stack's outputs, on real values (APPLY-12).
+fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
+    let scope = draft.known();
+    let mut diagnostics = Diagnostics::new();
+    let mut outputs = Vec::new();
+    for declared in &run.program.outputs {
+        let evaluated = declared.value.evaluate(&scope);
+        diagnostics.extend(evaluated.diagnostics);
+        outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
+}
+
+/// What the plan said already need not be said again.
+fn unsaid(plan: &Plan, found: &Diagnostics) -> Vec<String> {
+    let news = found.iter().filter(|it| !plan.warnings.iter().any(|told| told == *it));
+    news.map(ToString::to_string).collect()
 }

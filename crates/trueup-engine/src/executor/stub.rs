@@ -8,16 +8,18 @@ use trueup_provider::{PrivateBytes, State};
 use trueup_state::{Attempt, Generation, Step};
 
 use super::apply::Applying;
-use super::schedule::{Finished, Trouble};
+use super::tasks::{TaskError, TaskResult};
+use crate::draft::Attributes;
+use crate::draft::node::Start;
 use crate::events::{EventKind, Operation};
+use crate::failures::outcome_unknown;
 use crate::mutations::planted;
 use crate::plan::Action;
-use crate::planner::node::{Attributes, Start};
-use crate::planner::{can_look, outcome_unknown};
+use crate::sighting::can_look;
 
 impl Applying<'_> {
     /// Makes the stub, unless its object is there already.
-    pub(super) async fn stub(mut self) -> Result<Finished, Trouble> {
+    pub(super) async fn stub(mut self) -> Result<TaskResult, TaskError> {
         self.find_place().await?;
         self.admit_start()?;
         // As far as its inputs are known; the apply that follows has them all.
@@ -27,7 +29,7 @@ impl Applying<'_> {
         let stub = match existing {
             // What is there is to be replaced: the stub is of the next generation.
             _ if self.resource.decision.action == Action::Replace && is_known => {
-                self.precreate(self.held.next_number(), self.free_slot()).await?
+                self.precreate(self.writer.next_number(), self.free_slot()).await?
             }
             Some(existing) => existing,
             None => {
@@ -36,12 +38,12 @@ impl Applying<'_> {
             }
         };
         let attributes = Attributes::new(self.desired.effective.clone(), stub.outputs);
-        Ok(Finished { action: Action::Create, attributes: Some(attributes), bindings: Vec::new() })
+        Ok(TaskResult { action: Action::Create, attributes: Some(attributes), bindings: Vec::new() })
     }
 
     /// The object that may be there already: what an interrupted create has made, or what was there before the state was
     /// lost.
-    async fn existing(&self) -> Result<Option<State>, Trouble> {
+    async fn existing(&self) -> Result<Option<State>, TaskError> {
         match &self.resource.decision.start {
             Start::RepeatCreate | Start::LookFirst if planted!(RemakeStub) => Ok(None),
             Start::RepeatCreate => self.repeat_create().await.map(Some),
@@ -56,7 +58,7 @@ impl Applying<'_> {
         }
     }
 
-    async fn look_by_what_is_known(&self) -> Result<Option<State>, Trouble> {
+    async fn look_by_what_is_known(&self) -> Result<Option<State>, TaskError> {
         if can_look(&*self.resource.handler, &self.desired) {
             return self.look().await;
         }
@@ -66,30 +68,30 @@ impl Applying<'_> {
         }
     }
 
-    async fn precreate(&self, number: u64, slot: u64) -> Result<State, Trouble> {
+    async fn precreate(&self, number: u64, slot: u64) -> Result<State, TaskError> {
         let attempt = Attempt { bindings: Vec::new(), stub: true, ..self.attempt() };
         let begun = Step::CreateBegun {
             address: self.address.clone(),
-            origin: self.held.origin(),
+            origin: self.writer.origin(),
             meta: self.resource.meta.clone(),
             number,
             slot,
             attempt: attempt.clone(),
         };
-        self.held.step(self.run, begun).await?;
+        self.writer.step(self.run, begun).await?;
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Create));
         let (planned, private) = (Value::NULL, PrivateBytes::default());
         let called =
             self.call(Operation::Create, number, &attempt, None, &self.desired, &planned, &private).await;
         let stub = match called {
             Ok(stub) => stub,
-            Err(Trouble::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
+            Err(TaskError::Failed(failure)) if failure.class == FailureClass::AlreadyExists => {
                 return self.adopt_in_place(number, slot, failure).await;
             }
-            Err(Trouble::Failed(failure)) => return Err(self.failed_create(number, failure).await),
+            Err(TaskError::Failed(failure)) => return Err(self.failed_create(number, failure).await),
             Err(trouble) => return Err(trouble),
         };
-        self.held.step(self.run, Step::Answered { number, object: stub.clone() }).await?;
+        self.writer.step(self.run, Step::Answered { number, object: stub.clone() }).await?;
         Ok(stub)
     }
 }

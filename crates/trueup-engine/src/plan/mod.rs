@@ -1,6 +1,9 @@
 //! Plans: what would be done, why, and what may be done at most. Data without behaviour beyond reading it.
 
 mod text;
+mod verdict;
+
+pub(crate) use verdict::{action_of, updated_instead};
 
 use std::collections::BTreeSet;
 use std::fmt;

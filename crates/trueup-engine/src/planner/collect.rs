@@ -10,12 +10,13 @@ use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::{DataDeclaration, Expression, Program, ResourceDeclaration};
 use trueup_state::{Record, Scope, Snapshot, Version};
 
-use super::node::{Decision, Node, NodeKind, Sight};
-use super::relocate::Relocation;
+use super::Sources;
 use super::trace::lines;
-use super::{Draft, ObjectHolder, Sources, origin};
-use crate::configurations::Recorded;
+use crate::draft::node::{Decision, Node, NodeKind, Sight};
+use crate::draft::{Draft, Relocation, Selection, renamed};
 use crate::graph::Graph;
+use crate::providers::RecordedConfigurations;
+use crate::sighting::{Holders, ObjectHolder};
 
 pub(super) async fn collect<'p>(
     sources: &Sources<'p>,
@@ -42,10 +43,10 @@ pub(super) async fn collect<'p>(
         attributes: Vec::new(),
         recorded_graph: Graph::new(0, Vec::new()),
         configs: IndexMap::new(),
-        recorded: Recorded::new(snapshot.configurations),
+        recorded: RecordedConfigurations::new(snapshot.configurations),
         relocation,
-        selection: super::select::Selection::default(),
-        holders: super::Holders::default(),
+        selection: Selection::default(),
+        holders: Holders::default(),
         loose: Vec::new(),
         circular: BTreeSet::new(),
         recorded_outputs: snapshot.outputs,
@@ -56,7 +57,7 @@ pub(super) async fn collect<'p>(
         provisional: BTreeSet::new(),
         stubbed: BTreeSet::new(),
         moved_away,
-        renamed: origin::renamed(sources.program),
+        renamed: renamed(sources.program),
     };
     let expected = sources.program.resources.len().max(records.len())
         + sources.program.data.len()
@@ -64,7 +65,7 @@ pub(super) async fn collect<'p>(
     draft.nodes.reserve_exact(expected);
     draft.index.reserve_exact(expected);
     draft.attributes.reserve_exact(expected);
-    if !sources.destroy {
+    if !sources.kind.is_destroy() {
         for declared in &sources.program.resources {
             // Moving the last one into the gap keeps this linear; what is left is sorted below.
             let record = records.swap_remove(&declared.address);
@@ -179,7 +180,7 @@ impl<'p> Draft<'p> {
 /// The ephemeral resources that a run may open: to delete everything, those that configurations of providers need.
 fn wanted_ephemerals<'p>(sources: &Sources<'p>) -> Vec<&'p DataDeclaration> {
     let Program { ephemeral, providers, .. } = sources.program;
-    if !sources.destroy {
+    if !sources.kind.is_destroy() {
         return ephemeral.iter().collect();
     }
     let mut wanted: BTreeSet<&Address> = BTreeSet::new();

@@ -3,9 +3,10 @@
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::DriftPolicy;
 
-use super::node::{Sight, Start};
 use super::short_secrets::short_secrets;
-use super::{Draft, Sources, connect};
+use super::{Sources, connect};
+use crate::draft::Draft;
+use crate::draft::node::{Sight, Start};
 use crate::plan::{Action, Plan, PlannedAction, Reason};
 
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
@@ -13,7 +14,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
     draft.warnings.extend(tolerated_drift(draft));
     draft.warnings.extend(short_secrets(draft));
     draft.warnings.extend(sources.warned.take());
-    if !sources.destroy {
+    if !sources.kind.is_destroy() {
         draft.warnings.extend(draft.checks(sources.program));
     }
     let mut nodes: Vec<(&Address, usize)> =
@@ -65,13 +66,13 @@ fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
 
 /// The stack's outputs as the last run left them. That those of a stack which is destroyed go need not be told.
 fn recorded_outputs(sources: &Sources<'_>, draft: &Draft) -> Value {
-    let recorded = draft.recorded_outputs.clone().filter(|_| !sources.destroy);
+    let recorded = draft.recorded_outputs.clone().filter(|_| !sources.kind.is_destroy());
     recorded.unwrap_or_else(|| Value::object::<&str>([]))
 }
 
 /// The stack's outputs as far as they are known.
 fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
-    if sources.destroy {
+    if sources.kind.is_destroy() {
         return Ok(Value::object::<&str>([]));
     }
     if draft.selection.is_partial() {

@@ -4,13 +4,16 @@
 //! decided, if they stay as they are; otherwise only at apply. Until then nothing of that provider is read.
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Mode, Value};
-use trueup_program::{Evaluated, Program};
-use trueup_provider::{Configured, Registry, provider_named};
+use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass};
+use trueup_program::Program;
+use trueup_provider::{Configured, Registry};
 use trueup_state::ConfigurationNumber;
 
-use super::node::{Node, Sight};
-use super::{Draft, Sources, failed};
+use super::Sources;
+use crate::draft::Draft;
+use crate::draft::node::{Node, Sight};
+use crate::failures::failed;
+use crate::providers::{configured, expected, is_opened, written};
 
 /// Makes the providers ready whose configuration is known by now.
 pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -32,7 +35,7 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
         let known = draft.configs.get(&node.provider).filter(|_| follows_program(sources.program, node));
         let mut config = known.cloned().flatten();
         // Before everything goes nothing more becomes known but what is opened: what is missing then is missing for good.
-        let unknown = sources.destroy && known.is_some() && registered(sources.registry, node);
+        let unknown = sources.kind.is_destroy() && known.is_some() && registered(sources.registry, node);
         let unknown = unknown && !is_opened(sources.program, &node.provider);
         if config.is_none() && (known.is_none() || unknown) {
             match as_made(sources, draft, node).await {
@@ -51,13 +54,6 @@ fn follows_program(program: &Program, node: &Node<'_>) -> bool {
     node.is_declared()
         || program.providers.iter().any(|provider| provider.name == node.provider)
         || made_with(node).is_none()
-}
-
-/// Whether the configuration of a provider refers to what is opened for a run.
-pub(crate) fn is_opened(program: &Program, name: &str) -> bool {
-    let declared = program.providers.iter().filter(|provider| provider.name == name);
-    let references = declared.flat_map(|provider| provider.config.references());
-    references.into_iter().any(|reference| reference.address.mode() == Mode::Ephemeral)
 }
 
 fn registered(registry: &Registry, node: &Node<'_>) -> bool {
@@ -138,78 +134,6 @@ pub(super) async fn forget_outdated(sources: &Sources<'_>, draft: &mut Draft<'_>
         draft.configs.insert(name, None);
     }
     Ok(())
-}
-
-/// What the program says of a provider's configuration, as far as it is known.
-pub(crate) fn written(program: &Program, draft: &Draft, name: &str) -> Evaluated {
-    let scope = draft.known();
-    match program.providers.iter().find(|provider| provider.name == name) {
-        Some(declared) => declared.config.evaluate(&scope),
-        // An alias is something that the program says: without it, the object would be looked for in the wrong place.
-        None if provider_named(name) != name => {
-            Evaluated { value: Value::NULL, diagnostics: gone(name).into() }
-        }
-        None => Evaluated { value: Value::object::<&str>([]), diagnostics: Diagnostics::new() },
-    }
-}
-
-fn gone(name: &str) -> Diagnostic {
-    let summary = format!("the configuration of provider `{name}` is not in the program any more");
-    Diagnostic::error(summary).hint("put it back until what it manages is deleted or has another provider")
-}
-
-/// The provider, ready for use; `None` while its configuration is not wholly known or nobody knows the provider.
-pub(crate) async fn configured(
-    registry: &Registry,
-    name: &SmolStr,
-    written: Evaluated,
-) -> Result<Option<Configured>, Diagnostics> {
-    let Some(provider) = registry.configured(name) else { return Ok(None) };
-    let config = expected(registry, name, written).await?.filter(Value::is_wholly_known);
-    let Some(config) = config else { return Ok(None) };
-    let configured = provider.configure(&config).await;
-    let configured = configured.map(|configured| configured.with_value(config.clone()));
-    let failed = |failure: Failure| failed_by(name, "configure", &failure);
-    configured.map(Some).map_err(failed)
-}
-
-/// What a provider will be configured with, as far as it is known; `None` if nobody knows the provider.
-pub(super) async fn expected(
-    registry: &Registry,
-    name: &SmolStr,
-    written: Evaluated,
-) -> Result<Option<Value>, Diagnostics> {
-    let Some(provider) = registry.configured(name) else { return Ok(None) };
-    if written.diagnostics.has_errors() {
-        return Err(written.diagnostics);
-    }
-    let schema = provider.config_schema().await.map_err(|failure| failed_by(name, "load", &failure))?;
-    let checked = schema.check(&written.value, format!("provider {name}"));
-    if checked.diagnostics.has_errors() {
-        return Err(checked.diagnostics);
-    }
-    Ok(Some(schema.with_defaults(&checked.value)))
-}
-
-fn failed_by(name: &str, attempted: &str, failure: &Failure) -> Diagnostics {
-    let told = Diagnostic::error(format!("{attempted} provider {name}: {failure}"));
-    failure.hints.iter().fold(told, |told, hint| told.hint(hint.clone())).into()
-}
-
-/// Why something cannot be called: its provider could not be made ready.
-pub(crate) fn unconfigured(name: &str, wrong: Option<Diagnostics>) -> Failure {
-    match wrong {
-        Some(diagnostics) => {
-            let told: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
-            let mut failure = Failure::new(FailureClass::Invalid, told.join("; "));
-            failure.diagnostics = diagnostics;
-            failure
-        }
-        None => {
-            let message = format!("the configuration of provider `{name}` is not known");
-            Failure::new(FailureClass::Invalid, message).hint("deploy what it depends on first")
-        }
-    }
 }
 
 /// What the pass did, for a trace.

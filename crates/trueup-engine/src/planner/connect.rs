@@ -7,9 +7,10 @@ use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::{Reference, Scope};
 use trueup_provider::{InputValues, StubInputs};
 
-use super::node::{Node, NodeKind, NodeScope};
+use super::Sources;
 use super::trace::lines;
-use super::{Draft, Sources};
+use crate::draft::node::{Node, NodeKind};
+use crate::draft::{Draft, NodeScope};
 use crate::graph::Graph;
 use crate::mutations::planted;
 

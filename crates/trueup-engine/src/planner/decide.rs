@@ -10,21 +10,23 @@ use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
     Binding, CallContext, Configured, DataRequest, FailedCreate, ImportRequest, Imported, InputValues,
     LookupRequest, Ownership, PlanAnswer, PlanRequest, PrivateBytes, Recovery, ResourceHandler, Sighting,
-    State, Traits, Verdict,
+    State, Verdict,
 };
 use trueup_state::{Generation, Record, Status};
 
-use super::configure::{configure_late, expected, forget_outdated, unconfigured, written};
-use super::node::{Attributes, Decision, FoundObject, NodeKind, Sight, Start};
-use super::sightings::{Chosen, SlotSightings, chosen, may_be, sole};
+use super::configure::{configure_late, forget_outdated};
 use super::trace::lines;
-use super::{Draft, Sources, Spot, failed, located, refresh};
+use super::{Sources, refresh};
+use crate::draft::node::{Decision, FoundObject, NodeKind, Sight, Start};
+use crate::draft::{Attributes, Draft, keep};
+use crate::failures::{failed, located, outcome_unknown};
 use crate::mutations::planted;
 use crate::panics::caught;
-use crate::places::{Place, place, respelled};
-use crate::plan::{Action, Reason};
+use crate::plan::{Action, Reason, action_of, updated_instead};
+use crate::providers::{Place, expected, place, respelled, unconfigured, written};
 use crate::retry::within;
 use crate::saved::{Asked, ById, Sighted, Told};
+use crate::sighting::{Chosen, SlotSightings, Spot, chosen, may_be, sole};
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     // Where a cycle was opened, what is recorded stands in until more is known.
@@ -153,14 +155,6 @@ pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
     node.desired = desired;
     node.bindings = Binding::resolved(bindings);
     diagnostics
-}
-
-/// What is left out stays as it is recorded, and that is what others see of it.
-pub(super) fn keep(draft: &mut Draft, at: usize) {
-    if let Some(object) = draft.nodes[at].object() {
-        let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
-        draft.attributes[at] = Some(Attributes::new(inputs, object.outputs.clone()));
-    }
 }
 
 /// Records a decision and what dependents may know of it.
@@ -819,66 +813,12 @@ fn attempted_inputs<'a>(current: &'a Generation, desired: &'a InputValues) -> &'
     current.inputs().filter(|inputs| inputs.effective.is_wholly_known()).unwrap_or(desired)
 }
 
-/// The plan for an object whose identity is only spelled differently, by the type's answer about it and by that about the
-/// same object in its new spelling (REPLACE-11).
-pub(crate) fn updated_instead(answer: PlanAnswer, respelled: PlanAnswer) -> PlanAnswer {
-    match respelled.verdict {
-        Verdict::MayReplace | Verdict::Replace | Verdict::Create => answer,
-        verdict => PlanAnswer { verdict: verdict.max(Verdict::Update), changes: answer.changes, ..respelled },
-    }
-}
-
 /// What looking came to.
 enum Looked {
     Nothing,
     /// The inputs are not known yet.
     Later,
     Found(Box<FoundObject>),
-}
-
-/// CRASH-1
-pub(crate) fn outcome_unknown(address: &Address, traits: &Traits) -> Failure {
-    let message = format!(
-        "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
-    );
-    let existing = match traits.importable {
-        true => format!("`trueup import {address} ID`; if it does not,"),
-        false => {
-            "delete it by hand, because its type cannot be imported. Then, or if it does not,".to_owned()
-        }
-    };
-    Failure::new(FailureClass::Indeterminate, message).hint(format!(
-        "make sure no other run is creating it, then look for the object yourself. If it exists, {existing} \
-         `trueup state resolve {address} --absent`"
-    ))
-}
-
-/// Adds what the next run does about a create that is repeated with its token, and how to give it up.
-pub(crate) fn to_be_repeated(address: &Address, failure: Failure) -> Failure {
-    failure.hint(format!(
-        "the next run repeats this create unchanged, with the same token; if it made nothing, \
-         `trueup state resolve {address} --absent` gives it up"
-    ))
-}
-
-/// Adds how to give up a create that is repeated with its token: editing the program does not change the repeated request.
-pub(crate) fn repeated(address: &Address, failure: Failure) -> Failure {
-    failure.hint(format!(
-        "an earlier run began this create, and it is repeated unchanged; if it made nothing, \
-         `trueup state resolve {address} --absent` gives it up"
-    ))
-}
-
-/// What a type's verdict means for the plan.
-pub(crate) fn action_of(verdict: Verdict) -> Action {
-    match verdict {
-        Verdict::NoOp => Action::NoOp,
-        Verdict::MayUpdate => Action::MayUpdate,
-        Verdict::Update => Action::Update,
-        Verdict::MayReplace => Action::MayReplace,
-        Verdict::Replace => Action::Replace,
-        Verdict::Create => Action::Create,
-    }
 }
 
 /// What the pass did, for a trace.

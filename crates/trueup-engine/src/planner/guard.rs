@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use trueup_core::{Diagnostic, Diagnostics, Value};
 
-use super::node::{Node, Start};
-use super::{Draft, Sources};
+use super::Sources;
+use crate::draft::Draft;
+use crate::draft::node::{Node, Start};
 use crate::mutations::planted;
 use crate::plan::Action;
 
@@ -150,7 +151,7 @@ fn found_twice(draft: &Draft) -> Vec<Diagnostic> {
         let Start::Adopt(found) = &node.decision.start else { continue };
         let Some(identity) = &found.state.identity else { continue };
         let place = found.state.inputs.as_ref().and_then(|inputs| {
-            crate::places::place(&**node.handler()?, node.config.as_ref()?, &inputs.effective)
+            crate::providers::place(&**node.handler()?, node.config.as_ref()?, &inputs.effective)
         });
         if let Some(other) = finders.claim(node, identity, place.as_ref(), |_, _| true) {
             let (one, two) = (&other.address, &node.address);
@@ -175,7 +176,7 @@ fn are_in_one_place(one: &Node, other: &Node) -> bool {
 
 /// Where the object of a node will be, or is if it goes, if its type can tell.
 fn place(node: &Node) -> Option<Value> {
-    crate::places::place(&**node.handler()?, node.config.as_ref()?, identifying_inputs(node)?)
+    crate::providers::place(&**node.handler()?, node.config.as_ref()?, identifying_inputs(node)?)
 }
 
 /// The inputs that a node will have, or had if it goes.

@@ -4,8 +4,8 @@ use trueup_core::Diagnostics;
 use trueup_provider::{ResourceHandler, State};
 use trueup_state::{Snapshot, Status, Step};
 
-use super::node::Sight;
 use super::{Sources, collect, connect, decide, refresh, relocate, select};
+use crate::draft::node::Sight;
 use crate::hand::HandStep;
 
 /// The steps by which records take over what is observed, in the order of addresses.

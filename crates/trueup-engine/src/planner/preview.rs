@@ -8,8 +8,8 @@ use trueup_core::{Address, Value};
 use trueup_program::{Reference, Scope};
 use trueup_provider::{DataHandler, EphemeralHandler, ResourceHandler};
 
-use super::Draft;
-use super::node::{Attributes, NodeKind, attribute, data_blocks, resource_blocks};
+use crate::draft::node::NodeKind;
+use crate::draft::{Attributes, Draft, attribute, data_blocks, resource_blocks};
 
 /// The outputs of a program's resources and data sources, as far as a plan knows them.
 pub struct Preview {

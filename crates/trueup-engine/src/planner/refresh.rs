@@ -8,19 +8,21 @@ use trueup_program::DriftPolicy;
 use trueup_provider::{CallContext, MigrateRequest, Observed, ReadRequest};
 use trueup_state::{Generation, Status};
 
-use super::node::{Node, Sight};
 use super::trace::lines;
-use super::{Draft, Sources, configure, failed};
+use super::{Sources, configure};
+use crate::draft::node::{Node, Sight};
+use crate::draft::{Draft, keep};
+use crate::failures::failed;
 use crate::mutations::planted;
-use crate::places::{Elsewhere, Place, Places, out_of_reach};
+use crate::providers::{Elsewhere, Place, Places, out_of_reach};
 use crate::retry::{window_left, within};
 use crate::saved::Asked;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
 pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    if sources.destroy {
+    if sources.kind.is_destroy() {
         // Nothing changes before it goes, so what is recorded is what providers were configured with.
-        (0..draft.nodes.len()).for_each(|at| super::decide::keep(draft, at));
+        (0..draft.nodes.len()).for_each(|at| keep(draft, at));
     }
     configure::configure(sources, draft).await?;
     migrate(sources, draft).await
@@ -36,7 +38,7 @@ pub(super) async fn look(
     draft: &mut Draft<'_>,
     nodes: impl IntoIterator<Item = usize>,
 ) -> Result<(), Diagnostics> {
-    if sources.destroy {
+    if sources.kind.is_destroy() {
         return Ok(());
     }
     let wanted = nodes.into_iter().filter(|at| {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use trueup_core::{Diagnostic, Diagnostics, Value};
 use trueup_state::Generation;
 
-use super::Draft;
-use super::node::{Node, Sight, Start};
 use super::retire::users_left_out;
 use super::trace::lines;
+use crate::draft::Draft;
+use crate::draft::node::{Node, Sight, Start};
 use crate::mutations::planted;
 use crate::plan::{Action, Reason, ReplaceOrder};
 

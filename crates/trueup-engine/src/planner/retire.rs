@@ -3,9 +3,9 @@
 use trueup_core::Diagnostic;
 use trueup_state::Status;
 
-use super::node::Attributes;
+use super::Sources;
 use super::trace::lines;
-use super::{Draft, Sources};
+use crate::draft::{Attributes, Draft};
 use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 
@@ -24,7 +24,7 @@ pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
         }
         let node = &mut draft.nodes[at];
         let Some((record, _)) = &node.record else { continue };
-        let why = if sources.destroy { Reason::Destroyed } else { Reason::Undeclared };
+        let why = if sources.kind.is_destroy() { Reason::Destroyed } else { Reason::Undeclared };
         let current = record.current.as_ref();
         let unfinished = current.is_some_and(|current| current.status != Status::Ready);
         node.decision.reasons = vec![why];

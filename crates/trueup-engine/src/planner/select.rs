@@ -3,30 +3,9 @@
 
 use trueup_core::{AddressRange, Diagnostic, Diagnostics};
 
+use super::Sources;
 use super::trace::lines;
-use super::{Draft, Sources};
-
-/// What a run is about.
-#[derive(Default)]
-pub(crate) struct Selection {
-    /// For each node, whether it is left out; empty if nothing is.
-    left_out: Vec<bool>,
-    /// Whether the run was told to leave something out.
-    partial: bool,
-}
-
-impl Selection {
-    /// Whether the run is about this node.
-    pub(crate) fn contains(&self, at: usize) -> bool {
-        !self.left_out.get(at).copied().unwrap_or(false)
-    }
-
-    /// Whether the run was told to leave something out. What a saved plan does not look at again, because it concerns
-    /// none of its actions, is not left out in this sense.
-    pub(crate) fn is_partial(&self) -> bool {
-        self.partial
-    }
-}
+use crate::draft::{Draft, Selection};
 
 pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let options = sources.options;

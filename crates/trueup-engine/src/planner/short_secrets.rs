@@ -2,7 +2,8 @@
 
 use trueup_core::{Diagnostic, Diagnostics, Kind, Path, SECRET_LENGTH_MIN, Step, Value};
 
-use super::{Draft, located};
+use crate::draft::Draft;
+use crate::failures::located;
 
 /// A warning for each resource that is given such a secret, at the first place where it is.
 pub(super) fn short_secrets(draft: &Draft<'_>) -> Diagnostics {

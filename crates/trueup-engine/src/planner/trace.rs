@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::Draft;
-use super::node::Node;
+use crate::draft::Draft;
+use crate::draft::node::Node;
 
 /// What one pass did.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

@@ -6,8 +6,10 @@ use trueup_program::ProviderDeclaration;
 use trueup_provider::{Registry, ValidateRequest};
 use trueup_state::Snapshot;
 
-use super::node::{Attributes, Node, NodeKind};
-use super::{Draft, Sources, collect, connect, decide, located, relocate};
+use super::{Sources, collect, connect, decide, relocate};
+use crate::draft::node::{Node, NodeKind};
+use crate::draft::{Attributes, Draft};
+use crate::failures::located;
 
 /// All that is wrong with a program and can be told without state and without looking.
 pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {

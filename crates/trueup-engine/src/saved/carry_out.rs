@@ -12,11 +12,13 @@ use super::{
     About, Observations, PLAN_AGAIN, Premise, PremiseKind, Reach, SavedOptions, SavedPlan, changed_premises,
     differences,
 };
+use crate::draft::{Draft, ExecutablePlan};
 use crate::executor::{Cancellation, RunReport};
 use crate::options::{DeployOptions, PlanOptions};
 use crate::plan::Plan;
-use crate::planner::{self, Planned, Trace};
-use crate::reconciler::{EngineError, Manner, Reconciler};
+use crate::planner::{self, Trace};
+use crate::reconciler::{EngineError, Execution, Reconciler, RunTerms};
+use crate::run_kind::RunKind;
 
 /// What keeps plans to a saved one.
 pub(crate) struct Following {
@@ -46,25 +48,17 @@ impl Reconciler {
         &self,
         program: &Program,
         options: &PlanOptions,
-        destroy: bool,
+        kind: RunKind,
         made_at: SystemTime,
         premises: impl FnOnce() -> Vec<Premise>,
     ) -> Result<SavedPlan, EngineError> {
-        let Planned { plan, draft } = self.planned(program, options, destroy, &mut Trace::default()).await?;
+        let ExecutablePlan { plan, draft } =
+            self.planned(program, options, kind, &mut Trace::default()).await?;
         let reach = Reach::of(program, &draft, &plan);
         let observations = self.follows().map(|it| it.observations.answers()).unwrap_or_default();
         let premises = premises().into_iter().chain(self.provider_premises(&draft, &reach)).collect();
         let options = SavedOptions::of(options);
-        Ok(SavedPlan {
-            run: self.fresh_run(),
-            made_at,
-            destroy,
-            options,
-            premises,
-            plan,
-            reach,
-            observations,
-        })
+        Ok(SavedPlan { run: self.fresh_run(), made_at, kind, options, premises, plan, reach, observations })
     }
 
     /// Carries a saved plan out, or refuses it with nothing changed (PLANFILE-1). The reconciler must be
@@ -80,14 +74,13 @@ impl Reconciler {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let options = DeployOptions { plan: saved.options.over(&options.plan), ..options.clone() };
         refuse_foreign(saved, &scope)?;
-        let reason = if saved.destroy { "destroy" } else { "deploy" };
-        let lease = self.take_lease(&scope, &options, &saved.run, reason).await?;
+        let lease = self.take_lease(&scope, &options, &saved.run, saved.kind).await?;
         let working = async {
             let planned = self.planned_as_saved(program, saved, &options.plan, &scope).await?;
             begun(&planned.plan);
-            let run = &saved.run;
-            let manner = Manner { reason, bound: true, waited: true };
-            Ok(self.execute(&lease, program, &options, cancellation, run, manner, planned).await)
+            let terms = RunTerms { kind: saved.kind, bound: true, waited: true };
+            let (lease, options, run) = (&lease, &options, &saved.run);
+            Ok(self.execute(Execution { lease, program, options, cancellation, run, terms }, planned).await)
         };
         let outcome = lease.kept_during(working).await;
         let released = lease.release().await;
@@ -121,21 +114,21 @@ impl Reconciler {
         saved: &SavedPlan,
         options: &'p PlanOptions,
         scope: &Scope,
-    ) -> Result<Planned<'p>, EngineError> {
+    ) -> Result<ExecutablePlan<'p>, EngineError> {
         let snapshot = self.checked(saved, scope).await?;
-        let sources = self.sources(program, options, saved.destroy);
-        let Planned { plan, draft } = planner::plan(&sources, snapshot, &mut Trace::default()).await?;
+        let sources = self.sources(program, options, saved.kind);
+        let ExecutablePlan { plan, draft } = planner::plan(&sources, snapshot, &mut Trace::default()).await?;
         refuse(differences(saved, &plan))?;
         refuse(saved.reach.changed_dependents(&Reach::of(program, &draft, &plan)))?;
         let providers = |premises: &[Premise]| -> Vec<Premise> {
             premises.iter().filter(|it| it.kind == PremiseKind::Provider).cloned().collect()
         };
         refuse(changed_premises(&providers(&saved.premises), &self.provider_premises(&draft, &saved.reach)))?;
-        Ok(Planned { plan: saved.plan.clone(), draft })
+        Ok(ExecutablePlan { plan: saved.plan.clone(), draft })
     }
 
     /// The providers that a plan is made with, by their versions.
-    fn provider_premises(&self, draft: &planner::Draft<'_>, reach: &Reach) -> Vec<Premise> {
+    fn provider_premises(&self, draft: &Draft<'_>, reach: &Reach) -> Vec<Premise> {
         let nodes = draft.nodes.iter().filter(|node| reach.addresses.contains(&node.address));
         let names: BTreeSet<&str> = nodes.map(|node| provider_named(&node.provider)).collect();
         let known = names.into_iter().filter_map(|name| Some((name, self.registry().provider(name)?)));

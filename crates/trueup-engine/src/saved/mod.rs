@@ -22,6 +22,7 @@ use trueup_core::{Address, AddressRange};
 
 use crate::options::PlanOptions;
 use crate::plan::Plan;
+use crate::run_kind::RunKind;
 pub(crate) use carry_out::Following;
 pub(crate) use compare::differences;
 pub use file::{
@@ -43,8 +44,8 @@ pub struct SavedPlan {
     pub run: SmolStr,
     /// When it was made.
     pub made_at: SystemTime,
-    /// Whether it deletes everything.
-    pub destroy: bool,
+    /// What it is for.
+    pub kind: RunKind,
     /// What planning was told.
     pub options: SavedOptions,
     /// What the program followed from.

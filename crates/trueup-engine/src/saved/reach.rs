@@ -9,9 +9,9 @@ use trueup_program::Program;
 use trueup_state::{RecordId, Snapshot, Version};
 
 use super::PLAN_AGAIN;
+use crate::draft::Draft;
 use crate::executor::main_tasks;
 use crate::plan::{Action, Plan};
-use crate::planner::Draft;
 
 /// What a saved plan stands on.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

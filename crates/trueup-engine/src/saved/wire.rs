@@ -10,6 +10,7 @@ use trueup_state::Scope;
 
 use super::{Answered, Premise, Reach, SavedOptions, SavedPlan};
 use crate::plan::{Action, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
+use crate::run_kind::RunKind;
 
 /// A saved plan.
 #[derive(Serialize, Deserialize)]
@@ -113,13 +114,13 @@ mod changes {
 
 impl From<&SavedPlan> for Body {
     fn from(saved: &SavedPlan) -> Self {
-        let SavedPlan { run, made_at, destroy, options, premises, plan, reach, observations } = saved;
+        let SavedPlan { run, made_at, kind, options, premises, plan, reach, observations } = saved;
         let texts = |ranges: &[AddressRange]| ranges.iter().map(ToString::to_string).collect();
         let made_at = made_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Body {
             run: run.clone(),
             made_at: u64::try_from(made_at.as_millis()).unwrap_or(u64::MAX),
-            destroy: *destroy,
+            destroy: kind.is_destroy(),
             options: Options {
                 drift: options.drift,
                 force: options.force,
@@ -155,7 +156,7 @@ impl Body {
         Ok(SavedPlan {
             run: self.run,
             made_at: made_at.ok_or("it was made at no time that there is")?,
-            destroy: self.destroy,
+            kind: if self.destroy { RunKind::Destroy } else { RunKind::Deploy },
             options: SavedOptions {
                 drift,
                 force,

@@ -8,7 +8,7 @@ use std::task::Poll;
 use trueup_core::{Address, Failure, Path, Value, value};
 use trueup_engine::{
     AdmissionControl, Cancellation, DeployOptions, Deployed, EngineError, EventSink, Plan, Reconciler,
-    RunReport, SavedPlan, SeededRandom,
+    RunKind, RunReport, SavedPlan, SeededRandom,
 };
 use trueup_program::{
     Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration, Scope as _,
@@ -855,7 +855,8 @@ impl Bench {
     pub(crate) fn try_save(&self, program: &Program, destroy: bool) -> Result<SavedPlan, EngineError> {
         let reconciler = self.reconciler(EventSink::new()).recording();
         let now = self.now();
-        self.run(reconciler.plan_to_save(program, &self.options.plan, destroy, now, Vec::new))
+        let kind = if destroy { RunKind::Destroy } else { RunKind::Deploy };
+        self.run(reconciler.plan_to_save(program, &self.options.plan, kind, now, Vec::new))
     }
 
     /// Carries a saved plan out.

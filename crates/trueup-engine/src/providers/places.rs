@@ -13,14 +13,14 @@ use trueup_core::{Failure, Value};
 use trueup_provider::{Configured, InputValues, Observed, Registry, ResourceHandler, State, provider_named};
 use trueup_state::{Configuration, ConfigurationNumber, Generation};
 
-use crate::configurations::{Recorded, configuration};
+use super::recorded::{RecordedConfigurations, configuration};
 use crate::mutations::planted;
 
 /// The places of one type's objects.
 #[derive(Clone)]
 pub(crate) struct Places<'a> {
     pub(crate) registry: &'a Registry,
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordedConfigurations,
     pub(crate) handler: Arc<dyn ResourceHandler>,
     /// The name of the provider's configuration.
     pub(crate) provider: SmolStr,

@@ -1,221 +1,35 @@
-//! From a plan to tasks: what has to run, and after what.
-//!
-//! Some orders must hold: upstream before downstream, dependents deleted before what they use, what is deleted first
-//! before what replaces it. Others are kept wherever they do not contradict those: a consumer is moved off before what
-//! it used goes, and nothing is torn down before its own upstream is there.
+//! The orders between tasks: those that must hold, and those that are kept wherever they fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use trueup_core::Address;
 use trueup_provider::StubInputs;
-use trueup_state::{Generation, Status};
 
+use super::{Task, Tasks, recorded_dependents, uses_by_older};
+use crate::draft::Draft;
 use crate::graph::Graph;
 use crate::mutations::planted;
-use crate::plan::{Action, ReplaceOrder};
-use crate::planner::Draft;
-use crate::planner::node::{Node, NodeKind, Sight, Start};
+use crate::plan::ReplaceOrder;
 
-/// Something to run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Task {
-    /// Make a stub to which others of a cycle refer (BIND-5).
-    Precreate(usize),
-    /// Bring a declared node to where it should be.
-    Apply(usize),
-    /// Delete what a replacement replaces, before it, or finish an interrupted delete of what is wanted again.
-    DeleteOld(usize),
-    /// Delete what is no longer declared, all its generations.
-    Delete(usize),
-    /// Delete generations that were replaced.
-    CleanUp(usize),
-}
-
-impl Task {
-    /// The node it is about.
-    pub(crate) fn node(self) -> usize {
-        match self {
-            Task::Precreate(node)
-            | Task::Apply(node)
-            | Task::DeleteOld(node)
-            | Task::Delete(node)
-            | Task::CleanUp(node) => node,
-        }
-    }
-}
-
-/// Tasks with their dependencies.
-pub(crate) struct Tasks {
-    pub(crate) tasks: Vec<Task>,
-    pub(crate) graph: Graph,
-}
-
-/// The tasks that carry the plan out, up to the clean-up.
-pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
-    let late = late_deletes(draft);
-    let mut builder = Builder::new(draft.nodes.len());
-    let selected = |at: usize| draft.selection.contains(at) || planted!(RetireLeftOut);
-    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| selected(*at)) {
-        match node.decision.action {
-            // Opened if something needs it, which is known below.
-            _ if node.is_ephemeral() => {}
-            Action::Delete | Action::Forget if late[at] => {}
-            Action::Delete | Action::Forget => builder.delete[at] = builder.add(Task::Delete(at)),
-            _ if node.is_declared() && has_work(draft, at) => {
-                builder.apply[at] = builder.add(Task::Apply(at));
-                // A delete that was interrupted keeps its place in the order: what it used may go too.
-                let unfinished = node.decision.start == Start::FinishDelete && node.object().is_some();
-                if node.is_deleted_first() || unfinished {
-                    builder.delete[at] = builder.add(Task::DeleteOld(at));
-                }
-            }
-            _ => {}
-        }
-    }
-    builder.clean_up_early(draft);
-    builder.open_what_is_needed(draft, &late);
-    builder.must(draft);
-    builder.connect_stubs(draft);
-    builder.wish(draft);
-    builder.finish()
-}
-
-/// The tasks that apply some nodes once more, in the order of their dependencies.
-pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
-    let mut builder = Builder::new(draft.nodes.len());
-    for &at in nodes {
-        builder.apply[at] = builder.add(Task::Apply(at));
-    }
-    builder.must(draft);
-    builder.finish()
-}
-
-/// The tasks that delete older generations and what only those still used, dependents first: by what the generations
-/// that go may use themselves, whatever the resources they are of depend on by now (DELETE-1).
-pub(crate) fn clean_up_tasks(
-    draft: &Draft,
-    goes: impl Fn(usize) -> bool,
-    used: impl Fn(Task) -> Used,
-) -> Tasks {
-    let late = late_deletes(draft);
-    let mut builder = Builder::new(draft.nodes.len());
-    for (at, late) in late.into_iter().enumerate().filter(|(at, _)| goes(*at)) {
-        builder.delete[at] = builder.add(if late { Task::Delete(at) } else { Task::CleanUp(at) });
-    }
-    let (mut orders, mut circular) = (Vec::new(), Vec::new());
-    for (number, task) in builder.tasks.iter().enumerate() {
-        let used = used(*task);
-        let deleted = |address: &Address| {
-            let at = draft.index.get(address).copied().filter(|at| *at != task.node())?;
-            Some((builder.delete[at]?, number as u32))
-        };
-        orders.extend(used.firm.iter().filter_map(deleted));
-        circular.extend(used.circular.iter().filter_map(deleted));
-    }
-    builder.add_or_fit(orders);
-    builder.add_where_possible(circular);
-    builder.finish()
-}
-
-/// What something that is deleted may use; of what is circular, no more is heeded than is possible.
-#[derive(Default)]
-pub(crate) struct Used {
-    pub(crate) firm: Vec<Address>,
-    pub(crate) circular: Vec<Address>,
-}
-
-/// What is no longer declared, and an older generation of something else still uses until the clean-up: it must outlive
-/// that generation, and so must all that it uses itself, unless that is deleted first.
-pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
-    let mut late = vec![false; draft.nodes.len()];
-    let leaves_old = |node: &Node| {
-        let create_first = node.decision.order == Some(ReplaceOrder::CreateFirst);
-        let waiting = node.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
-        node.is_declared() && (create_first || waiting)
-    };
-    let goes = |at: usize| matches!(draft.nodes[at].decision.action, Action::Delete | Action::Forget);
-    let mut reached: Vec<usize> = (0..draft.nodes.len()).filter(|at| leaves_old(&draft.nodes[*at])).collect();
-    while let Some(user) = reached.pop() {
-        let used = draft.nodes[user].record.iter().flat_map(|(record, _)| record.dependencies());
-        for at in used.filter_map(|address| draft.index.get(address).copied()) {
-            if goes(at) && !late[at] {
-                late[at] = true;
-                reached.push(at);
-            }
-        }
-    }
-    // What is deleted first does not wait for a clean-up, and so neither does what stands on it.
-    let mut going: Vec<usize> =
-        (0..draft.nodes.len()).filter(|at| draft.nodes[*at].is_deleted_first()).collect();
-    while let Some(at) = going.pop() {
-        for user in recorded_dependents(draft, at) {
-            if std::mem::replace(&mut late[user], false) {
-                going.push(user);
-            }
-        }
-    }
-    late
-}
-
-/// Whether a declared node has anything to run for: an action, or something else to record.
-fn has_work(draft: &Draft, at: usize) -> bool {
-    let node = &draft.nodes[at];
-    if node.decision.action != Action::NoOp || node.decision.start != Start::Record {
-        return true;
-    }
-    match &node.kind {
-        NodeKind::Data { .. } | NodeKind::Ephemeral { .. } => false,
-        NodeKind::Resource { .. } => {
-            let Some((record, _)) = &node.record else { return true };
-            let unfinished = record.current.as_ref().is_none_or(|current| current.status != Status::Ready);
-            unfinished || !record.meta.is_like(&super::prepare::metadata(draft, at)) || refreshes(node)
-        }
-    }
-}
-
-/// Whether what was seen differs from the record in a way that is no drift but worth recording. Drift that is only
-/// warned of is drift all the same: recorded, it would pass for wanted (DRIFT-7).
-pub(super) fn refreshes(node: &Node) -> bool {
-    match (&node.sight, node.object(), node.handler()) {
-        (Sight::Present(seen), Some(recorded), Some(handler)) => {
-            node.decision.drift.is_empty()
-                && seen.outputs != recorded.outputs
-                && handler.drift(recorded, seen).is_empty()
-        }
-        _ => false,
-    }
-}
-
-/// The nodes whose records depend on a node.
-fn recorded_dependents(draft: &Draft, at: usize) -> impl Iterator<Item = usize> {
-    draft.recorded_graph.dependents(at).filter(move |other| *other != at)
-}
-
-/// Whether an older generation of a node uses another, by more than a binding that went in circles.
-fn uses_by_older(draft: &Draft, at: usize, used: usize) -> bool {
-    let used = &draft.nodes[used].address;
-    draft.nodes[at].record.iter().any(|(record, _)| {
-        let uses = |generation: &Generation| match &generation.dependencies {
-            Some(own) => own.contains(used),
-            None => record.meta.firm_dependencies().any(|it| it == used),
-        };
-        record.deposed.iter().any(uses)
-    })
-}
-
-struct Builder {
-    tasks: Vec<Task>,
+/// Tasks in the making, with the orders between them.
+pub(super) struct TaskOrders {
+    pub(super) tasks: Vec<Task>,
     edges: Vec<(u32, u32)>,
-    apply: Vec<Option<u32>>,
-    delete: Vec<Option<u32>>,
+    pub(super) apply: Vec<Option<u32>>,
+    pub(super) delete: Vec<Option<u32>>,
 }
 
-impl Builder {
-    fn new(nodes: usize) -> Self {
-        Builder { tasks: Vec::new(), edges: Vec::new(), apply: vec![None; nodes], delete: vec![None; nodes] }
+impl TaskOrders {
+    pub(super) fn new(nodes: usize) -> Self {
+        TaskOrders {
+            tasks: Vec::new(),
+            edges: Vec::new(),
+            apply: vec![None; nodes],
+            delete: vec![None; nodes],
+        }
     }
 
-    fn add(&mut self, task: Task) -> Option<u32> {
+    pub(super) fn add(&mut self, task: Task) -> Option<u32> {
         Some(self.push(task))
     }
 
@@ -226,7 +40,7 @@ impl Builder {
 
     /// Deletes older generations before the clean-up where they use something that is deleted before it. Those of what
     /// goes itself, or is made anew beside them, go with it.
-    fn clean_up_early(&mut self, draft: &Draft) {
+    pub(super) fn clean_up_early(&mut self, draft: &Draft) {
         let mut going: Vec<usize> = (0..draft.nodes.len()).filter(|at| self.delete[*at].is_some()).collect();
         while let Some(used) = going.pop() {
             for at in recorded_dependents(draft, used) {
@@ -244,7 +58,7 @@ impl Builder {
     }
 
     /// Opens the ephemeral resources that something which runs depends on, now or in the clean-up.
-    fn open_what_is_needed(&mut self, draft: &Draft, late: &[bool]) {
+    pub(super) fn open_what_is_needed(&mut self, draft: &Draft, late: &[bool]) {
         for &at in draft.order.iter().rev().filter(|at| draft.nodes[**at].is_ephemeral()) {
             let runs = |user: usize| {
                 let node = &draft.nodes[user];
@@ -260,7 +74,7 @@ impl Builder {
     /// The orders that must hold: creates follow deletes, and programs have no cycle. What records say was told at different
     /// times: of that, no more than fits together, the latest first; what is about older generations always does. Of
     /// bindings that go in circles, no more than fits together with all of these.
-    fn must(&mut self, draft: &Draft) {
+    pub(super) fn must(&mut self, draft: &Draft) {
         let (mut latest, mut older, mut circular) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..draft.nodes.len() {
             if let Some(apply) = self.apply[at] {
@@ -298,7 +112,7 @@ impl Builder {
     }
 
     /// Adds orders that nearly never contradict each other; only if they do, one after another.
-    fn add_or_fit(&mut self, orders: Vec<(u32, u32)>) {
+    pub(super) fn add_or_fit(&mut self, orders: Vec<(u32, u32)>) {
         if orders.is_empty() {
             return;
         }
@@ -330,7 +144,7 @@ impl Builder {
     }
 
     /// Adds orders one after another, but for those that contradict what is there, and returns these.
-    fn add_where_possible(&mut self, orders: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    pub(super) fn add_where_possible(&mut self, orders: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
         let mut contradicting = Vec::new();
         if orders.is_empty() {
             return contradicting;
@@ -351,7 +165,7 @@ impl Builder {
     }
 
     /// The orders that are kept unless they contradict those that must hold, or one that matters more.
-    fn wish(&mut self, draft: &Draft) {
+    pub(super) fn wish(&mut self, draft: &Draft) {
         let (mut gone_first, mut moved_off_first, mut upstream_first) = (Vec::new(), Vec::new(), Vec::new());
         // What the provider's configuration needs is open before anything is deleted by it.
         let mut opened_first = Vec::new();
@@ -395,7 +209,7 @@ impl Builder {
     }
 
     /// Where a cycle was opened, who refers to what is made later waits for its stub.
-    fn connect_stubs(&mut self, draft: &Draft) {
+    pub(super) fn connect_stubs(&mut self, draft: &Draft) {
         let mut stubs = Vec::new();
         for &(from, target) in &draft.loose {
             let Some(user) = self.apply[from] else { continue };
@@ -443,7 +257,7 @@ impl Builder {
         Some(stub)
     }
 
-    fn finish(self) -> Tasks {
+    pub(super) fn finish(self) -> Tasks {
         Tasks { graph: Graph::new(self.tasks.len(), self.edges), tasks: self.tasks }
     }
 }

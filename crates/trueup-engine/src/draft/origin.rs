@@ -27,7 +27,7 @@ pub(super) fn fresh_origin(moved_away: &BTreeSet<Address>, address: &Address) ->
 }
 
 /// The addresses that resources were renamed from, by their new ones, as their declarations tell.
-pub(super) fn renamed(program: &Program) -> BTreeMap<Address, Address> {
+pub(crate) fn renamed(program: &Program) -> BTreeMap<Address, Address> {
     let renamed = program.resources.iter().rev();
     renamed.filter_map(|it| Some((it.address.clone(), it.renamed_from.clone()?))).collect()
 }

@@ -1,4 +1,4 @@
-//! Changing a record, durably.
+//! Writing a record: each step by which it changes is made durable before the run goes on.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -11,20 +11,20 @@ use trueup_state::{
 
 use super::Run;
 
-/// A record as the run knows it.
-pub(crate) struct Held {
+/// A record as the run knows it, and changes it.
+pub(crate) struct RecordWriter {
     /// Given to a new record by its first step, so that records which are made together have ids side by side.
     id: OnceLock<RecordId>,
     /// The next generation's number, kept likewise.
     next_number: u64,
-    state: Mutex<Known>,
+    state: Mutex<RecordState>,
     /// The provider by whose configuration steps happen from now on, and that configuration's number once it is used.
     by: Mutex<Option<(Configured, Option<ConfigurationNumber>)>>,
 }
 
-/// What is known of a record.
+/// The state of a record.
 #[derive(Clone)]
-struct Known {
+struct RecordState {
     /// The address of first creation, kept over a replacement that deletes first.
     origin: Address,
     record: Option<Arc<Record>>,
@@ -36,7 +36,7 @@ struct Known {
     behind: Option<(Arc<Record>, Vec<Step>)>,
 }
 
-impl Held {
+impl RecordWriter {
     /// The record of a resource, or the place for one. `behind` is what the store holds instead, with the steps from there.
     pub(crate) fn new(
         origin: Address,
@@ -47,8 +47,8 @@ impl Held {
         let next_number = record.as_ref().map_or(0, |(record, _)| record.next_number());
         let (record, version) = record.unzip();
         let unplanned = Vec::new();
-        let state = Mutex::new(Known { origin, record, version, unplanned, behind });
-        Held { id, next_number, state, by: Mutex::default() }
+        let state = Mutex::new(RecordState { origin, record, version, unplanned, behind });
+        RecordWriter { id, next_number, state, by: Mutex::default() }
     }
 
     /// Notes by which provider objects are made and seen from now on.
@@ -82,7 +82,7 @@ impl Held {
         self.lock().record.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, RecordState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,7 +121,7 @@ impl Held {
     /// Makes several steps durable, all or none.
     pub(crate) async fn steps(&self, run: &Run<'_>, steps: Vec<Step>) -> Result<(), StoreError> {
         let id = *self.id.get_or_init(|| run.fresh_record_id());
-        let Known { mut origin, mut record, version, unplanned, behind } = self.lock().clone();
+        let RecordState { mut origin, mut record, version, unplanned, behind } = self.lock().clone();
         let mut all = Vec::new();
         if let Some((stored, migrations)) = behind.filter(|_| !steps.is_empty()) {
             record = Some(stored);
@@ -143,7 +143,7 @@ impl Held {
             origin = record.origin.clone();
         }
         let version = record.as_ref().map(|_| version);
-        *self.lock() = Known { origin, record, version, unplanned, behind: None };
+        *self.lock() = RecordState { origin, record, version, unplanned, behind: None };
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{Configured, State};
 use trueup_state::{ConfigurationNumber, Generation, Record};
 
-use crate::places::{Place, Places, place};
+use crate::providers::{Place, Places, place};
 
 /// The objects that records hold, by type and identity. The same identity may be another object's in another place, and
 /// one object may have several identities: types that tell places are held by these too. Clones share it.

@@ -13,12 +13,12 @@ use trueup_program::Evaluated;
 use trueup_provider::{Configured, Registry, provider_named};
 use trueup_state::{Configuration, ConfigurationNumber, Configurations, Generation, Record};
 
+use super::{configured, unconfigured};
 use crate::mutations::planted;
-use crate::planner::configure::{configured, unconfigured};
 
 /// The configurations of a scope, as a run knows and uses them.
 #[derive(Clone, Default)]
-pub(crate) struct Recorded(Arc<Shared>);
+pub(crate) struct RecordedConfigurations(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -34,10 +34,10 @@ struct Known {
     unsaved: bool,
 }
 
-impl Recorded {
+impl RecordedConfigurations {
     pub(crate) fn new(configurations: Configurations) -> Self {
         let known = Known { configurations, unsaved: false };
-        Recorded(Arc::new(Shared { known: Mutex::new(known), ..Shared::default() }))
+        RecordedConfigurations(Arc::new(Shared { known: Mutex::new(known), ..Shared::default() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

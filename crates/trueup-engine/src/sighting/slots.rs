@@ -5,7 +5,7 @@ use trueup_provider::{InputValues, Ownership, Recovery, ResourceHandler, Sightin
 
 use trueup_state::Record;
 
-use super::outcome_unknown;
+use crate::failures::outcome_unknown;
 use crate::mutations::planted;
 
 /// How many slots are searched for the object of a resource without record. Replacements that create first alternate

@@ -1,0 +1,73 @@
+//! The second pass over cycles: what was applied with values that stood in for others is applied again, until nothing
+//! changes.
+
+use std::collections::BTreeSet;
+
+use trueup_core::{Failure, FailureClass};
+
+use super::prepare;
+use super::report::Outcome;
+use super::run_loop::Progress;
+use super::tasks::again_tasks;
+use crate::draft::Draft;
+use crate::draft::node::Start;
+use crate::plan::{Action, Grant};
+
+/// A cycle that has not settled by then alternates.
+const CONVERGENCE_ROUNDS_MAX: usize = 10;
+
+impl Progress<'_> {
+    /// The second pass (BIND-6): what was applied with values that have changed since is reconciled once more, in
+    /// place, until nothing changes.
+    pub(super) async fn converge(&mut self, draft: &mut Draft<'_>) {
+        if draft.loose.is_empty() {
+            return;
+        }
+        for _ in 0..CONVERGENCE_ROUNDS_MAX {
+            let changed = self.outdated(draft);
+            if changed.is_empty() || self.stopping() {
+                return;
+            }
+            for &at in &changed {
+                let decision = &mut draft.nodes[at].decision;
+                decision.start = Start::Record;
+                decision.action =
+                    if decision.action.grant() == Grant::NoOp { Action::NoOp } else { Action::Update };
+            }
+            let tasks = again_tasks(draft, &changed);
+            self.run_tasks(draft, &tasks).await;
+        }
+        for at in self.outdated(draft) {
+            let before = self.used[at].as_ref().map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
+            let after =
+                prepare::resolved(draft, at).map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
+            let message = format!("it does not settle: its inputs alternate between {before} and {after}");
+            let failure =
+                Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
+            self.failed = true;
+            self.outcomes[at] = Some(failure.into());
+        }
+    }
+
+    /// The nodes that were applied with other inputs or bindings than they would be now.
+    pub(super) fn outdated(&self, draft: &Draft) -> Vec<usize> {
+        let stale = |at: &usize| match (&self.used[*at], &self.outcomes[*at]) {
+            (Some((inputs, bindings)), Some(Outcome::Done(_))) => prepare::resolved(draft, *at)
+                .is_some_and(|(now, bound)| !now.same(inputs) || bound != *bindings),
+            _ => false,
+        };
+        draft.order.iter().copied().filter(stale).collect()
+    }
+}
+
+/// The nodes that are in a cycle which was opened, or depend on one.
+pub(super) fn provisional(draft: &Draft<'_>) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut reached: Vec<usize> = draft.loose.iter().map(|(from, _)| *from).collect();
+    while let Some(at) = reached.pop() {
+        if found.insert(at) {
+            reached.extend(draft.graph.dependents(at));
+        }
+    }
+    found
+}

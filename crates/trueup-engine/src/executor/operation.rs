@@ -1,0 +1,104 @@
+//! One operation on an object: called again and again if need be, each answer durable.
+
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use trueup_core::{Failure, FailureClass, Value};
+use trueup_provider::{
+    ApplyFailure, ApplyRequest, InputValues, PrecreateRequest, PrivateBytes, Recovery, State,
+};
+use trueup_state::{Attempt, Step};
+
+use super::apply::Applying;
+use super::tasks::TaskError;
+use crate::events::Operation;
+use crate::mutations::planted;
+use crate::retry::{Attempts, window_left, within};
+
+impl Applying<'_> {
+    /// Calls the type, again and again if need be; what it answers, partial or not, is durable before anything else.
+    #[expect(clippy::too_many_arguments, reason = "one call has that many sides")]
+    pub(super) async fn call(
+        &self,
+        operation: Operation,
+        number: u64,
+        attempt: &Attempt,
+        prior: Option<&State>,
+        desired: &InputValues,
+        planned: &Value,
+        private: &PrivateBytes,
+    ) -> Result<State, TaskError> {
+        let mut attempts =
+            Attempts::new(self.policy.retry, self.policy.timeout(operation), &*self.run.clock, &self.address);
+        let mut context = self.context(attempt.token);
+        context.pending.clone_from(&attempt.pending);
+        let mut known = prior.cloned();
+        loop {
+            let request = ApplyRequest {
+                config: &self.config,
+                desired,
+                planned,
+                private,
+                prior: known.as_ref(),
+                observed: self.resource.observed.as_ref().filter(|_| prior.is_some()),
+                bindings: &attempt.bindings,
+                context: &context,
+            };
+            let handler = &*self.resource.handler;
+            let called = async {
+                // Half a stub is finished as any half-made object is.
+                match attempt.stub && known.is_none() {
+                    true => {
+                        let config = &self.config;
+                        handler.precreate(PrecreateRequest { config, desired, context: &context }).await
+                    }
+                    false => handler.apply(request).await,
+                }
+            };
+            let called = self.run.bounded(self.policy.timeout(operation), called).await;
+            let ApplyFailure { failure, partial } = match called {
+                Ok(object) => return Ok(object),
+                Err(failed) => failed,
+            };
+            if let Some(partial) = partial {
+                self.writer.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
+                known = Some(*partial);
+            }
+            let (failed, failed_at) = (failure.clone(), self.run.clock.now());
+            if let Some(pending) = self.run.again(&self.address, operation, &mut attempts, failure).await? {
+                self.writer.step(self.run, Step::Pending { number, context: pending.clone() }).await?;
+                context.pending = Some(pending);
+            } else if operation == Operation::Create && known.is_none() {
+                let by_token = self.resource.handler.recovery(&self.desired.effective) == Recovery::Token;
+                self.unsure.fetch_or(by_token, Ordering::Relaxed);
+                Box::pin(self.look_before_repeating(failed, failed_at)).await?;
+            }
+        }
+    }
+
+    /// Looks for the object of a create that is about to be repeated, if the type can (RETRY-7): whatever its class says,
+    /// the failed attempt may have made it. Fails as *already-exists* if it did.
+    pub(super) async fn look_before_repeating(
+        &self,
+        failed: Failure,
+        failed_at: SystemTime,
+    ) -> Result<(), Failure> {
+        let looks = self.resource.handler.recovery(&self.desired.effective) == Recovery::Lookup;
+        if !looks || planted!(RepeatUnseen) {
+            return Ok(());
+        }
+        let window = || window_left(self.consistency_window(), Some(failed_at.into()), &*self.run.clock);
+        match within(&*self.run.clock, window, || self.sighted(true), Option::is_some).await {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => {
+                self.unsure.store(true, Ordering::Relaxed);
+                Err(Failure::new(FailureClass::AlreadyExists, "a failed attempt created it"))
+            }
+            // The class of the failed attempt keeps the intent: its object may be there.
+            Err(refused) => {
+                let message = format!("{}; looking for its object failed: {refused}", failed.message);
+                Err(Failure { message, hints: refused.hints, ..failed })
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The end of an operation: its answer is made durable and the object read back (APPLY-8).
+
+use trueup_core::{Failure, FailureClass, Value};
+use trueup_provider::{IdempotencyToken, Observed, ReadRequest, State};
+use trueup_state::Step;
+
+use super::apply::Applying;
+use super::tasks::TaskError;
+use crate::events::{EventKind, Operation};
+use crate::mutations::planted;
+use crate::retry::within;
+
+impl Applying<'_> {
+    /// Makes the answer durable, reads the object back, and ends the operation (APPLY-8).
+    pub(super) async fn settle(
+        &self,
+        operation: Operation,
+        number: u64,
+        object: State,
+        answered: State,
+    ) -> Result<Value, TaskError> {
+        let mut settled = object.clone();
+        let traits = self.resource.handler.traits();
+        if traits.read_back && !traits.in_records {
+            self.writer.step(self.run, Step::Answered { number, object: answered }).await?;
+            if let Some(seen) = self.read_back(&object).await {
+                settled = State { inputs: object.inputs.clone(), ..seen };
+            }
+        }
+        planted!(RevealAnswers => settled.outputs = revealed(&settled.outputs));
+        let outputs = settled.outputs.clone();
+        self.hold(&settled);
+        self.writer.step(self.run, Step::Settled { number, object: settled }).await?;
+        self.run.emit(Some(&self.address), EventKind::Completed(operation));
+        Ok(outputs)
+    }
+
+    /// The object as it reads now; `None` if that cannot be had, and then the answer stands. Within the type's consistency
+    /// window an object may read as it was before; past it, what differs from the answer was changed since, and is drift.
+    pub(super) async fn read_back(&self, object: &State) -> Option<State> {
+        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let handler = &self.resource.handler;
+        let request = ReadRequest {
+            config: &self.config,
+            inputs: &self.desired.effective,
+            state: object,
+            context: &context,
+        };
+        let absent = || Failure::new(FailureClass::Retryable, "it cannot be read back yet");
+        let read = || {
+            self.run.retrying(&self.address, Operation::Read, self.policy, || {
+                let read = handler.read(request);
+                Box::pin(async move {
+                    match read.await? {
+                        Observed::Absent => Err(absent()),
+                        seen => Ok(seen),
+                    }
+                })
+            })
+        };
+        let window = self.consistency_window();
+        let is_current = |seen: &Observed| match seen {
+            Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
+            Observed::Absent | Observed::Unreadable => true,
+        };
+        match within(&*self.run.clock, || window, read, is_current).await {
+            Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
+            _ => None,
+        }
+    }
+
+    /// Whether outputs that mirror inputs are read as they were answered.
+    pub(super) fn mirrors_agree(&self, answered: &State, seen: &State) -> bool {
+        let outputs = &self.resource.handler.schema().outputs.attributes;
+        let mirrors = |name: &str| outputs.get(name).is_some_and(|attribute| attribute.mirrors.is_some());
+        let changes = self.resource.handler.drift(answered, seen);
+        !changes.iter().any(|change| change.path.first_key().is_some_and(mirrors))
+    }
+}
+
+/// Fields without their marks, for a planted bug.
+#[cfg(feature = "mutations")]
+pub(super) fn revealed(fields: &Value) -> Value {
+    let entries = fields.as_entries().into_iter().flat_map(trueup_core::Entries::iter);
+    Value::object(entries.map(|(name, value)| (name.clone(), value.clone().reveal())))
+}

@@ -1,0 +1,29 @@
+//! Judging inputs before anything that they replace is deleted.
+
+use trueup_core::Failure;
+use trueup_provider::{CheckRequest, IdempotencyToken};
+
+use super::Run;
+use crate::draft::Draft;
+use crate::plan::ReplaceOrder;
+
+/// Judges the known inputs of all that is to be deleted first, before any of it is (REPLACE-2, CRUD-7).
+pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> Option<(usize, Failure)> {
+    for (at, node) in draft.nodes.iter().enumerate() {
+        let replaced = node.decision.order == Some(ReplaceOrder::DeleteFirst) && draft.selection.contains(at);
+        let (true, Some(handler), Some(config), Some(desired)) =
+            (replaced, node.handler(), &node.config, &node.desired)
+        else {
+            continue;
+        };
+        if !desired.effective.is_wholly_known() {
+            continue;
+        }
+        let context = run.context(&node.address, &node.address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+        let request = CheckRequest { config, desired, context: &context };
+        if let Err(failure) = run.bounded(run.options.plan.timeout, handler.check(request)).await {
+            return Some((at, failure));
+        }
+    }
+    None
+}

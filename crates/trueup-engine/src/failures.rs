@@ -1,0 +1,82 @@
+//! Failures and diagnostics that planner and executor give alike.
+
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, FailureClass, Origin, Path, Value};
+use trueup_provider::Traits;
+
+/// A failure of one resource while planning, on its line (PLAN-14).
+pub(crate) fn failed(address: &Address, attempted: &str, failure: &Failure) -> Diagnostic {
+    let mut diagnostic =
+        Diagnostic::error(format!("{attempted} {address}: {failure}")).about(address.to_string());
+    diagnostic.hints = failure.hints.clone();
+    diagnostic.path = failure.path.clone();
+    diagnostic
+}
+
+/// A diagnostic at the place of the input that it is about, or of the nearest around it.
+pub(crate) fn located(mut diagnostic: Diagnostic, inputs: &Value) -> Diagnostic {
+    let Some(path) = diagnostic.path.as_ref().filter(|_| diagnostic.origin.is_none()) else {
+        return diagnostic;
+    };
+    let mut steps = path.steps();
+    while let Some((_, outer)) = steps.split_last() {
+        let at: Path = steps.iter().cloned().collect();
+        let origin = inputs.at(&at).and_then(|value| value.origin());
+        if origin.is_some() {
+            diagnostic.origin = origin;
+            break;
+        }
+        steps = outer;
+    }
+    let mut secrets = Vec::new();
+    secret_origins(inputs, &mut secrets);
+    diagnostic.concealing(secrets.into())
+}
+
+/// Where secrets stand in the source: a line that is shown may hold one.
+fn secret_origins(value: &Value, found: &mut Vec<Origin>) {
+    if value.is_secret() {
+        found.extend(value.origin());
+    }
+    value.children().for_each(|child| secret_origins(child, found));
+}
+
+/// What is wrong with a resource, as a failure of it.
+pub(crate) fn invalid(diagnostics: Diagnostics) -> Failure {
+    let wrong: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
+    let mut failure = Failure::new(FailureClass::Invalid, wrong.join("; "));
+    failure.diagnostics = diagnostics;
+    failure
+}
+
+/// CRASH-1
+pub(crate) fn outcome_unknown(address: &Address, traits: &Traits) -> Failure {
+    let message = format!(
+        "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
+    );
+    let existing = match traits.importable {
+        true => format!("`trueup import {address} ID`; if it does not,"),
+        false => {
+            "delete it by hand, because its type cannot be imported. Then, or if it does not,".to_owned()
+        }
+    };
+    Failure::new(FailureClass::Indeterminate, message).hint(format!(
+        "make sure no other run is creating it, then look for the object yourself. If it exists, {existing} \
+         `trueup state resolve {address} --absent`"
+    ))
+}
+
+/// Adds what the next run does about a create that is repeated with its token, and how to give it up.
+pub(crate) fn to_be_repeated(address: &Address, failure: Failure) -> Failure {
+    failure.hint(format!(
+        "the next run repeats this create unchanged, with the same token; if it made nothing, \
+         `trueup state resolve {address} --absent` gives it up"
+    ))
+}
+
+/// Adds how to give up a create that is repeated with its token: editing the program does not change the repeated request.
+pub(crate) fn repeated(address: &Address, failure: Failure) -> Failure {
+    failure.hint(format!(
+        "an earlier run began this create, and it is repeated unchanged; if it made nothing, \
+         `trueup state resolve {address} --absent` gives it up"
+    ))
+}
