@@ -1,0 +1,55 @@
+//! Objects that the program wants adopted by their ids (ADOPT-7).
+
+use trueup_core::{Failure, FailureClass};
+use trueup_provider::{ImportRequest, Imported, State};
+
+use super::resource::Case;
+use crate::saved::{Asked, ById};
+
+impl Case<'_> {
+    /// The object that the program wants adopted by its id (ADOPT-7).
+    pub(super) async fn imported(&self) -> Result<Option<State>, Failure> {
+        let node = &self.draft.nodes[self.at];
+        let declared = self.sources.program.imports.iter().find(|import| import.to == node.address);
+        let Some(declared) = declared else { return Ok(None) };
+        let invalid = |message: String| Failure::new(FailureClass::Invalid, message);
+        let draft = self.draft;
+        let scope = draft.known();
+        let given = declared.id.evaluate(&scope).value;
+        if given.contains_secret() {
+            // Providers make addresses, names and messages of it.
+            let message = "the id of an import must not be secret: it is shown and recorded";
+            return Err(invalid(message.to_owned()).hint("use `nonsensitive` if it is not secret"));
+        }
+        let identity = Some(&given).filter(|given| given.as_entries().is_some() && given.is_wholly_known());
+        let id = match (given.as_str(), identity) {
+            (None, None) => {
+                let message = "what to import by must be an id or an identity that is known now";
+                return Err(invalid(message.to_owned()));
+            }
+            (id, _) => id.unwrap_or_default(),
+        };
+        let Some(config) = &node.config else {
+            return Err(invalid(
+                "nothing can be imported before the provider's configuration is known".to_owned(),
+            ));
+        };
+        let context = self.sources.context(&draft.scope, &node.address, None);
+        let request = ImportRequest { config, id, identity, context: &context };
+        let import = async {
+            let found = self.sources.retrying(&context, || self.handler.import(request)).await?;
+            Ok(found.into_iter().map(ById::from).collect::<Vec<_>>())
+        };
+        let found = self.sources.observed(Asked::Import, &node.address, &[&given], import).await?;
+        let own = found
+            .into_iter()
+            .map(Imported::from)
+            .find(|imported| imported.type_name == node.address.type_name());
+        let own =
+            own.ok_or_else(|| invalid(format!("{given} is not of the type {}", node.address.type_name())))?;
+        let record = node.record.as_ref().map(|(record, _)| &**record);
+        let inputs = own.state.inputs.as_ref().map(|inputs| &inputs.effective);
+        self.refuse_held(&own.state, inputs, record).await?;
+        Ok(Some(own.state))
+    }
+}

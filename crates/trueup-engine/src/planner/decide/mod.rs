@@ -1,0 +1,183 @@
+//! What to do with each declared node, in the order of dependencies: evaluate its inputs, look for what may exist
+//! already, and ask its type.
+//!
+//! `data` decides on data sources and ephemeral resources, `resource` on resources. A resource may be adopted by its id
+//! (`import`) or because it was found (`search`), an earlier run may have left it unfinished (`recovery`), or its provider
+//! may lead elsewhere by now (`moving`).
+
+mod data;
+mod import;
+mod moving;
+mod recovery;
+mod resource;
+mod search;
+
+use futures_util::StreamExt;
+use trueup_core::{Diagnostic, Diagnostics, Value};
+use trueup_provider::{Binding, InputValues};
+
+pub(super) use self::data::open_as_recorded;
+use self::data::{decide_data, decide_ephemeral};
+use self::resource::Case;
+use super::configure::{configure_late, forget_outdated};
+use super::trace::lines;
+use super::{Sources, refresh};
+use crate::draft::node::{Decision, NodeKind};
+use crate::draft::{Attributes, Draft, keep};
+use crate::failures::{failed, located};
+
+pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
+    // Where a cycle was opened, what is recorded stands in until more is known.
+    for (_, target) in draft.loose.clone() {
+        keep(draft, target);
+    }
+    // One round settles everything but cycles; there each round knows what the one before decided (BIND-7).
+    for _ in 0..=draft.loose.len() {
+        let before: Vec<_> =
+            draft.loose.iter().map(|(_, target)| draft.attributes[*target].clone()).collect();
+        decide_all(sources, draft).await?;
+        let after: Vec<_> = draft.loose.iter().map(|(_, target)| draft.attributes[*target].clone()).collect();
+        if before == after {
+            break;
+        }
+        forget_outdated(sources, draft).await?;
+    }
+    Ok(())
+}
+
+async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    for level in draft.graph.levels(&draft.order) {
+        let (declared, left_out): (Vec<usize>, Vec<usize>) = level
+            .into_iter()
+            .filter(|at| draft.nodes[*at].is_declared())
+            .partition(|at| draft.selection.contains(*at));
+        for at in left_out {
+            keep(draft, at);
+        }
+        match configure_late(sources, draft, &declared).await {
+            Ok(late) => {
+                if let Err(wrong) = refresh::look(sources, draft, late).await {
+                    diagnostics.extend(wrong);
+                }
+            }
+            Err(wrong) => diagnostics.extend(wrong),
+        }
+        for &at in &declared {
+            diagnostics.extend(prepare(draft, at));
+        }
+        if diagnostics.has_errors() {
+            // Later levels would only repeat what is wrong here.
+            continue;
+        }
+        let seen: &Draft = draft;
+        let decisions = futures_util::stream::iter(declared)
+            .map(|at| async move { (at, decide_one(sources, seen, at).await) })
+            .buffer_unordered(sources.options.parallelism.max(1));
+        let mut decided: Vec<_> = decisions.collect().await;
+        decided.sort_by_key(|(at, _)| *at);
+        for (at, decision) in decided {
+            match decision {
+                Ok(decision) => {
+                    settle(draft, at, decision);
+                    diagnostics.extend(draft.postconditions(at));
+                }
+                Err(diagnostic) => diagnostics.push(*diagnostic),
+            }
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Evaluates and checks the inputs of a node.
+pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
+    let scope = draft.known();
+    let node = &draft.nodes[at];
+    let (inputs, bound) = match &node.kind {
+        NodeKind::Resource { declared: Some(declared), .. } => {
+            (&declared.inputs, declared.bindings.as_slice())
+        }
+        NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => {
+            (&declared.inputs, [].as_slice())
+        }
+        NodeKind::Resource { declared: None, .. } => return Diagnostics::new(),
+    };
+    let block = match &node.kind {
+        NodeKind::Resource { handler, .. } => &handler.schema().inputs,
+        NodeKind::Data { handler, .. } => handler.inputs(),
+        NodeKind::Ephemeral { handler, .. } => handler.schema(),
+    };
+    let evaluated = inputs.evaluate(&scope);
+    let mut diagnostics = evaluated.diagnostics;
+    if !node.is_ephemeral() {
+        diagnostics.extend(block.refuse_ephemeral(&evaluated.value, &node.address));
+    }
+    let mut bindings = Vec::new();
+    for binding in bound {
+        let payload = binding.payload.evaluate(&scope);
+        diagnostics.extend(payload.diagnostics);
+        bindings.push(Binding::new(binding.key.clone(), payload.value));
+    }
+    let mut desired = None;
+    if !diagnostics.has_errors() {
+        let checked = block.check(&evaluated.value, &node.address);
+        diagnostics.extend(checked.diagnostics);
+        desired =
+            Some(InputValues { effective: block.with_defaults(&checked.value), written: checked.value });
+    }
+    let node = &mut draft.nodes[at];
+    node.desired = desired;
+    node.bindings = Binding::resolved(bindings);
+    diagnostics
+}
+
+/// Records a decision and what dependents may know of it.
+fn settle(draft: &mut Draft, at: usize, decision: Decision) {
+    let node = &mut draft.nodes[at];
+    let recorded = node.object().and_then(|object| object.inputs.clone());
+    if recorded.is_some() && recorded == node.desired {
+        // What is as it was shares its storage with the record.
+        node.desired = recorded;
+    }
+    let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
+    draft.attributes[at] = Some(Attributes::new(inputs, decision.outputs.clone()));
+    node.decision = decision;
+}
+
+async fn decide_one(
+    sources: &Sources<'_>,
+    draft: &Draft<'_>,
+    at: usize,
+) -> Result<Decision, Box<Diagnostic>> {
+    let node = &draft.nodes[at];
+    let Some(desired) = &node.desired else { return Ok(Decision::default()) };
+    let decided = match &node.kind {
+        NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
+        NodeKind::Ephemeral { handler, .. } => {
+            decide_ephemeral(sources, draft, at, &**handler, desired).await
+        }
+        NodeKind::Resource { handler, .. } => {
+            let case = Case { sources, draft, at, handler: &**handler, desired };
+            case.decide().await
+        }
+    };
+    decided.map_err(|failure| {
+        let failed = failed(&node.address, "plan", &failure);
+        Box::new(located(failed, &desired.written))
+    })
+}
+
+/// What the pass did, for a trace.
+pub(super) fn dump(draft: &Draft) -> String {
+    lines(draft, |at, node| {
+        let Decision { action, reasons, .. } = &node.decision;
+        let decided = node.is_declared() && draft.selection.contains(at);
+        decided.then(|| match reasons.as_slice() {
+            [] => action.name().to_owned(),
+            reasons => {
+                let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+                format!("{}, because: {}", action.name(), reasons.join(", "))
+            }
+        })
+    })
+}
