@@ -10,13 +10,17 @@ use trueup_provider::{Configured, Registry};
 use trueup_state::ConfigurationNumber;
 
 use super::Sources;
-use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
+use crate::draft::{Draft, keep};
 use crate::failures::failed;
 use crate::providers::{configured, expected, is_opened, written};
 
 /// Makes the providers ready whose configuration is known by now.
 pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
+    if sources.kind.is_destroy() {
+        // Nothing changes before it goes, so what is recorded is what providers were configured with.
+        (0..draft.nodes.len()).for_each(|at| keep(draft, at));
+    }
     let following = draft.nodes.iter().filter(|node| follows_program(sources.program, node));
     let mut names: Vec<_> = following.map(|node| node.provider.clone()).collect();
     names.sort();

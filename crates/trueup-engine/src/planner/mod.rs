@@ -1,9 +1,11 @@
 //! Planning: from a program and what is recorded to a plan, in named passes.
 //!
-//! Each pass is a file: `relocate` gives records their new addresses, `collect` makes a node for each resource, `connect` finds their dependencies and cycles, `select` what the run is about,
-//! `configure` makes providers ready, `refresh` looks at recorded objects, `decide` walks the nodes in order, evaluates inputs and asks each type what to
-//! do, `retire` adds what is no longer declared, `replace` settles the order of replacements, `guard` refuses what must
-//! not happen, `conclude` writes the plan down. Planning changes nothing: neither records nor objects.
+//! Each pass is a file: `relocate` gives records their new addresses, `collect` makes a node for each resource, `connect`
+//! finds their dependencies and cycles, `select` what the run is about, `configure` makes providers ready, `migrate`
+//! brings records of older schema versions along, `refresh` looks at recorded objects, `decide` walks the nodes in order,
+//! evaluates inputs and asks each type what to do, `retire` adds what is no longer declared, `replace` settles the order
+//! of replacements, `guard` refuses what must not happen, `conclude` writes the plan down. Planning changes nothing:
+//! neither records nor objects. `validate` and `observe` run some of the passes for other purposes.
 
 mod collect;
 mod conclude;
@@ -11,6 +13,7 @@ mod configure;
 mod connect;
 mod decide;
 mod guard;
+mod migrate;
 mod observe;
 mod preview;
 mod refresh;
@@ -97,8 +100,10 @@ async fn pass_by_pass<'p>(
     // Before anything is read: what is left out is not looked at.
     select::select(sources, &mut draft)?;
     trace.note("select", || select::dump(&draft));
-    refresh::prepare(sources, &mut draft).await?;
+    configure::configure(sources, &mut draft).await?;
     trace.note("configure", || configure::dump(&draft));
+    // Before anything is compared: types know objects of the current schema versions alone.
+    migrate::migrate(sources, &mut draft).await?;
     refresh::refresh(sources, &mut draft).await?;
     trace.note("refresh", || refresh::dump(&draft));
     decide::decide(sources, &mut draft).await?;

@@ -4,7 +4,7 @@ use trueup_core::Diagnostics;
 use trueup_provider::{ResourceHandler, State};
 use trueup_state::{Snapshot, Status, Step};
 
-use super::{Sources, collect, connect, decide, refresh, relocate, select};
+use super::{Sources, collect, configure, connect, decide, migrate, refresh, relocate, select};
 use crate::draft::node::Sight;
 use crate::hand::HandStep;
 
@@ -18,7 +18,8 @@ async fn observed(sources: &Sources<'_>, mut snapshot: Snapshot) -> Result<Vec<H
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
     connect::connect(sources, &mut draft)?;
     select::select(sources, &mut draft)?;
-    refresh::prepare(sources, &mut draft).await?;
+    configure::configure(sources, &mut draft).await?;
+    migrate::migrate(sources, &mut draft).await?;
     decide::open_as_recorded(sources, &mut draft).await?;
     refresh::refresh(sources, &mut draft).await?;
     let mut steps = Vec::new();

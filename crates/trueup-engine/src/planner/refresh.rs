@@ -1,32 +1,20 @@
 //! Looking at recorded objects, all at once, before anything is compared (DRIFT-1).
 
-use std::sync::Arc;
-
 use futures_util::StreamExt;
 use trueup_core::{Diagnostics, Failure};
 use trueup_program::DriftPolicy;
-use trueup_provider::{CallContext, MigrateRequest, Observed, ReadRequest};
+use trueup_provider::{CallContext, Observed, ReadRequest};
 use trueup_state::{Generation, Status};
 
+use super::Sources;
 use super::trace::lines;
-use super::{Sources, configure};
+use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
-use crate::draft::{Draft, keep};
 use crate::failures::failed;
 use crate::mutations::planted;
 use crate::providers::{Elsewhere, Place, Places, out_of_reach};
 use crate::retry::{window_left, within};
 use crate::saved::Asked;
-
-/// Makes all ready that looking needs: providers, and records of the current schema versions.
-pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    if sources.kind.is_destroy() {
-        // Nothing changes before it goes, so what is recorded is what providers were configured with.
-        (0..draft.nodes.len()).for_each(|at| keep(draft, at));
-    }
-    configure::configure(sources, draft).await?;
-    migrate(sources, draft).await
-}
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     look(sources, draft, 0..draft.nodes.len()).await
@@ -66,41 +54,6 @@ pub(super) async fn look(
             Ok(sight @ (Sight::Elsewhere { .. } | Sight::Unreadable)) => draft.nodes[at].sight = sight,
             Ok(_) => {}
             Err(failure) => diagnostics.push(failed(&draft.nodes[at].address, "read", &failure)),
-        }
-    }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
-}
-
-/// Brings recorded objects of older schema versions along, in memory (CRUD-10).
-async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    let mut diagnostics = Diagnostics::new();
-    let scope = draft.scope.clone();
-    for node in &mut draft.nodes {
-        let Some(handler) = node.handler().cloned() else { continue };
-        let Some((record, _)) = &mut node.record else { continue };
-        let context = sources.context(&scope, &node.address, Some(record));
-        let from_type = draft.relocation.former_type(record);
-        let mut migrated = Vec::new();
-        for (at, generation) in record.generations().enumerate() {
-            let Some(state) = &generation.object else { continue };
-            let config = node.config.as_ref();
-            let request = MigrateRequest { config, state: state.clone(), from_type, context: &context };
-            match handler.migrate(request).await {
-                Ok(after) if after == *state => {}
-                Ok(after) => migrated.push((at, after)),
-                Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
-            }
-        }
-        if !migrated.is_empty() {
-            draft.unmigrated.insert(record.id, record.clone());
-        }
-        for (at, after) in migrated {
-            // Only what changes takes storage of its own.
-            let record = Arc::make_mut(record);
-            let mut generations = record.deposed.iter_mut().chain(&mut record.current);
-            if let Some(generation) = generations.nth(at) {
-                generation.object = Some(after);
-            }
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
