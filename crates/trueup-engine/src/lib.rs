@@ -24,6 +24,7 @@ mod lease;
 mod looking;
 mod mutations;
 mod options;
+mod outputs;
 mod panics;
 mod plan;
 mod planner;

@@ -10,6 +10,7 @@ use super::run_loop::Progress;
 use super::tasks::{Task, TaskResult};
 use crate::draft::Draft;
 use crate::events::{EventKind, Operation};
+use crate::outputs::stack_outputs;
 use crate::plan::{Action, Plan};
 
 /// How one resource ended.
@@ -120,7 +121,7 @@ impl Progress<'_> {
         report.warnings.extend(unsaid(&report.plan, &run.warned.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
-            match stack_outputs(run, draft) {
+            match stack_outputs(run.program, run.kind, draft) {
                 Ok(outputs) => report.outputs = Some(outputs),
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
@@ -157,19 +158,6 @@ impl Progress<'_> {
         self.run.emit(Some(address), EventKind::Failed { operation, failure: failure.clone() });
         self.outcomes[*at] = Some(failure.into());
     }
-}
-
-/// The stack's outputs, on real values (APPLY-12).
-fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
-    let scope = draft.known();
-    let mut diagnostics = Diagnostics::new();
-    let mut outputs = Vec::new();
-    for declared in &run.program.outputs {
-        let evaluated = declared.value.evaluate(&scope);
-        diagnostics.extend(evaluated.diagnostics);
-        outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
-    }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
 }
 
 /// What the plan said already need not be said again.

@@ -7,10 +7,11 @@ use super::short_secrets::short_secrets;
 use super::{Sources, connect};
 use crate::draft::Draft;
 use crate::draft::node::{Sight, Start};
+use crate::outputs::stack_outputs;
 use crate::plan::{Action, Plan, PlannedAction, Reason};
 
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
-    let outputs = outputs(sources, draft)?;
+    let outputs = stack_outputs(sources.program, sources.kind, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
     draft.warnings.extend(short_secrets(draft));
     draft.warnings.extend(sources.warned.take());
@@ -68,26 +69,6 @@ fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
 fn recorded_outputs(sources: &Sources<'_>, draft: &Draft) -> Value {
     let recorded = draft.recorded_outputs.clone().filter(|_| !sources.kind.is_destroy());
     recorded.unwrap_or_else(|| Value::object::<&str>([]))
-}
-
-/// The stack's outputs as far as they are known.
-fn outputs(sources: &Sources<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
-    if sources.kind.is_destroy() {
-        return Ok(Value::object::<&str>([]));
-    }
-    if draft.selection.is_partial() {
-        // A part of the stack says nothing about the whole (TARGET-5).
-        return Ok(draft.recorded_outputs.clone().unwrap_or_else(|| Value::object::<&str>([])));
-    }
-    let scope = draft.known();
-    let mut diagnostics = Diagnostics::new();
-    let mut outputs = Vec::new();
-    for declared in &sources.program.outputs {
-        let evaluated = declared.value.evaluate(&scope);
-        diagnostics.extend(evaluated.diagnostics);
-        outputs.push((declared.name.clone(), evaluated.value.into_secret_if(declared.secret)));
-    }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(Value::object(outputs)) }
 }
 
 fn action(draft: &Draft, at: usize) -> PlannedAction {

@@ -10,6 +10,7 @@ use super::{Sources, collect, connect, decide, relocate};
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Attributes, Draft};
 use crate::failures::located;
+use crate::outputs::stack_outputs;
 
 /// All that is wrong with a program and can be told without state and without looking.
 pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
@@ -30,9 +31,8 @@ pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
         let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
         draft.attributes[at] = Some(Attributes::new(inputs, Value::unknown(outputs)));
     }
-    let scope = draft.known();
-    for output in &sources.program.outputs {
-        diagnostics.extend(output.value.evaluate(&scope).diagnostics);
+    if let Err(wrong) = stack_outputs(sources.program, sources.kind, &draft) {
+        diagnostics.extend(wrong);
     }
     for provider in &sources.program.providers {
         diagnostics.extend(judged_provider(sources.registry, &draft, provider).await);
