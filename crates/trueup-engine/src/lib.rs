@@ -20,6 +20,7 @@ mod executor;
 mod failures;
 mod graph;
 mod hand;
+mod inputs;
 mod lease;
 mod looking;
 mod mutations;

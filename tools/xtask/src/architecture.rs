@@ -21,11 +21,12 @@ const BESIDE_THE_PRODUCT: [&str; 2] = ["testing", "tools"];
 const ENGINE: &str = "crates/trueup-engine/src";
 
 /// Modules of the engine, and modules that they must not name.
-const SEPARATE_MODULES: [(&str, &[&str]); 7] = [
+const SEPARATE_MODULES: [(&str, &[&str]); 8] = [
     ("executor", &["planner"]),
     ("planner", &["executor"]),
     ("draft", &["planner", "executor"]),
     ("failures", &["planner", "executor"]),
+    ("inputs", &["planner", "executor"]),
     ("outputs", &["planner", "executor"]),
     ("providers", &["planner", "executor"]),
     ("sighting", &["planner", "executor"]),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use trueup_core::{Failure, FailureClass};
 
-use super::prepare;
+use super::prepare::inputs_now;
 use super::report::Outcome;
 use super::run_loop::Progress;
 use super::tasks::again_tasks;
@@ -39,8 +39,8 @@ impl Progress<'_> {
         }
         for at in self.outdated(draft) {
             let before = self.used[at].as_ref().map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
-            let after =
-                prepare::resolved(draft, at).map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
+            let now = inputs_now(draft, at).and_then(Result::ok);
+            let after = now.map(|now| now.values.effective.to_string()).unwrap_or_default();
             let message = format!("it does not settle: its inputs alternate between {before} and {after}");
             let failure =
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
@@ -52,8 +52,12 @@ impl Progress<'_> {
     /// The nodes that were applied with other inputs or bindings than they would be now.
     pub(super) fn outdated(&self, draft: &Draft) -> Vec<usize> {
         let stale = |at: &usize| match (&self.used[*at], &self.outcomes[*at]) {
-            (Some((inputs, bindings)), Some(Outcome::Done(_))) => prepare::resolved(draft, *at)
-                .is_some_and(|(now, bound)| !now.same(inputs) || bound != *bindings),
+            (Some((inputs, bindings)), Some(Outcome::Done(_))) => match inputs_now(draft, *at) {
+                Some(Ok(now)) => !now.values.effective.same(inputs) || now.bindings != *bindings,
+                // Applied once more, it says what is wrong.
+                Some(Err(_)) => true,
+                None => false,
+            },
             _ => false,
         };
         draft.order.iter().copied().filter(stale).collect()

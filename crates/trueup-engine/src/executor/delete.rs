@@ -13,7 +13,7 @@ use trueup_state::{Generation, Metadata, Record, Status, Step, UnixMillis};
 
 use super::Run;
 use super::call::{CallPolicy, Configuration};
-use super::prepare::resolved_inputs;
+use super::prepare::inputs_now;
 use super::record_writer::RecordWriter;
 use super::tasks::Task;
 use super::tasks::{TaskError, TaskResult};
@@ -106,7 +106,8 @@ pub(crate) fn admit(run: &Run<'_>, draft: &Draft, task: Task) -> Result<(), Fail
     match task {
         Task::Delete(_) => run.admit(address, action, &Value::NULL),
         Task::DeleteOld(at) => {
-            let desired = resolved_inputs(draft, at).or_else(|| node.desired.clone());
+            let desired = inputs_now(draft, at).and_then(Result::ok).map(|now| now.values);
+            let desired = desired.or_else(|| node.desired.clone());
             desired.map_or(Ok(()), |desired| run.admit(address, action, &desired.effective))
         }
         // Older generations go with a change that was judged.

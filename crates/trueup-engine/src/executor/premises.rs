@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use trueup_core::{Change, Entries, Failure, FailureClass, Path, Step, Value, diff};
 use trueup_provider::{Binding, InputValues};
 
-use super::prepare;
+use super::prepare::inputs_now;
 use super::report::Outcome;
 use super::run_loop::Progress;
 use crate::draft::Draft;
@@ -16,8 +16,8 @@ impl Progress<'_> {
     pub(super) fn hold_provisional_premises(&mut self, draft: &Draft<'_>) {
         for &at in draft.provisional.iter().filter(|_| self.run.bound) {
             let done = matches!(self.outcomes[at], Some(Outcome::Done(_)));
-            let Some(inputs) = prepare::resolved_inputs(draft, at).filter(|_| done) else { continue };
-            if let Err(failure) = hold_premise(&draft.nodes[at], &inputs) {
+            let Some(now) = inputs_now(draft, at).filter(|_| done) else { continue };
+            if let Err(failure) = now.and_then(|now| hold_premise(&draft.nodes[at], &now.values)) {
                 self.failed = true;
                 self.outcomes[at] = Some(failure.into());
             }
@@ -40,9 +40,10 @@ impl Progress<'_> {
             .filter(|at| (draft.selection.contains(*at) || !draft.selection.is_partial()) && kept(at))
             .filter_map(|at| {
                 let node = &draft.nodes[at];
-                let now = prepare::resolved_inputs(draft, at)?;
-                let (_, bindings) = prepare::resolved(draft, at)?;
-                let held = hold_premise(node, &now).and_then(|()| hold_bindings(node, &bindings));
+                let held = inputs_now(draft, at)?.and_then(|now| {
+                    hold_premise(node, &now.values)?;
+                    hold_bindings(node, &now.bindings)
+                });
                 held.err().map(|failure| (at, failure))
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueup_core::{Address, Diagnostics, Failure, FailureClass, Value};
+use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
     Binding, DataHandler, DataRequest, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
@@ -21,6 +21,7 @@ use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, metadata};
 use crate::events::Operation;
 use crate::failures::invalid;
+use crate::inputs::NodeInputs;
 use crate::plan::Action;
 use crate::sighting::Holders;
 
@@ -62,31 +63,10 @@ pub(super) struct Resource {
 /// Evaluates the inputs of a node on real values.
 pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<PreparedApply, TaskError> {
     let node = &draft.nodes[at];
-    let scope = draft.known();
-    let (inputs, block) = match &node.kind {
-        NodeKind::Resource { declared: Some(declared), handler } => {
-            (&declared.inputs, &handler.schema().inputs)
-        }
-        NodeKind::Data { declared, handler } => (&declared.inputs, handler.inputs()),
-        NodeKind::Ephemeral { declared, handler } => (&declared.inputs, handler.schema()),
-        NodeKind::Resource { declared: None, .. } => unreachable!("only what is declared is applied"),
+    let Some(inputs) = NodeInputs::of(node, &draft.known()) else {
+        unreachable!("only what is declared is applied")
     };
-    let evaluated = inputs.evaluate(&scope);
-    if evaluated.diagnostics.has_errors() {
-        return Err(invalid(evaluated.diagnostics).into());
-    }
-    let checked = block.check(&evaluated.value, &node.address);
-    if checked.diagnostics.has_errors() {
-        return Err(invalid(checked.diagnostics).into());
-    }
-    let misused = match node.is_ephemeral() {
-        true => Diagnostics::new(),
-        false => block.refuse_ephemeral(&checked.value, &node.address),
-    };
-    if misused.has_errors() {
-        return Err(invalid(misused).into());
-    }
-    let desired = InputValues { effective: block.with_defaults(&checked.value), written: checked.value };
+    let NodeInputs { values: desired, bindings, .. } = inputs.sound().map_err(invalid)?;
     if run.bound && !draft.provisional.contains(&at) {
         hold_premise(node, &desired)?;
     }
@@ -94,11 +74,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
     let work = match &node.kind {
         NodeKind::Data { handler, .. } => Work::Data(handler.clone()),
         NodeKind::Ephemeral { handler, .. } => Work::Ephemeral(handler.clone()),
-        NodeKind::Resource { declared, handler } => {
-            let declared_bindings = declared.iter().flat_map(|declared| &declared.bindings);
-            let bindings =
-                declared_bindings.map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
-            let bindings = Binding::resolved(bindings);
+        NodeKind::Resource { handler, .. } => {
             if let Some(binding) = bindings.iter().find(|it| !it.payload.is_wholly_known()) {
                 let message = format!("the payload of the binding `{}` is not known", binding.key);
                 return Err(Failure::new(FailureClass::Conflict, message).hint("plan again").into());
@@ -112,10 +88,18 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
     Ok(PreparedApply { address: node.address.clone(), config, desired, work })
 }
 
+/// The inputs and bindings that a declared resource would be applied with now, or what is wrong with them.
+pub(super) fn inputs_now(draft: &Draft, at: usize) -> Option<Result<NodeInputs, Failure>> {
+    let node = &draft.nodes[at];
+    let inputs = NodeInputs::of(node, &draft.known()).filter(|_| node.declared().is_some())?;
+    Some(inputs.sound().map_err(invalid))
+}
+
 /// A stub: its inputs are what is known of them by now, and nothing is attached to it yet.
 pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<PreparedApply, TaskError> {
     let node = &draft.nodes[at];
-    let desired = resolved_inputs(draft, at).or_else(|| node.desired.clone());
+    let desired = inputs_now(draft, at).and_then(Result::ok).map(|now| now.values);
+    let desired = desired.or_else(|| node.desired.clone());
     let (Some(handler), Some(desired)) = (node.handler(), desired) else {
         unreachable!("only what is declared and can be a stub is made one")
     };
@@ -163,25 +147,6 @@ fn resource(run: &Run<'_>, draft: &Draft, at: usize, handler: &Arc<dyn ResourceH
         refresh: refreshes(node),
         holders: draft.holders.clone(),
     }
-}
-
-/// The inputs and bindings a node would be applied with now; `None` if they cannot be resolved.
-pub(crate) fn resolved(draft: &Draft, at: usize) -> Option<(Value, Vec<Binding>)> {
-    let inputs = resolved_inputs(draft, at)?;
-    let scope = draft.known();
-    let bindings = draft.nodes[at].declared()?.bindings.iter();
-    let bindings = bindings.map(|it| Binding::new(it.key.clone(), it.payload.evaluate(&scope).value));
-    Some((inputs.effective, Binding::resolved(bindings)))
-}
-
-/// The same of the inputs alone.
-pub(super) fn resolved_inputs(draft: &Draft, at: usize) -> Option<InputValues> {
-    let node = &draft.nodes[at];
-    let (declared, handler) = (node.declared()?, node.handler()?);
-    let block = &handler.schema().inputs;
-    let checked = block.check(&declared.inputs.evaluate(&draft.known()).value, &node.address);
-    let sound = !checked.diagnostics.has_errors();
-    sound.then(|| InputValues { effective: block.with_defaults(&checked.value), written: checked.value })
 }
 
 impl PreparedApply {

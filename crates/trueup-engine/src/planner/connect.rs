@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::{Reference, Scope};
-use trueup_provider::{InputValues, StubInputs};
+use trueup_provider::StubInputs;
 
 use super::Sources;
 use super::trace::lines;
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Draft, NodeScope};
 use crate::graph::Graph;
+use crate::inputs::NodeInputs;
 use crate::mutations::planted;
 
 pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
@@ -172,15 +173,12 @@ fn can_be_had(draft: &Draft, from: usize, target: usize, inputs: &[SmolStr]) -> 
 /// as ephemeral: marks go through every expression, and nothing of this is kept.
 fn stub_inputs(draft: &Draft, at: usize, traced: &BTreeSet<usize>) -> (StubInputs, Value) {
     let node = &draft.nodes[at];
-    let Some((handler, declared)) = node.handler().zip(node.declared()) else {
+    // Mistakes are told when inputs are prepared.
+    let inputs = NodeInputs::of(node, &Traced { known: draft.known(), traced });
+    let (Some(handler), Some(inputs)) = (node.handler(), inputs) else {
         return (StubInputs::Impossible, Value::NULL);
     };
-    let block = &handler.schema().inputs;
-    let scope = Traced { known: draft.known(), traced };
-    // Mistakes are told when inputs are prepared.
-    let written = block.check(&declared.inputs.evaluate(&scope).value, &node.address).value;
-    let desired = InputValues { effective: block.with_defaults(&written), written };
-    (handler.stub_inputs(&desired), desired.effective)
+    (handler.stub_inputs(&inputs.values), inputs.values.effective)
 }
 
 /// What is known, with a mark on what comes of some nodes.

@@ -1,6 +1,7 @@
 //! BIND: bindings and cycles.
 
-use trueup_program::{BindingDeclaration, Expression, ResourceDeclaration};
+use trueup_engine::Outcome;
+use trueup_program::{BindingDeclaration, Expression, Node, ResourceDeclaration};
 
 use crate::lifecycle::world::{Bench, lit, output, program, resource, thing};
 
@@ -33,6 +34,18 @@ fn a_target_sees_the_resolved_payloads_sorted_by_key() {
         bound(bound(bound(jar("j", None), "b", lit(1)), "a", output("w_thing.t", "size")), "b", lit(2));
     bench.deployed(&program([target, thing("t", 5)]));
     assert!(reconciles(&bench).contains(&"reconcile [a=5 b=2] j".to_owned()));
+}
+
+/// BIND-1: a mistake that shows only when values are known.
+#[test]
+fn a_binding_that_cannot_be_evaluated_at_apply_is_an_error() {
+    let bench = Bench::new();
+    let part = Node::Part(output("w_thing.t", "url"), "nothing".parse().unwrap());
+    let target = bound(jar("j", None), "k", Expression::new(part));
+    let report = bench.deploy(&program([target, thing("t", 5)]));
+    let Some(Outcome::Failed(failure)) = report.outcome("w_jar.j") else { panic!("{:?}", report.outcomes) };
+    assert_eq!(failure.message, "there is no `nothing` in string");
+    assert_eq!(reconciles(&bench), ["create t"], "nothing is sent");
 }
 
 /// BIND-2

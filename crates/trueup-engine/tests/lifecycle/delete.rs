@@ -1,10 +1,10 @@
 //! DELETE: delete and destroy.
 
-use trueup_core::{Failure, FailureClass};
+use trueup_core::{Failure, FailureClass, value};
 use trueup_engine::Outcome;
 use trueup_state::Status;
 
-use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
+use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
 
 /// DELETE-1, DELETE-4, DELETE-6
 #[test]
@@ -73,6 +73,17 @@ fn destroy_needs_no_sound_program() {
     let unsound = program([thing("a", 1), thing("a", 2), thing_from("b", "nowhere")]);
     assert!(bench.destroy_of(&unsound).succeeded());
     assert!(bench.world.things().is_empty());
+}
+
+/// DELETE-4: outputs go with the resources that they refer to.
+#[test]
+fn a_destroyed_stack_has_no_outputs() {
+    let bench = Bench::new();
+    let whole = || with_output(program([thing("a", 1)]), "url", output("w_thing.a", "url"));
+    assert!(bench.deployed(&whole()).outputs.is_some_and(|outputs| outputs.get("url").is_some()));
+    let report = bench.destroy_of(&whole());
+    assert_eq!(report.warnings, [""; 0]);
+    assert_eq!(report.outputs, Some(value!({})));
 }
 
 /// DELETE-9

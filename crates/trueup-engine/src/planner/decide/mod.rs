@@ -14,7 +14,6 @@ mod search;
 
 use futures_util::StreamExt;
 use trueup_core::{Diagnostic, Diagnostics, Value};
-use trueup_provider::{Binding, InputValues};
 
 pub(super) use self::data::open_as_recorded;
 use self::data::{decide_data, decide_ephemeral};
@@ -25,6 +24,7 @@ use super::{Sources, refresh};
 use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, keep};
 use crate::failures::{failed, located};
+use crate::inputs::NodeInputs;
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     // Where a cycle was opened, what is recorded stands in until more is known.
@@ -91,44 +91,11 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
 
 /// Evaluates and checks the inputs of a node.
 pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
-    let scope = draft.known();
-    let node = &draft.nodes[at];
-    let (inputs, bound) = match &node.kind {
-        NodeKind::Resource { declared: Some(declared), .. } => {
-            (&declared.inputs, declared.bindings.as_slice())
-        }
-        NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => {
-            (&declared.inputs, [].as_slice())
-        }
-        NodeKind::Resource { declared: None, .. } => return Diagnostics::new(),
-    };
-    let block = match &node.kind {
-        NodeKind::Resource { handler, .. } => &handler.schema().inputs,
-        NodeKind::Data { handler, .. } => handler.inputs(),
-        NodeKind::Ephemeral { handler, .. } => handler.schema(),
-    };
-    let evaluated = inputs.evaluate(&scope);
-    let mut diagnostics = evaluated.diagnostics;
-    if !node.is_ephemeral() {
-        diagnostics.extend(block.refuse_ephemeral(&evaluated.value, &node.address));
-    }
-    let mut bindings = Vec::new();
-    for binding in bound {
-        let payload = binding.payload.evaluate(&scope);
-        diagnostics.extend(payload.diagnostics);
-        bindings.push(Binding::new(binding.key.clone(), payload.value));
-    }
-    let mut desired = None;
-    if !diagnostics.has_errors() {
-        let checked = block.check(&evaluated.value, &node.address);
-        diagnostics.extend(checked.diagnostics);
-        desired =
-            Some(InputValues { effective: block.with_defaults(&checked.value), written: checked.value });
-    }
+    let Some(inputs) = NodeInputs::of(&draft.nodes[at], &draft.known()) else { return Diagnostics::new() };
     let node = &mut draft.nodes[at];
-    node.desired = desired;
-    node.bindings = Binding::resolved(bindings);
-    diagnostics
+    node.desired = inputs.is_evaluated.then_some(inputs.values);
+    node.bindings = inputs.bindings;
+    inputs.diagnostics
 }
 
 /// Records a decision and what dependents may know of it.
