@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 use trueup_core::{FailureClass, Value};
 use trueup_engine::{
-    EngineError, EventSink, Outcome, PlanFileError, PlanSeal, Protection, RunReport, SavedPlan,
+    EngineError, EventSink, Outcome, PlanFileError, PlanSeal, Protection, RunKind, RunReport, SavedPlan,
     changed_premises, read_plan_header,
 };
 use trueup_program::{Premise, PremiseKind, Program};
@@ -251,7 +251,7 @@ fn destroy_plans_are_saved_too() {
     let all = program([thing("a", 1), thing_from("b", "a")]);
     bench.deployed(&all);
     let saved = bench.saved_for(&program([]), true);
-    assert!(saved.destroy);
+    assert_eq!(saved.kind, RunKind::Destroy);
     bench.deployed_saved(&program([]), &saved);
     assert!(bench.world.things().is_empty() && bench.records().is_empty());
 }
