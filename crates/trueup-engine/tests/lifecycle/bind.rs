@@ -1,7 +1,8 @@
 //! BIND: bindings and cycles.
 
+use trueup_core::{FieldError, Type};
 use trueup_engine::Outcome;
-use trueup_program::{BindingDeclaration, Expression, Node, ResourceDeclaration};
+use trueup_program::{BindingDeclaration, Expression, Function, Node, ResourceDeclaration};
 
 use crate::lifecycle::world::{Bench, lit, output, program, resource, thing};
 
@@ -40,11 +41,12 @@ fn a_target_sees_the_resolved_payloads_sorted_by_key() {
 #[test]
 fn a_binding_that_cannot_be_evaluated_at_apply_is_an_error() {
     let bench = Bench::new();
-    let part = Node::Part(output("w_thing.t", "url"), "nothing".parse().unwrap());
-    let target = bound(jar("j", None), "k", Expression::new(part));
+    let refusing = Function::new(Type::String, |_| Err(FieldError::new("it is no number")));
+    let payload = Expression::new(Node::Apply(refusing, vec![output("w_thing.t", "url")]));
+    let target = bound(jar("j", None), "k", payload);
     let report = bench.deploy(&program([target, thing("t", 5)]));
     let Some(Outcome::Failed(failure)) = report.outcome("w_jar.j") else { panic!("{:?}", report.outcomes) };
-    assert_eq!(failure.message, "there is no `nothing` in string");
+    assert!(failure.message.contains("it is no number"), "{failure}");
     assert_eq!(reconciles(&bench), ["create t"], "nothing is sent");
 }
 
