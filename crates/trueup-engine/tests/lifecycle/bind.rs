@@ -47,7 +47,7 @@ fn a_binding_that_cannot_be_evaluated_at_apply_is_an_error() {
     let report = bench.deploy(&program([target, thing("t", 5)]));
     let Some(Outcome::Failed(failure)) = report.outcome("w_jar.j") else { panic!("{:?}", report.outcomes) };
     assert!(failure.message.contains("it is no number"), "{failure}");
-    assert_eq!(reconciles(&bench), ["create t"], "nothing is sent");
+    assert!(!reconciles(&bench).iter().any(|call| call.ends_with(" j")), "nothing is sent");
 }
 
 /// BIND-2
