@@ -13,8 +13,13 @@ use tokio::sync::Notify;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{Clock, HeldOpen, Opened};
 
+use crate::call::caught;
+
 /// How long before its time something is renewed at most; at least a tenth of its time.
 const MARGIN_MAX: Duration = Duration::from_secs(30);
+
+/// How long renewing one may take: until then no other is renewed.
+const RENEWING_MAX: Duration = Duration::from_secs(60);
 
 /// How long closing one may take.
 const CLOSING_MAX: Duration = Duration::from_secs(60);
@@ -93,7 +98,14 @@ impl Ephemerals {
     }
 
     async fn renew(&self, open: &mut Open) {
-        let renewed = open.held.renew().await;
+        let renewing = pin!(caught(open.held.renew()));
+        let renewed = match select(renewing, self.clock.sleep(RENEWING_MAX)).await {
+            Either::Left((renewed, _)) => renewed.and_then(|renewed| renewed),
+            Either::Right(_) => {
+                let message = format!("it was not renewed within {} s", RENEWING_MAX.as_secs());
+                Err(Failure::new(FailureClass::Indeterminate, message))
+            }
+        };
         open.due = None;
         match renewed {
             Ok(renew_at) => open.due = renew_at.map(|at| self.due(at)),
@@ -109,8 +121,9 @@ impl Ephemerals {
         for open in open.into_iter().rev().filter_map(Arc::into_inner) {
             let Open { address, held, failure, .. } = open.into_inner();
             failed.extend(failure.map(|failure| (address.clone(), failure)));
-            let closed = match select(held.close(), self.clock.sleep(CLOSING_MAX)).await {
-                Either::Left((closed, _)) => closed,
+            let closing = pin!(caught(held.close()));
+            let closed = match select(closing, self.clock.sleep(CLOSING_MAX)).await {
+                Either::Left((closed, _)) => closed.and_then(|closed| closed),
                 Either::Right(_) => {
                     let message = format!("it was not closed within {} s", CLOSING_MAX.as_secs());
                     Err(Failure::new(FailureClass::Indeterminate, message))

@@ -12,13 +12,13 @@ use trueup_state::{
     Version, Write, transition,
 };
 
+use crate::call::Caller;
 use crate::lease::RunLease;
 use crate::options::{DeployOptions, PlanOptions};
 use crate::planner::{self, Sources};
 use crate::providers::wait_for_orphans;
 use crate::reconciler::{EngineError, Reconciler};
 use crate::run_kind::RunKind;
-use crate::warned::Warned;
 
 /// What is changed by hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,7 +56,7 @@ impl Reconciler {
         change: &HandChange,
     ) -> Result<Vec<HandStep>, EngineError> {
         let snapshot = self.store().load(scope).await?;
-        self.wait_before(change, &snapshot).await?;
+        self.wait_before(scope, change, &snapshot).await?;
         Ok(steps(&snapshot, change)?)
     }
 
@@ -112,18 +112,15 @@ impl Reconciler {
         options: &PlanOptions,
         snapshot: Snapshot,
     ) -> Result<Vec<HandStep>, EngineError> {
-        let (registry, clock) = (self.registry(), self.clock().clone());
         let options = &PlanOptions { drift: true, ..options.clone() };
         let sources = Sources {
             program,
-            registry,
+            calls: self.caller(program, options),
             options,
-            clock,
             kind: RunKind::Deploy,
             looking: self.looking(),
             observations: None,
             about: None,
-            warned: Warned::default(),
             ephemerals: crate::ephemeral::Ephemerals::new(self.clock().clone()),
         };
         Ok(planner::observe(&sources, snapshot).await?)
@@ -161,9 +158,16 @@ impl Reconciler {
     }
 
     /// Refuses to believe that a create made nothing if some of it was still under way when a person said so (CRASH-9).
-    async fn wait_before(&self, change: &HandChange, snapshot: &Snapshot) -> Result<(), EngineError> {
+    async fn wait_before(
+        &self,
+        scope: &Scope,
+        change: &HandChange,
+        snapshot: &Snapshot,
+    ) -> Result<(), EngineError> {
         let HandChange::ResolveAbsent(address) = change else { return Ok(()) };
-        if !wait_for_orphans(self.registry(), self.clock(), snapshot).await? {
+        let options = PlanOptions::new(scope.stage.clone());
+        let calls = Caller::new(self.registry(), self.clock().clone(), scope.clone(), &options);
+        if !wait_for_orphans(&calls, snapshot).await? {
             return Ok(());
         }
         let summary = format!("a killed run was still at work until now, and may have made {address}");
@@ -179,7 +183,7 @@ impl Reconciler {
         lease: &RunLease,
     ) -> Result<Vec<HandStep>, EngineError> {
         let snapshot = self.store().load(scope).await?;
-        self.wait_before(change, &snapshot).await?;
+        self.wait_before(scope, change, &snapshot).await?;
         let steps = steps(&snapshot, change)?;
         self.commit_steps(scope, snapshot, &steps, lease).await?;
         Ok(steps)

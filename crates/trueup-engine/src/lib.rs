@@ -13,6 +13,7 @@
 //! programs, stores, providers, clock and randomness are handed to it.
 
 mod admission;
+mod call;
 mod draft;
 mod ephemeral;
 mod events;
@@ -21,23 +22,22 @@ mod failures;
 mod graph;
 mod hand;
 mod inputs;
+mod journal;
 mod lease;
 mod looking;
 mod mutations;
 mod options;
 mod outputs;
-mod panics;
 mod plan;
 mod planner;
 mod providers;
 mod random;
 mod reconciler;
-mod retry;
 mod run_kind;
 mod saved;
 mod sighting;
 mod stack;
-mod warned;
+mod warning_log;
 
 pub use admission::{AdmissionControl, FinalChange};
 pub use events::{

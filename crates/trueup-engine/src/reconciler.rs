@@ -13,10 +13,12 @@ use trueup_state::{
 };
 
 use crate::admission::AdmissionControl;
+use crate::call::{Caller, RunCalls, Throttle};
 use crate::draft::ExecutablePlan;
 use crate::ephemeral::Ephemerals;
-use crate::events::{Event, EventKind, EventSink};
-use crate::executor::{Cancellation, Journal, Limits, Run, RunReport, execute};
+use crate::events::{Event, EventKind, EventSink, RunEvents};
+use crate::executor::{Cancellation, Run, RunReport, execute};
+use crate::journal::Journal;
 use crate::lease::RunLease;
 use crate::looking::Looking;
 use crate::mutations::planted;
@@ -26,7 +28,6 @@ use crate::planner::{self, PassDump, Preview, Sources, Trace};
 use crate::random::{Random, SystemRandom};
 use crate::run_kind::RunKind;
 use crate::saved::Following;
-use crate::warned::Warned;
 
 /// Plans and deploys programs.
 pub struct Reconciler {
@@ -53,6 +54,20 @@ pub enum EngineError {
     /// Someone else is at it (STATE-4).
     #[error("the stage is held by {}", .0.holder)]
     Held(Box<HeldLease>),
+}
+
+/// Why a plan was refused.
+struct PlanError {
+    error: EngineError,
+    /// Whether a provider did not answer in time. That says nothing of the records: another plan from newer ones would wait
+    /// for it again.
+    timed_out: bool,
+}
+
+impl From<PlanError> for EngineError {
+    fn from(refused: PlanError) -> Self {
+        refused.error
+    }
 }
 
 impl From<Diagnostics> for EngineError {
@@ -276,16 +291,20 @@ impl Reconciler {
         let following = self.following.as_ref();
         Sources {
             program,
-            registry: &self.registry,
+            calls: self.caller(program, options),
             options,
-            clock: self.clock.clone(),
             kind,
             looking: &self.looking,
-            warned: Warned::default(),
             ephemerals: Ephemerals::new(self.clock.clone()),
             observations: following.map(|it| &it.observations),
             about: following.and_then(|it| it.about.as_ref()),
         }
+    }
+
+    /// Makes the calls of a plan or run of this program.
+    pub(crate) fn caller<'p>(&'p self, program: &Program, options: &'p PlanOptions) -> Caller<'p> {
+        let scope = Scope::new(program.stack.clone(), options.stage.clone());
+        Caller::new(&self.registry, self.clock.clone(), scope, options)
     }
 
     /// A name for another run.
@@ -327,13 +346,13 @@ impl Reconciler {
             let snapshot = self.snapshot(&scope).await?;
             let read = ReadSet::of(&snapshot);
             let planned = match self.planned_from(snapshot, program, options, kind).await {
-                Err(EngineError::Unsound(_))
+                Err(PlanError { error: EngineError::Unsound(_), timed_out: false })
                     if !options.dry_run && (read.unfinished || self.has_changed(&scope, &read).await?) =>
                 {
-                    self.planned_alone(&scope, program, options, &run, kind).await
+                    self.planned_alone(&scope, program, options, &run, kind).await?
                 }
-                other => other,
-            }?;
+                planned => planned?,
+            };
             let looked_by = self.clock.now();
             if options.dry_run || !approve(&planned.plan) {
                 return Ok(Deployed::Planned(Box::new(planned.plan)));
@@ -382,8 +401,9 @@ impl Reconciler {
             let snapshot = loaded?;
             let read = ReadSet::of(&snapshot);
             match self.planned_from(snapshot, program, options, kind).await {
-                Err(EngineError::Unsound(_)) if self.has_changed(scope, &read).await? => {}
-                other => return other,
+                Err(PlanError { error: EngineError::Unsound(_), timed_out: false })
+                    if self.has_changed(scope, &read).await? => {}
+                planned => return Ok(planned?),
             }
         }
     }
@@ -394,9 +414,10 @@ impl Reconciler {
         program: &'p Program,
         options: &'p DeployOptions,
         kind: RunKind,
-    ) -> Result<ExecutablePlan<'p>, EngineError> {
+    ) -> Result<ExecutablePlan<'p>, PlanError> {
         let sources = self.sources(program, &options.plan, kind);
-        Ok(planner::plan(&sources, snapshot, &mut Trace::default()).await?)
+        let planned = planner::plan(&sources, snapshot, &mut Trace::default()).await;
+        planned.map_err(|wrong| PlanError { error: wrong.into(), timed_out: sources.calls.has_timed_out() })
     }
 
     async fn has_changed(&self, scope: &Scope, read: &ReadSet) -> Result<bool, EngineError> {
@@ -434,28 +455,33 @@ impl Reconciler {
         let Execution { lease, program, options, cancellation, run, terms } = with;
         let RunTerms { kind, bound, waited } = terms;
         let (scope, recorded) = (planned.plan.scope.clone(), planned.draft.recorded.clone());
+        let journal = Journal::new(self.store.clone(), scope.clone(), lease.lease.token, recorded.clone());
+        let (journal, clock) = (Arc::new(journal), self.clock.clone());
+        let events = RunEvents::new(self.events.clone(), journal.clone(), clock, scope, run.clone());
+        let (events, throttle) = (Arc::new(events), Arc::new(Throttle::new(options.plan.parallelism)));
+        let calls = self.caller(program, &options.plan).during(RunCalls {
+            lease,
+            throttle: throttle.clone(),
+            stop: cancellation.finish_token(),
+            events: events.clone(),
+        });
         let run = Run {
             program,
             options,
             kind,
-            scope: scope.clone(),
             run: run.clone(),
-            clock: self.clock.clone(),
+            calls,
             random: self.random.clone(),
-            events: self.events.clone(),
-            journal: Journal::new(self.store.clone(), scope, lease.lease.token, recorded.clone()),
+            events,
+            journal,
             recorded,
             cancellation: cancellation.clone(),
-            sequence: AtomicU64::new(0),
-            limits: Limits::new(options.plan.parallelism),
+            throttle,
             started: self.clock.now(),
             records: AtomicU64::new(0),
-            lease,
-            registry: &self.registry,
             bound,
             waited,
             late_configs: tokio::sync::Mutex::default(),
-            warned: Warned::default(),
             ephemerals: Ephemerals::new(self.clock.clone()),
             admission: self.admission.as_deref(),
         };

@@ -21,9 +21,10 @@ const BESIDE_THE_PRODUCT: [&str; 2] = ["testing", "tools"];
 const ENGINE: &str = "crates/trueup-engine/src";
 
 /// Modules of the engine, and modules that they must not name.
-const SEPARATE_MODULES: [(&str, &[&str]); 8] = [
+const SEPARATE_MODULES: [(&str, &[&str]); 9] = [
     ("executor", &["planner"]),
     ("planner", &["executor"]),
+    ("call", &["planner", "executor"]),
     ("draft", &["planner", "executor"]),
     ("failures", &["planner", "executor"]),
     ("inputs", &["planner", "executor"]),

@@ -24,9 +24,10 @@ use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, KnownSecrets, Value};
 use trueup_program::Program;
-use trueup_provider::{Configured, Registry};
+use trueup_provider::Configured;
 use trueup_state::{Record, RecordId, Scope};
 
+use crate::call::Caller;
 use crate::graph::Graph;
 use crate::plan::Plan;
 use crate::providers::{Places, RecordedConfigurations};
@@ -82,10 +83,10 @@ pub(crate) struct Draft<'p> {
 
 impl<'p> Draft<'p> {
     /// The places of objects of a node's type, under its configuration of the provider.
-    pub(crate) fn places<'a>(&self, registry: &'a Registry, at: usize) -> Option<Places<'a>> {
+    pub(crate) fn places<'a>(&self, calls: &'a Caller<'a>, at: usize) -> Option<Places<'a>> {
         let node = &self.nodes[at];
         let (recorded, provider) = (self.recorded.clone(), node.provider.clone());
-        Some(Places { registry, recorded, handler: node.handler()?.clone(), provider })
+        Some(Places { calls, recorded, handler: node.handler()?.clone(), provider })
     }
 
     /// The address that the physical names of a node follow from.

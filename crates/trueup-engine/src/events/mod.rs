@@ -2,6 +2,7 @@
 
 mod console;
 mod line;
+mod run_events;
 mod sink;
 
 use std::time::SystemTime;
@@ -11,6 +12,7 @@ use trueup_core::{Address, Change, Failure, Value};
 use trueup_state::{Holder, Scope};
 
 pub use console::ConsoleLines;
+pub(crate) use run_events::RunEvents;
 pub use sink::{EventSink, JsonLines, Subscriber};
 
 /// The version of the events' form.

@@ -8,11 +8,11 @@ use trueup_state::{Generation, Record};
 
 use super::apply::Applying;
 use super::tasks::TaskError;
+use crate::call::within;
 use crate::draft::node::{FoundObject, Start};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::Action;
-use crate::retry::within;
 use crate::sighting::{Chosen, ObjectHolder, SlotSightings, Spot, chosen, may_be, sole};
 
 impl Applying<'_> {
@@ -51,7 +51,7 @@ impl Applying<'_> {
         let interrupted = self.current().as_ref().is_some_and(Generation::is_interrupted);
         let window = || self.unseen_for();
         let look = || self.sighted(interrupted);
-        let Some(found) = within(&*self.run.clock, window, look, Option::is_some).await? else {
+        let Some(found) = within(&*self.run.calls.clock, window, look, Option::is_some).await? else {
             return Ok(None);
         };
         if self.run.bound && self.resource.decision.start == Start::Record {
@@ -104,10 +104,11 @@ impl Applying<'_> {
         let mut sightings = SlotSightings::new(&*self.resource.handler, &sought, is_recorded, context.slot);
         while let Some(slot) = sightings.next_slot() {
             let context = CallContext { slot, ..context.clone() };
-            let request =
-                LookupRequest { config: &self.config, desired: &sought, interrupted, context: &context };
-            let lookup = || self.resource.handler.lookup(request);
-            let found = self.run.retrying(&self.address, Operation::Read, self.policy, lookup).await?;
+            let lookup = async |context: &CallContext| {
+                let request = LookupRequest { config: &self.config, desired: &sought, interrupted, context };
+                self.resource.handler.lookup(request).await
+            };
+            let found = self.run.calls.retried(self.calling(Operation::Read), &context, lookup).await?;
             sightings.note(slot, found);
         }
         let mut found = sightings.settled(interrupted, &self.address, self.resource.handler.traits())?;
@@ -145,7 +146,8 @@ impl Applying<'_> {
 
     /// The same of an object that must be there and may not be visible yet.
     pub(super) async fn sighted_in_time(&self) -> Result<Option<FoundObject>, Failure> {
-        within(&*self.run.clock, || self.consistency_window(), || self.sighted(false), Option::is_some).await
+        within(&*self.run.calls.clock, || self.consistency_window(), || self.sighted(false), Option::is_some)
+            .await
     }
 
     /// How long the object of an interrupted create may still be out of sight; no time if none was interrupted.

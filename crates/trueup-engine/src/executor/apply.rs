@@ -15,14 +15,15 @@ use trueup_provider::{CallContext, Configured, IdempotencyToken, InputValues, Pr
 use trueup_state::{Generation, Record, Status, Step};
 
 use super::Run;
-use super::call::CallPolicy;
 use super::prepare::Resource;
 use super::record_writer::RecordWriter;
 use super::tasks::{TaskError, TaskResult};
+use crate::call::{Call, CallPolicy};
 use crate::draft::Attributes;
 use crate::draft::node::Start;
 #[cfg(feature = "mutations")]
 use crate::events::EventKind;
+use crate::events::Operation;
 use crate::mutations::planted;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
@@ -52,7 +53,7 @@ impl<'a> Applying<'a> {
         resource: Box<Resource>,
     ) -> Self {
         writer.work_by(&config);
-        let (policy, unsure) = (run.policy(Some(&resource.options)), AtomicBool::default());
+        let (policy, unsure) = (run.calls.policy(Some(&resource.options)), AtomicBool::default());
         let is_out_of_sight = false;
         Applying { run, writer, address, config, desired, resource, policy, unsure, is_out_of_sight }
     }
@@ -180,11 +181,16 @@ impl Applying<'_> {
         self.record().map_or(0, |record| record.free_slot())
     }
 
+    /// A call for this resource.
+    pub(super) fn calling(&self, operation: Operation) -> Call<'_> {
+        Call::new(&self.address, &self.resource.meta.provider, operation, self.policy)
+    }
+
     pub(super) fn context(&self, token: IdempotencyToken) -> CallContext {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let next = || (self.writer.next_number(), self.free_slot());
         let (number, slot) = current.map_or_else(next, |current| (current.number, current.slot));
-        self.run.context(&self.address, &self.writer.origin(), number, slot, token)
+        self.run.calls.context(&self.address, &self.writer.origin(), number, slot, token)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use trueup_core::{Failure, FailureClass, Value};
-use trueup_provider::{CheckRequest, IdempotencyToken, PrivateBytes, Recovery, State};
+use trueup_provider::{CallContext, CheckRequest, IdempotencyToken, PrivateBytes, Recovery, State};
 use trueup_state::{Attempt, Step};
 
 use super::apply::Applying;
@@ -129,12 +129,11 @@ impl Applying<'_> {
 
     pub(super) async fn check(&self) -> Result<(), TaskError> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
-        let (config, desired) = (&self.config, &self.desired);
-        let request = CheckRequest { config, desired, context: &context };
-        Ok(self
-            .run
-            .bounded(self.policy.timeout(Operation::Read), self.resource.handler.check(request))
-            .await?)
+        let check = async |context: &CallContext| {
+            let request = CheckRequest { config: &self.config, desired: &self.desired, context };
+            self.resource.handler.check(request).await
+        };
+        Ok(self.run.calls.retried(self.calling(Operation::Read), &context, check).await?)
     }
 
     pub(super) fn attempt(&self) -> Attempt {

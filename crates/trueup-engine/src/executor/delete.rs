@@ -3,20 +3,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyRequest, BoxFuture, CallContext, Configured, DeleteRequest, IdempotencyToken, InputValues,
-    LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
-    ResourceHandler, State,
+    ApplyRequest, CallContext, Configured, DeleteRequest, IdempotencyToken, InputValues, LookupRequest,
+    Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
 };
-use trueup_state::{Generation, Metadata, Record, Status, Step, UnixMillis};
+use trueup_state::{Attempt, Generation, Metadata, Record, Status, Step, UnixMillis};
 
 use super::Run;
-use super::call::{CallPolicy, Configuration};
+use super::configuration::Configuration;
 use super::prepare::inputs_now;
 use super::record_writer::RecordWriter;
 use super::tasks::Task;
 use super::tasks::{TaskError, TaskResult};
+use crate::call::{Call, CallPolicy, window_left, within};
 use crate::draft::node::{FoundObject, Start};
 use crate::draft::{Draft, metadata};
 use crate::events::{EventKind, Operation};
@@ -24,12 +25,13 @@ use crate::failures::{outcome_unknown, repeated};
 use crate::mutations::planted;
 use crate::plan::{Action, ReplaceOrder};
 use crate::providers::{Place, Places, out_of_reach, place};
-use crate::retry::{window_left, within};
 use crate::sighting::{Holders, can_look};
 
 /// A resource of which something is to be deleted.
 pub(crate) struct PreparedDelete {
     address: Address,
+    /// The name of its provider's configuration.
+    provider: SmolStr,
     handler: Option<Arc<dyn ResourceHandler>>,
     config: Configuration,
     task: Task,
@@ -47,6 +49,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
     let recorded = node.record.as_ref().is_some_and(|(record, _)| record.meta.retain);
     PreparedDelete {
         address: node.address.clone(),
+        provider: node.provider.clone(),
         handler: node.handler().cloned(),
         config: Configuration::of(run, draft, task.node()),
         adopting: match (&node.decision.start, task) {
@@ -58,7 +61,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
             _ => BTreeSet::new(),
         },
         task,
-        policy: run.policy(node.declared().map(|declared| &declared.options)),
+        policy: run.calls.policy(node.declared().map(|declared| &declared.options)),
         holders: draft.holders.clone(),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),
@@ -142,8 +145,10 @@ impl PreparedDelete {
                 continue;
             }
             let config = self.config.clone().ready_for(run, &generation).await?;
-            let policy = self.policy;
-            remove_generation(run, writer, &self.address, handler, &config, &generation, policy).await?;
+            let (address, provider, policy) = (&self.address, self.provider.as_str(), self.policy);
+            let (config, generation) = (&config, &generation);
+            let removal = Removal { run, writer, address, provider, handler, config, generation, policy };
+            removal.remove().await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
         Ok(TaskResult { action, attributes: None, bindings: Vec::new() })
@@ -194,40 +199,17 @@ fn later_of_same_identity<'a>(
         .filter(move |other| own.zip(identity(other)).is_some_and(|(own, other)| own.same(other)))
 }
 
-/// Deletes one generation, finding out first what there is to delete.
-pub(crate) async fn remove_generation(
-    run: &Run<'_>,
-    writer: &RecordWriter,
-    address: &Address,
-    handler: &Arc<dyn ResourceHandler>,
-    config: &Configured,
-    generation: &Generation,
-    policy: CallPolicy,
-) -> Result<(), TaskError> {
-    let removal = Removal { run, writer, address, handler, config, generation, policy };
-    let config = &removal.leading_to_it().await?;
-    let removal = Removal { config, ..removal };
-    let object = match &generation.object {
-        Some(object) => object.clone(),
-        None => match removal.find().await? {
-            Some(object) => object,
-            None => {
-                writer.step(run, Step::Dropped { number: generation.number }).await?;
-                return Ok(());
-            }
-        },
-    };
-    removal.delete(&object).await
-}
-
-struct Removal<'a> {
-    run: &'a Run<'a>,
-    writer: &'a RecordWriter,
-    address: &'a Address,
-    handler: &'a Arc<dyn ResourceHandler>,
-    config: &'a Configured,
-    generation: &'a Generation,
-    policy: CallPolicy,
+/// A generation that is deleted.
+pub(super) struct Removal<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) writer: &'a RecordWriter,
+    pub(super) address: &'a Address,
+    /// The name of its provider's configuration.
+    pub(super) provider: &'a str,
+    pub(super) handler: &'a Arc<dyn ResourceHandler>,
+    pub(super) config: &'a Configured,
+    pub(super) generation: &'a Generation,
+    pub(super) policy: CallPolicy,
 }
 
 /// What a delete came to.
@@ -249,13 +231,30 @@ enum Remains {
 }
 
 impl Removal<'_> {
+    /// Deletes the generation, finding out first what there is to delete.
+    pub(super) async fn remove(self) -> Result<(), TaskError> {
+        let config = &self.leading_to_it().await?;
+        let removal = Removal { config, ..self };
+        let object = match &removal.generation.object {
+            Some(object) => object.clone(),
+            None => match removal.find().await? {
+                Some(object) => object,
+                None => {
+                    let number = removal.generation.number;
+                    return Ok(removal.writer.step(removal.run, Step::Dropped { number }).await?);
+                }
+            },
+        };
+        removal.delete(&object).await
+    }
+
     /// The configuration of the provider that leads to the object: the one in use, unless the object was made with another
     /// and that one alone leads to it (DELETE-11).
     async fn leading_to_it(&self) -> Result<Configured, TaskError> {
         let Removal { run, config, generation, .. } = *self;
         let places = run.places(self.handler, self.writer.provider());
         let Some(other) = places.elsewhere(config, generation).await else { return Ok(config.clone()) };
-        let ready = run.recorded.ready(run.registry, &places.provider, other.number).await;
+        let ready = run.recorded.ready(&run.calls, &places.provider, other.number).await;
         let (Some(state), Some(inputs)) = (&generation.object, generation.inputs()) else {
             // What came of a create is where the create was sent.
             return if other.place == Place::Alike { Ok(config.clone()) } else { Ok(ready?) };
@@ -265,9 +264,10 @@ impl Removal<'_> {
         }
         let context = &self.context(IdempotencyToken::from_bytes([0; 16]));
         let read = async |config: &Configured| {
-            let request = ReadRequest { config, inputs: &inputs.effective, state, context };
-            let call = || self.handler.read(request);
-            run.retrying(self.address, Operation::Read, self.policy, call).await
+            let read = async |context: &CallContext| {
+                self.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await
+            };
+            run.calls.retried(self.calling(Operation::Read), context, read).await
         };
         if self.lives_on() {
             // A later generation of the same identity is what the configuration in use leads to, and not to be touched.
@@ -307,12 +307,14 @@ impl Removal<'_> {
             }
             Recovery::Lookup => {
                 let (config, desired) = (self.config, &attempt.inputs);
-                let request = LookupRequest { config, desired, interrupted: true, context: &context };
-                let call = || self.handler.lookup(request);
-                let look = || self.run.retrying(self.address, Operation::Read, self.policy, call);
+                let lookup = async |context: &CallContext| {
+                    let request = LookupRequest { config, desired, interrupted: true, context };
+                    self.handler.lookup(request).await
+                };
+                let look = || self.run.calls.retried(self.calling(Operation::Read), &context, &lookup);
                 let window = self.handler.consistency_window(&attempt.inputs.effective);
                 let is_settled = |found: &Option<Vec<_>>| found.as_ref().is_none_or(|it| !it.is_empty());
-                let found = within(&*self.run.clock, || window, look, is_settled).await?;
+                let found = within(&*self.run.calls.clock, || window, look, is_settled).await?;
                 let Some(found) = found else {
                     return Err(outcome_unknown(self.address, self.handler.traits()).into());
                 };
@@ -320,37 +322,39 @@ impl Removal<'_> {
                 let ours = found.into_iter().find(|sighting| sighting.ownership != Ownership::Unowned);
                 ours.map(|sighting| sighting.state)
             }
-            Recovery::Token => {
-                let private = PrivateBytes::default();
-                let request = ApplyRequest {
-                    config: self.config,
-                    desired: &attempt.inputs,
-                    planned: &Value::NULL,
-                    private: &private,
-                    prior: None,
-                    observed: None,
-                    bindings: &attempt.bindings,
-                    context: &context,
-                };
-                let call = async {
-                    match attempt.stub {
-                        true => {
-                            let (config, desired) = (self.config, &attempt.inputs);
-                            self.handler
-                                .precreate(PrecreateRequest { config, desired, context: &context })
-                                .await
-                        }
-                        false => self.handler.apply(request).await,
-                    }
-                };
-                let call = self.run.bounded(self.policy.timeout(Operation::Create), call);
-                Some(call.await.map_err(|failed| repeated(self.address, failed.failure))?)
-            }
+            Recovery::Token => Some(self.repeat_create(attempt, &context).await?),
         };
         if let Some(object) = &object {
             self.writer.step(self.run, Step::Answered { number, object: object.clone() }).await?;
         }
         Ok(object)
+    }
+
+    /// Repeats a create with its token, to learn which object it made.
+    async fn repeat_create(&self, attempt: &Attempt, context: &CallContext) -> Result<State, Failure> {
+        let private = PrivateBytes::default();
+        let (config, desired) = (self.config, &attempt.inputs);
+        let create = async |context: &CallContext| {
+            let created = match attempt.stub {
+                true => self.handler.precreate(PrecreateRequest { config, desired, context }).await,
+                false => {
+                    let request = ApplyRequest {
+                        config,
+                        desired,
+                        planned: &Value::NULL,
+                        private: &private,
+                        prior: None,
+                        observed: None,
+                        bindings: &attempt.bindings,
+                        context,
+                    };
+                    self.handler.apply(request).await
+                }
+            };
+            created.map_err(|failed| failed.failure)
+        };
+        let created = self.run.calls.retried(self.calling(Operation::Create), context, create).await;
+        created.map_err(|failure| repeated(self.address, failure))
     }
 
     async fn delete(&self, object: &State) -> Result<(), TaskError> {
@@ -361,22 +365,18 @@ impl Removal<'_> {
         self.run.emit(Some(self.address), EventKind::Started(Operation::Delete));
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let recorded = self.generation.inputs().map(|inputs| inputs.effective.clone()).unwrap_or_default();
-        let request =
-            DeleteRequest { config: self.config, inputs: &recorded, state: object, context: &context };
-        let call = || -> BoxFuture<'_, Result<DeleteAnswer, Failure>> {
-            let call = self.handler.delete(request);
-            Box::pin(async move {
-                match call.await.map_err(|failed| failed.failure) {
-                    Ok(()) => Ok(DeleteAnswer::Accepted),
-                    Err(failure) if failure.class == FailureClass::NotFound => Ok(DeleteAnswer::NotFound),
-                    Err(failure) => Err(failure),
-                }
-            })
+        let delete = async |context: &CallContext| {
+            let request = DeleteRequest { config: self.config, inputs: &recorded, state: object, context };
+            match self.handler.delete(request).await.map_err(|failed| failed.failure) {
+                Ok(()) => Ok(DeleteAnswer::Accepted),
+                Err(failure) if failure.class == FailureClass::NotFound => Ok(DeleteAnswer::NotFound),
+                Err(failure) => Err(failure),
+            }
         };
         planted!(ConfirmDeleteBeforeCall => self.writer.step(self.run, Step::Deleted { number }).await?);
         // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
-        let delete = || self.run.retrying(self.address, Operation::Delete, self.policy, call);
-        let clock = &*self.run.clock;
+        let delete = || self.run.calls.retried(self.calling(Operation::Delete), &context, &delete);
+        let clock = &*self.run.calls.clock;
         let window = || window_left(self.handler.consistency_window(&recorded), self.written_at(), clock);
         let is_accepted = |it: &DeleteAnswer| *it == DeleteAnswer::Accepted;
         match within(clock, window, delete, is_accepted).await {
@@ -406,7 +406,7 @@ impl Removal<'_> {
         let look = || async {
             let request = ReadRequest { config: self.config, inputs, state: object, context };
             let read = self.handler.read(request);
-            Ok(match self.run.bounded(self.policy.timeout(Operation::Read), read).await {
+            Ok(match self.run.calls.attempt(self.calling(Operation::Read), read).await {
                 Ok(Observed::Present(_)) => Remains::There,
                 Err(Failure { class: FailureClass::Retryable | FailureClass::Throttled { .. }, .. }) => {
                     Remains::Unseen
@@ -416,13 +416,13 @@ impl Removal<'_> {
             })
         };
         let is_gone = |remains: &Remains| *remains == Remains::Gone;
-        if within(&*self.run.clock, || window, look, is_gone).await? != Remains::There {
+        if within(&*self.run.calls.clock, || window, look, is_gone).await? != Remains::There {
             return Ok(());
         }
         let message =
             format!("its delete was accepted, but the object is still there {} s later", window.as_secs());
         if self.generation.status == Status::Deleting {
-            self.run.warned.add(self.address, Diagnostic::warning(message));
+            self.run.calls.warnings.add(self.address, Diagnostic::warning(message));
             return Ok(());
         }
         Err(Failure::new(FailureClass::Retryable, message)
@@ -448,8 +448,12 @@ impl Removal<'_> {
         record.generations().find(|it| it.number == self.generation.number)?.written_at
     }
 
+    fn calling(&self, operation: Operation) -> Call<'_> {
+        Call::new(self.address, self.provider, operation, self.policy)
+    }
+
     fn context(&self, token: IdempotencyToken) -> CallContext {
         let Generation { number, slot, .. } = self.generation;
-        self.run.context(self.address, &self.writer.origin(), *number, *slot, token)
+        self.run.calls.context(self.address, &self.writer.origin(), *number, *slot, token)
     }
 }

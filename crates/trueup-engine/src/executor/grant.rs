@@ -2,7 +2,7 @@
 
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
-use trueup_provider::{IdempotencyToken, PlanAnswer, PlanRequest, PrivateBytes, State, Verdict};
+use trueup_provider::{CallContext, IdempotencyToken, PlanAnswer, PlanRequest, PrivateBytes, State, Verdict};
 use trueup_state::Generation;
 
 use super::apply::Applying;
@@ -39,10 +39,7 @@ impl Applying<'_> {
             private: &private,
             context: &context,
         };
-        let answer = self
-            .run
-            .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
-            .await?;
+        let answer = self.ask(request).await?;
         let replaces = answer.verdict >= Verdict::MayReplace;
         let mut answer = match prior {
             Some(prior) if replaces && Box::pin(self.keeps_object(current)).await => {
@@ -70,6 +67,13 @@ impl Applying<'_> {
         Ok((action, answer.private, answer.outputs))
     }
 
+    async fn ask(&self, request: PlanRequest<'_>) -> Result<PlanAnswer, Failure> {
+        let plan = async |context: &CallContext| {
+            self.resource.handler.plan(PlanRequest { context, ..request }).await
+        };
+        self.run.calls.retried(self.calling(Operation::Read), request.context, plan).await
+    }
+
     /// Whether the inputs denote the object of a generation, however they spell it (REPLACE-11).
     pub(super) async fn keeps_object(&self, generation: Option<&Generation>) -> bool {
         let Some(generation) = generation else { return false };
@@ -94,9 +98,7 @@ impl Applying<'_> {
         let respelled = |state: &State| respelled(handler.schema(), state, &self.desired);
         let (prior, observed) = (respelled(prior), request.observed.map(respelled));
         let request = PlanRequest { prior: Some(&prior), observed: observed.as_ref(), ..request };
-        let planned = handler.plan(request);
-        let other = self.run.bounded(self.policy.timeout(Operation::Read), planned).await?;
-        Ok(updated_instead(answer, other))
+        Ok(updated_instead(answer, self.ask(request).await?))
     }
 
     /// Refuses an action that the plan did not grant (UNKNOWN-10).

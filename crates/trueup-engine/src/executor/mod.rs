@@ -4,21 +4,19 @@
 //! A task begins with `prepare`. To bring a resource to where it should be, `apply` finds what is there (`place`,
 //! `adopt`, `recover`), asks the type once more (`grant`) and makes the change (`change`, or `stub` for the first half of
 //! one): `operation` repeats its call, `settle` records its answer. `delete` is what a task does to an object that goes.
-//! `call` bounds calls to providers; `record_writer` makes each change of a record durable through `journal`.
+//! `configuration` makes providers ready whose configuration becomes known on the way; `record_writer` makes each change of a record durable through `journal`.
 //!
 //! When all tasks have ended, `convergence` applies the members of cycles again, `premises` holds values to the plan, and
 //! `clean_up` says which older generations go. `report` sums up.
 
 mod adopt;
 mod apply;
-mod call;
 mod change;
 mod clean_up;
+mod configuration;
 mod convergence;
 mod delete;
 mod grant;
-mod journal;
-mod limits;
 mod operation;
 mod place;
 mod premises;
@@ -42,21 +40,19 @@ use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Failure, Value};
 use trueup_program::Program;
-use trueup_provider::{Clock, Configured, IdempotencyToken, Registry};
-use trueup_state::{RecordId, Scope};
+use trueup_provider::{Configured, IdempotencyToken};
+use trueup_state::RecordId;
 
 use crate::admission::{AdmissionControl, FinalChange};
+use crate::call::{Caller, Throttle};
 use crate::ephemeral::Ephemerals;
-use crate::events::{Event, EventKind, EventSink};
-use crate::lease::RunLease;
+use crate::events::{EventKind, RunEvents};
+use crate::journal::Journal;
 use crate::options::DeployOptions;
 use crate::plan::Action;
 use crate::providers::RecordedConfigurations;
 use crate::random::Random;
 use crate::run_kind::RunKind;
-use crate::warned::Warned;
-pub(crate) use journal::Journal;
-pub(crate) use limits::Limits;
 pub use report::{Outcome, RunReport};
 pub(crate) use run_loop::execute;
 pub(crate) use tasks::main_tasks;
@@ -82,32 +78,37 @@ impl Cancellation {
         self.finish();
     }
 
+    /// Raised by the first stage.
+    pub(crate) fn finish_token(&self) -> CancellationToken {
+        self.finish.clone()
+    }
+
     /// The first stage, however often it is asked for.
     pub fn finish(&self) {
         self.finish.cancel();
     }
 }
 
+/// What a provider's block came to, and the provider made ready by that, or why it could not be.
+type LateConfiguration = (Value, Result<Configured, Failure>);
+
 /// What all tasks of a run share.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) options: &'a DeployOptions,
     pub(crate) kind: RunKind,
-    pub(crate) scope: Scope,
     pub(crate) run: SmolStr,
-    pub(crate) clock: Arc<dyn Clock>,
+    /// Makes its calls to providers.
+    pub(crate) calls: Caller<'a>,
     pub(crate) random: Arc<dyn Random>,
-    pub(crate) events: EventSink,
-    pub(crate) journal: Journal,
+    pub(crate) events: Arc<RunEvents>,
+    pub(crate) journal: Arc<Journal>,
     pub(crate) cancellation: Cancellation,
-    pub(crate) sequence: AtomicU64,
-    pub(crate) limits: Limits,
+    pub(crate) throttle: Arc<Throttle>,
     /// When the run began.
     pub(crate) started: SystemTime,
     /// How many records were begun.
     pub(crate) records: AtomicU64,
-    pub(crate) lease: &'a RunLease,
-    pub(crate) registry: &'a Registry,
     /// Whether what was known when the plan was made must come out so (PLANFILE-3).
     pub(crate) bound: bool,
     /// Whether others had time to make something between the plan and the lease.
@@ -115,9 +116,7 @@ pub(crate) struct Run<'a> {
     /// The configurations that recorded objects were made with.
     pub(crate) recorded: RecordedConfigurations,
     /// Providers whose configuration became known during the run, with what their blocks came to.
-    pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, (Value, Configured)>>,
-    /// What providers warn of.
-    pub(crate) warned: Warned,
+    pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, LateConfiguration>>,
     /// What is open while the plan is carried out.
     pub(crate) ephemerals: Ephemerals,
     /// What judges changes before they are made.
@@ -130,7 +129,7 @@ impl Run<'_> {
         let Some(admission) = self.admission else { return Ok(()) };
         let found = admission.review(&FinalChange { address, action, inputs });
         if !found.has_errors() {
-            found.into_iter().for_each(|warning| self.warned.add(address, warning));
+            found.into_iter().for_each(|warning| self.calls.warnings.add(address, warning));
             return Ok(());
         }
         let hints = found.iter().flat_map(|it| it.hints.clone()).collect();
@@ -156,24 +155,6 @@ impl Run<'_> {
 
     /// Tells subscribers and history.
     pub(crate) fn emit(&self, resource: Option<&Address>, kind: EventKind) {
-        let event = Event {
-            sequence: self.sequence.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
-            at: self.clock.now(),
-            scope: self.scope.clone(),
-            run: self.run.clone(),
-            resource: resource.cloned(),
-            kind,
-        };
-        // That nothing happens to most of a stack is not worth a line each in its history.
-        let unchanged = matches!(&event.kind, EventKind::Decision { decision, .. } if decision == "noop");
-        if !unchanged {
-            self.journal.note(trueup_state::HistoryLine {
-                run: self.run.to_string(),
-                sequence: event.sequence,
-                at: event.at,
-                event: event.to_json(),
-            });
-        }
-        self.events.emit(event);
+        self.events.emit(resource, kind);
     }
 }

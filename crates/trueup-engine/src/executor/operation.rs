@@ -11,9 +11,9 @@ use trueup_state::{Attempt, Step};
 
 use super::apply::Applying;
 use super::tasks::TaskError;
+use crate::call::{Attempts, window_left, within};
 use crate::events::Operation;
 use crate::mutations::planted;
-use crate::retry::{Attempts, window_left, within};
 
 impl Applying<'_> {
     /// Calls the type, again and again if need be; what it answers, partial or not, is durable before anything else.
@@ -28,8 +28,8 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<State, TaskError> {
-        let mut attempts =
-            Attempts::new(self.policy.retry, self.policy.timeout(operation), &*self.run.clock, &self.address);
+        let call = self.calling(operation);
+        let mut attempts = Attempts::new(call, &*self.run.calls.clock);
         let mut context = self.context(attempt.token);
         context.pending.clone_from(&attempt.pending);
         let mut known = prior.cloned();
@@ -55,7 +55,7 @@ impl Applying<'_> {
                     false => handler.apply(request).await,
                 }
             };
-            let called = self.run.bounded(self.policy.timeout(operation), called).await;
+            let called = self.run.calls.attempt(call, called).await;
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => return Ok(object),
                 Err(failed) => failed,
@@ -64,8 +64,8 @@ impl Applying<'_> {
                 self.writer.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
             }
-            let (failed, failed_at) = (failure.clone(), self.run.clock.now());
-            if let Some(pending) = self.run.again(&self.address, operation, &mut attempts, failure).await? {
+            let (failed, failed_at) = (failure.clone(), self.run.calls.clock.now());
+            if let Some(pending) = self.run.calls.wait_for_next(call, &mut attempts, failure).await? {
                 self.writer.step(self.run, Step::Pending { number, context: pending.clone() }).await?;
                 context.pending = Some(pending);
             } else if operation == Operation::Create && known.is_none() {
@@ -87,8 +87,9 @@ impl Applying<'_> {
         if !looks || planted!(RepeatUnseen) {
             return Ok(());
         }
-        let window = || window_left(self.consistency_window(), Some(failed_at.into()), &*self.run.clock);
-        match within(&*self.run.clock, window, || self.sighted(true), Option::is_some).await {
+        let window =
+            || window_left(self.consistency_window(), Some(failed_at.into()), &*self.run.calls.clock);
+        match within(&*self.run.calls.clock, window, || self.sighted(true), Option::is_some).await {
             Ok(None) => Ok(()),
             Ok(Some(_)) => {
                 self.unsure.store(true, Ordering::Relaxed);

@@ -6,17 +6,17 @@
 
 use trueup_core::Failure;
 use trueup_program::DriftPolicy;
-use trueup_provider::{Configured, IdempotencyToken, Observed, ReadRequest};
+use trueup_provider::{CallContext, Configured, IdempotencyToken, Observed, ReadRequest};
 use trueup_state::Generation;
 
 use super::apply::Applying;
 use super::tasks::TaskError;
+use crate::call::{window_left, within};
 use crate::draft::node::{Sight, Start};
 use crate::events::Operation;
 use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 use crate::providers::{Elsewhere, Place, Places, out_of_reach};
-use crate::retry::{window_left, within};
 
 impl Applying<'_> {
     /// Looks at the object, if nobody could before, and has it replaced if it is in another place.
@@ -88,7 +88,7 @@ impl Applying<'_> {
         };
         let made_with = match other {
             Some(other) => {
-                Some((other, places.recorded.ready(places.registry, &places.provider, other.number).await))
+                Some((other, places.recorded.ready(places.calls, &places.provider, other.number).await))
             }
             None => None,
         };
@@ -101,17 +101,18 @@ impl Applying<'_> {
         }
         let context = &self.context(IdempotencyToken::from_bytes([0; 16]));
         let read = async |config: &Configured| {
-            let request = ReadRequest { config, inputs: &inputs.effective, state, context };
-            let call = || places.handler.read(request);
-            self.run.retrying(&self.address, Operation::Read, self.policy, call).await
+            let read = async |context: &CallContext| {
+                places.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await
+            };
+            self.run.calls.retried(self.calling(Operation::Read), context, read).await
         };
         // What was written a moment ago may not be visible yet (DRIFT-10).
         let window = || {
             let window = places.handler.consistency_window(&inputs.effective);
-            window_left(window, current.written_at, &*self.run.clock)
+            window_left(window, current.written_at, &*self.run.calls.clock)
         };
         let is_seen = |observed: &Observed| *observed != Observed::Absent;
-        match within(&*self.run.clock, window, || read(&self.config), is_seen).await? {
+        match within(&*self.run.calls.clock, window, || read(&self.config), is_seen).await? {
             Observed::Present(seen) if made_with.is_none() || !places.is_another(state, &seen) => {
                 return Ok(Sight::Present(seen));
             }

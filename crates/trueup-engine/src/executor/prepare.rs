@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
-    Binding, DataHandler, DataRequest, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
-    State,
+    Binding, CallContext, DataHandler, DataRequest, EphemeralHandler, IdempotencyToken, InputValues,
+    ResourceHandler, State,
 };
 use trueup_state::{Generation, Metadata};
 
 use super::Run;
 use super::apply::Applying;
-use super::call::Configuration;
+use super::configuration::Configuration;
 use super::premises::hold_premise;
 use super::record_writer::RecordWriter;
 use super::tasks::refreshes;
 use super::tasks::{TaskError, TaskResult};
+use crate::call::Call;
 use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, metadata};
 use crate::events::Operation;
@@ -28,6 +30,8 @@ use crate::sighting::Holders;
 /// A resource, data source or ephemeral resource with its inputs resolved, or a stub with those that are known.
 pub(crate) struct PreparedApply {
     address: Address,
+    /// The name of its provider's configuration.
+    provider: SmolStr,
     config: Configuration,
     desired: InputValues,
     work: Work,
@@ -85,7 +89,8 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
             Work::Resource(Box::new(Resource { bindings, meta, ..resource }))
         }
     };
-    Ok(PreparedApply { address: node.address.clone(), config, desired, work })
+    let (address, provider) = (node.address.clone(), node.provider.clone());
+    Ok(PreparedApply { address, provider, config, desired, work })
 }
 
 /// The inputs and bindings that a declared resource would be applied with now, or what is wrong with them.
@@ -109,7 +114,8 @@ pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Pr
     let meta = Metadata { secret_sources: secret_sources(draft, at, &desired, &[]), ..resource.meta };
     let work = Work::Stub(Box::new(Resource { meta, ..resource }));
     let config = Configuration::of(run, draft, at);
-    Ok(PreparedApply { address: node.address.clone(), config, desired, work })
+    let (address, provider) = (node.address.clone(), node.provider.clone());
+    Ok(PreparedApply { address, provider, config, desired, work })
 }
 
 /// The secrets that these inputs and bindings are made of, and those of what is recorded: an update may fail, and an older
@@ -151,7 +157,7 @@ fn resource(run: &Run<'_>, draft: &Draft, at: usize, handler: &Arc<dyn ResourceH
 
 impl PreparedApply {
     pub(crate) async fn run(self, run: &Run<'_>, writer: &RecordWriter) -> Result<TaskResult, TaskError> {
-        let PreparedApply { address, config, desired, work } = self;
+        let PreparedApply { address, provider, config, desired, work } = self;
         let config = config.ready(run).await?;
         match work {
             Work::Stub(resource) => {
@@ -160,20 +166,24 @@ impl PreparedApply {
             }
             Work::Data(handler) => {
                 run.admit(&address, Action::Read, &desired.effective)?;
-                let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
-                let request = DataRequest { config: &config, inputs: &desired, context: &context };
-                let outputs = run
-                    .retrying(&address, Operation::Read, run.policy(None), || handler.read(request))
-                    .await?;
+                let context =
+                    run.calls.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+                let read = async |context: &CallContext| {
+                    handler.read(DataRequest { config: &config, inputs: &desired, context }).await
+                };
+                let call = Call::new(&address, &provider, Operation::Read, run.calls.policy(None));
+                let outputs = run.calls.retried(call, &context, read).await?;
                 let attributes = Attributes::new(desired.effective.clone(), outputs);
                 Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Ephemeral(handler) => {
-                let context = run.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
-                let request = DataRequest { config: &config, inputs: &desired, context: &context };
-                let opened = run
-                    .retrying(&address, Operation::Read, run.policy(None), || handler.open(request))
-                    .await?;
+                let context =
+                    run.calls.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+                let open = async |context: &CallContext| {
+                    handler.open(DataRequest { config: &config, inputs: &desired, context }).await
+                };
+                let call = Call::new(&address, &provider, Operation::Read, run.calls.policy(None));
+                let opened = run.calls.retried(call, &context, open).await?;
                 let outputs = run.ephemerals.hold(&address, opened);
                 let attributes = Attributes::new(desired.effective.clone(), outputs);
                 Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })

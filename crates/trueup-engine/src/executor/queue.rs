@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use smol_str::SmolStr;
 use trueup_program::Program;
 
-use super::limits::{Limits, provider};
+use crate::call::Throttle;
 use crate::draft::node::Node;
 
 /// How many objects that are nothing but records are under way at a time: enough for one commit and the next.
@@ -19,7 +19,7 @@ const IN_RECORDS_MAX: usize = 256;
 
 /// Tasks that wait to start, by their numbers.
 pub(crate) struct Queue<'a> {
-    limits: &'a Limits,
+    throttle: &'a Throttle,
     parallelism: usize,
     passes: Vec<Pass>,
     gates: Vec<Gate>,
@@ -68,13 +68,13 @@ enum Allowed {
 impl<'a> Queue<'a> {
     /// An empty queue for tasks with these nodes and lengths of what depends on them.
     pub(crate) fn new<'n, 'p: 'n>(
-        limits: &'a Limits,
+        throttle: &'a Throttle,
         program: &Program,
         parallelism: usize,
         tasks: impl Iterator<Item = (&'n Node<'p>, u32)>,
     ) -> Self {
         let mut queue = Queue {
-            limits,
+            throttle,
             parallelism: parallelism.max(1),
             passes: Vec::new(),
             gates: Vec::new(),
@@ -90,10 +90,9 @@ impl<'a> Queue<'a> {
             // One at a time means one at a time.
             let in_records = node.is_in_records() && queue.parallelism > 1;
             let provider = (!in_records).then(|| {
-                let name = provider(&node.address);
-                providers.get(name).copied().unwrap_or_else(|| {
-                    let gate = queue.gate(Allowed::Provider(name.into()));
-                    providers.insert(name.into(), gate);
+                providers.get(&node.provider).copied().unwrap_or_else(|| {
+                    let gate = queue.gate(Allowed::Provider(node.provider.clone()));
+                    providers.insert(node.provider.clone(), gate);
                     gate
                 })
             });
@@ -148,7 +147,7 @@ impl<'a> Queue<'a> {
     fn places(&self, gate: usize) -> usize {
         let gate = &self.gates[gate];
         let allowed = match &gate.allowed {
-            Allowed::Provider(name) => self.limits.allowed(name),
+            Allowed::Provider(name) => self.throttle.allowed(name),
             Allowed::Class(limit) => *limit,
         };
         allowed.saturating_sub(gate.running)

@@ -131,7 +131,7 @@ impl RecordWriter {
         let mut writes = Vec::with_capacity(all.len());
         for step in all {
             let configuration = self.configuration_of(run, &step);
-            let entry = Entry::new(id, step).at(run.clock.now()).by(configuration);
+            let entry = Entry::new(id, step).at(run.calls.clock.now()).by(configuration);
             let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
                 StoreError::Damaged { location: origin.to_string(), what: illegal.to_string() }
             })?;

@@ -5,7 +5,7 @@ use trueup_provider::{PrivateBytes, State};
 use trueup_state::{Attempt, Generation, Step};
 
 use super::apply::Applying;
-use super::delete::remove_generation;
+use super::delete::Removal;
 use super::tasks::TaskError;
 use crate::events::Operation;
 use crate::failures::repeated;
@@ -49,10 +49,11 @@ impl Applying<'_> {
     /// Deletes a generation.
     pub(super) async fn remove(&self, generation: &Generation) -> Result<(), TaskError> {
         let Applying { run, writer, address, config, resource, policy, .. } = self;
-        let places = run.places(&resource.handler, writer.provider());
+        let (handler, provider, policy) = (&resource.handler, resource.meta.provider.as_str(), *policy);
+        let places = run.places(handler, writer.provider());
         if resource.holders.is_left_to_another(&places, Some(config), address, generation).await {
             return Ok(writer.step(run, Step::Dropped { number: generation.number }).await?);
         }
-        remove_generation(run, writer, address, &resource.handler, config, generation, *policy).await
+        Removal { run, writer, address, provider, handler, config, generation, policy }.remove().await
     }
 }

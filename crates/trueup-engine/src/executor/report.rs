@@ -118,7 +118,7 @@ impl Progress<'_> {
             outputs: None,
             warnings: Vec::new(),
         };
-        report.warnings.extend(unsaid(&report.plan, &run.warned.take()));
+        report.warnings.extend(unsaid(&report.plan, &run.calls.warnings.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
             match stack_outputs(run.program, run.kind, draft) {

@@ -149,7 +149,7 @@ impl<'a> Progress<'a> {
             }
             let Some((task, outcome)) = self.next_finished(&mut running).await else { break };
             if outcome.is_ok() {
-                self.run.limits.succeeded(&draft.nodes[tasks.tasks[task].node()].address);
+                self.run.throttle.succeeded(&draft.nodes[tasks.tasks[task].node()].provider);
             }
             queue.ended(task);
             let cause = self.take_in(draft, tasks.tasks[task], outcome);
@@ -171,7 +171,7 @@ impl<'a> Progress<'a> {
         let remaining = tasks.graph.remaining(&order);
         let nodes = tasks.tasks.iter().map(|task| &draft.nodes[task.node()]);
         let parallelism = self.run.options.plan.parallelism;
-        Queue::new(&self.run.limits, self.run.program, parallelism, nodes.zip(remaining))
+        Queue::new(&self.run.throttle, self.run.program, parallelism, nodes.zip(remaining))
     }
 
     /// Begins a task, unless it would delete what cannot be replaced.

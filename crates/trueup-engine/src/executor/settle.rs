@@ -1,14 +1,14 @@
 //! The end of an operation: its answer is made durable and the object read back (APPLY-8).
 
 use trueup_core::{Failure, FailureClass, Value};
-use trueup_provider::{IdempotencyToken, Observed, ReadRequest, State};
+use trueup_provider::{CallContext, IdempotencyToken, Observed, ReadRequest, State};
 use trueup_state::Step;
 
 use super::apply::Applying;
 use super::tasks::TaskError;
+use crate::call::within;
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
-use crate::retry::within;
 
 impl Applying<'_> {
     /// Makes the answer durable, reads the object back, and ends the operation (APPLY-8).
@@ -40,30 +40,21 @@ impl Applying<'_> {
     pub(super) async fn read_back(&self, object: &State) -> Option<State> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let handler = &self.resource.handler;
-        let request = ReadRequest {
-            config: &self.config,
-            inputs: &self.desired.effective,
-            state: object,
-            context: &context,
-        };
         let absent = || Failure::new(FailureClass::Retryable, "it cannot be read back yet");
-        let read = || {
-            self.run.retrying(&self.address, Operation::Read, self.policy, || {
-                let read = handler.read(request);
-                Box::pin(async move {
-                    match read.await? {
-                        Observed::Absent => Err(absent()),
-                        seen => Ok(seen),
-                    }
-                })
-            })
+        let read = async |context: &CallContext| {
+            let (config, inputs) = (&self.config, &self.desired.effective);
+            match handler.read(ReadRequest { config, inputs, state: object, context }).await? {
+                Observed::Absent => Err(absent()),
+                seen => Ok(seen),
+            }
         };
+        let read = || self.run.calls.retried(self.calling(Operation::Read), &context, &read);
         let window = self.consistency_window();
         let is_current = |seen: &Observed| match seen {
             Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
             Observed::Absent | Observed::Unreadable => true,
         };
-        match within(&*self.run.clock, || window, read, is_current).await {
+        match within(&*self.run.calls.clock, || window, read, is_current).await {
             Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
             _ => None,
         }

@@ -1,10 +1,12 @@
 //! Judging inputs before anything that they replace is deleted.
 
 use trueup_core::Failure;
-use trueup_provider::{CheckRequest, IdempotencyToken};
+use trueup_provider::{CallContext, CheckRequest, IdempotencyToken};
 
 use super::Run;
+use crate::call::Call;
 use crate::draft::Draft;
+use crate::events::Operation;
 use crate::plan::ReplaceOrder;
 
 /// Judges the known inputs of all that is to be deleted first, before any of it is (REPLACE-2, CRUD-7).
@@ -19,9 +21,13 @@ pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> O
         if !desired.effective.is_wholly_known() {
             continue;
         }
-        let context = run.context(&node.address, &node.address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
-        let request = CheckRequest { config, desired, context: &context };
-        if let Err(failure) = run.bounded(run.options.plan.timeout, handler.check(request)).await {
+        let context =
+            run.calls.context(&node.address, &node.address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+        let policy = run.calls.policy(node.declared().map(|declared| &declared.options));
+        let call = Call::new(&node.address, &node.provider, Operation::Read, policy);
+        let check =
+            async |context: &CallContext| handler.check(CheckRequest { config, desired, context }).await;
+        if let Err(failure) = run.calls.retried(call, &context, check).await {
             return Some((at, failure));
         }
     }

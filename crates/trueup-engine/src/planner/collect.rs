@@ -31,7 +31,7 @@ pub(super) async fn collect<'p>(
         .collect();
     // Providers may repeat what recorded secrets were made of, and the program may no longer say.
     let recorded_sources = records.values().filter_map(|(record, _)| record.meta.secret_sources.as_ref());
-    sources.registry.secrets().learn(recorded_sources);
+    sources.calls.registry.secrets().learn(recorded_sources);
     let moved = records.values().map(|(record, _)| record).filter(|it| it.origin != it.address);
     let moved_away: BTreeSet<Address> = moved.map(|record| record.origin.clone()).collect();
     let mut draft = Draft {
@@ -51,7 +51,7 @@ pub(super) async fn collect<'p>(
         circular: BTreeSet::new(),
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
-        secrets: sources.registry.secrets().clone(),
+        secrets: sources.calls.registry.secrets().clone(),
         unmigrated: IndexMap::new(),
         applying: false,
         provisional: BTreeSet::new(),
@@ -99,7 +99,7 @@ impl<'p> Draft<'p> {
             None => record.as_ref().map(|(record, _)| record.meta.provider.clone()),
         };
         let provider = sources.provider_name(named, address.type_name());
-        let handler = match sources.registry.resource_of(&provider, address.type_name()).await {
+        let handler = match sources.calls.resource_type(&provider, address.type_name()).await {
             Ok(handler) => handler,
             // A type that nobody knows is an error also for what is no longer declared (PLAN-11).
             Err(diagnostic) => return diagnostics.push(diagnostic.about(address.to_string())),
@@ -119,11 +119,11 @@ impl<'p> Draft<'p> {
         let provider = sources.provider_name(declared.provider.clone(), type_name);
         let kind = match declared.address.mode() {
             Mode::Ephemeral => {
-                let handler = sources.registry.ephemeral_of(&provider, type_name).await;
+                let handler = sources.calls.ephemeral_type(&provider, type_name).await;
                 handler.map(|handler| NodeKind::Ephemeral { declared, handler })
             }
             Mode::Data | Mode::Resource => {
-                let handler = sources.registry.data_source_of(&provider, type_name).await;
+                let handler = sources.calls.data_source(&provider, type_name).await;
                 handler.map(|handler| NodeKind::Data { declared, handler })
             }
         };

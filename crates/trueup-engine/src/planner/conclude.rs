@@ -14,7 +14,7 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
     let outputs = stack_outputs(sources.program, sources.kind, draft)?;
     draft.warnings.extend(tolerated_drift(draft));
     draft.warnings.extend(short_secrets(draft));
-    draft.warnings.extend(sources.warned.take());
+    draft.warnings.extend(sources.calls.warnings.take());
     if !sources.kind.is_destroy() {
         draft.warnings.extend(draft.checks(sources.program));
     }

@@ -27,11 +27,11 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
     names.dedup();
     let mut diagnostics = Diagnostics::new();
     for name in names {
-        match configured(sources.registry, &name, written(sources.program, draft, &name)).await {
+        match configured(&sources.calls, &name, written(sources.program, draft, &name)).await {
             Ok(configured) => {
                 draft.configs.insert(name, configured);
             }
-            Err(wrong) => diagnostics.extend(wrong),
+            Err(wrong) => diagnostics.extend(Diagnostics::from(wrong)),
         }
     }
     for at in 0..draft.nodes.len() {
@@ -39,7 +39,8 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
         let known = draft.configs.get(&node.provider).filter(|_| follows_program(sources.program, node));
         let mut config = known.cloned().flatten();
         // Before everything goes nothing more becomes known but what is opened: what is missing then is missing for good.
-        let unknown = sources.kind.is_destroy() && known.is_some() && registered(sources.registry, node);
+        let unknown =
+            sources.kind.is_destroy() && known.is_some() && registered(sources.calls.registry, node);
         let unknown = unknown && !is_opened(sources.program, &node.provider);
         if config.is_none() && (known.is_none() || unknown) {
             match as_made(sources, draft, node).await {
@@ -82,7 +83,7 @@ async fn as_made(
         return Ok(None);
     }
     let ready = match made_with(node) {
-        Some(number) => draft.recorded.ready(sources.registry, provider, number).await,
+        Some(number) => draft.recorded.ready(&sources.calls, provider, number).await,
         None => {
             let message =
                 format!("the configuration of provider `{provider}` is not known, and not recorded");
@@ -113,7 +114,7 @@ pub(super) async fn configure_late(
         let name = draft.nodes[at].provider.clone();
         if draft.configs.get(&name).is_some_and(Option::is_none) {
             let written = written(sources.program, draft, &name);
-            let configured = configured(sources.registry, &name, written).await?;
+            let configured = configured(&sources.calls, &name, written).await?;
             draft.configs.insert(name.clone(), configured);
         }
         draft.nodes[at].config = draft.configs.get(&name).cloned().flatten();
@@ -128,7 +129,7 @@ pub(super) async fn forget_outdated(sources: &Sources<'_>, draft: &mut Draft<'_>
     let names: Vec<SmolStr> = draft.configs.keys().cloned().collect();
     for name in names {
         let Some(Some(config)) = draft.configs.get(&name) else { continue };
-        let now = expected(sources.registry, &name, written(sources.program, draft, &name)).await?;
+        let now = expected(&sources.calls, &name, written(sources.program, draft, &name)).await?;
         if now.as_ref() == Some(config.value()) {
             continue;
         }

@@ -69,7 +69,7 @@ async fn places(sources: &Sources<'_>, draft: &Draft<'_>) -> BTreeMap<usize, Val
             true => None,
             false => node.record.as_ref().and_then(|(record, _)| record.current.as_ref()),
         };
-        let recorded = match (gone, draft.places(sources.registry, at)) {
+        let recorded = match (gone, draft.places(&sources.calls, at)) {
             // Whatever its provider's configuration is by now.
             (Some(generation), Some(places)) => places.of(generation).await,
             _ => None,

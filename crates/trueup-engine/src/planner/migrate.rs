@@ -3,30 +3,40 @@
 use std::sync::Arc;
 
 use trueup_core::Diagnostics;
-use trueup_provider::MigrateRequest;
+use trueup_provider::{CallContext, MigrateRequest};
 
 use super::Sources;
+use crate::call::Call;
 use crate::draft::Draft;
+use crate::events::Operation;
 use crate::failures::failed;
 
 pub(super) async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    let scope = draft.scope.clone();
     for node in &mut draft.nodes {
         let Some(handler) = node.handler().cloned() else { continue };
+        let declared = node.declared();
         let Some((record, _)) = &mut node.record else { continue };
-        let context = sources.context(&scope, &node.address, Some(record));
+        let policy = sources.calls.policy(declared.map(|declared| &declared.options));
+        let call = Call::new(&node.address, &node.provider, Operation::Read, policy);
+        let context = sources.context(&node.address, Some(record));
         let from_type = draft.relocation.former_type(record);
         let mut migrated = Vec::new();
         for (at, generation) in record.generations().enumerate() {
             let Some(state) = &generation.object else { continue };
             let config = node.config.as_ref();
-            let request = MigrateRequest { config, state: state.clone(), from_type, context: &context };
-            match handler.migrate(request).await {
+            let migrate = async |context: &CallContext| {
+                handler.migrate(MigrateRequest { config, state: state.clone(), from_type, context }).await
+            };
+            match sources.calls.retried(call, &context, migrate).await {
                 Ok(after) if after == *state => {}
                 Ok(after) => migrated.push((at, after)),
                 Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
             }
+        }
+        if sources.calls.has_timed_out() {
+            // The others are of the same provider more often than not.
+            break;
         }
         if !migrated.is_empty() {
             draft.unmigrated.insert(record.id, record.clone());

@@ -31,36 +31,32 @@ pub use trace::PassDump;
 pub(crate) use trace::Trace;
 pub(crate) use validate::validate;
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, Value};
 use trueup_program::Program;
-use trueup_provider::{
-    BoxFuture, CallContext, Clock, IdempotencyToken, NameRules, Owner, ProgressSink, Registry,
-};
-use trueup_state::{Record, Scope, Snapshot};
+use trueup_provider::{CallContext, IdempotencyToken};
+use trueup_state::{Record, Snapshot};
 
+use crate::call::{Call, Caller};
 use crate::draft::ExecutablePlan;
+use crate::draft::node::Node;
 use crate::ephemeral::Ephemerals;
+use crate::events::Operation;
 use crate::failures::failed;
 use crate::looking::Looking;
 use crate::options::PlanOptions;
-use crate::panics::caught;
 use crate::providers::wait_for_orphans;
-use crate::retry::{Attempts, Next};
 use crate::run_kind::RunKind;
 use crate::saved::{About, Asked, Observations};
-use crate::warned::Warned;
 
 /// What a plan is made from.
 pub(crate) struct Sources<'a> {
     pub(crate) program: &'a Program,
-    pub(crate) registry: &'a Registry,
     pub(crate) options: &'a PlanOptions,
-    pub(crate) clock: Arc<dyn Clock>,
+    /// Makes its calls to providers.
+    pub(crate) calls: Caller<'a>,
     pub(crate) kind: RunKind,
     /// How far looking has come.
     pub(crate) looking: &'a Looking,
@@ -68,8 +64,6 @@ pub(crate) struct Sources<'a> {
     pub(crate) observations: Option<&'a Observations>,
     /// What the saved plan that this one must come out like is about.
     pub(crate) about: Option<&'a About>,
-    /// What providers warn of.
-    pub(crate) warned: Warned,
     /// What is open while the plan is made.
     pub(crate) ephemerals: Ephemerals,
 }
@@ -88,7 +82,7 @@ async fn pass_by_pass<'p>(
     mut snapshot: Snapshot,
     trace: &mut Trace,
 ) -> Result<ExecutablePlan<'p>, Diagnostics> {
-    let _waited = wait_for_orphans(sources.registry, &sources.clock, &snapshot).await?;
+    let _waited = wait_for_orphans(&sources.calls, &snapshot).await?;
     // Before all other passes, so that none ever sees an old address.
     let relocation = relocate::relocate(sources, &mut snapshot).await?;
     trace.note("relocate", || relocate::dump(&relocation));
@@ -142,65 +136,39 @@ impl Sources<'_> {
 
     /// The name of the configuration that manages a resource or reads a data source of this type.
     pub(crate) fn provider_name(&self, named: Option<SmolStr>, type_name: &str) -> SmolStr {
-        let own = || self.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));
+        let own = || self.calls.registry.provider_of(type_name).map(|provider| SmolStr::new(provider.name()));
         named.filter(|name| !name.is_empty()).or_else(own).unwrap_or_default()
     }
 
-    /// What a call for a generation of a node is told.
-    pub(crate) fn context(&self, scope: &Scope, address: &Address, record: Option<&Record>) -> CallContext {
-        self.context_as(scope, address, record.map_or(address, |record| &record.origin), record)
+    /// A call for a node.
+    pub(crate) fn call<'n>(&self, node: &'n Node<'_>) -> Call<'n> {
+        let policy = self.calls.policy(node.declared().map(|declared| &declared.options));
+        Call::new(&node.address, &node.provider, Operation::Read, policy)
+    }
+
+    /// The context of a call for a generation of a node.
+    pub(crate) fn context(&self, address: &Address, record: Option<&Record>) -> CallContext {
+        self.context_as(address, record.map_or(address, |record| &record.origin), record)
     }
 
     /// The same with names that follow from that address.
     pub(crate) fn context_as(
         &self,
-        scope: &Scope,
         address: &Address,
         origin: &Address,
         record: Option<&Record>,
     ) -> CallContext {
         let current = record.and_then(|record| record.current.as_ref());
         // Beside older generations that wait to be deleted, another one has another number and name.
-        let (next_number, free_slot) =
-            record.map_or((0, 0), |record| (record.next_number(), record.free_slot()));
-        CallContext {
-            owner: Owner { stack: scope.stack.clone(), stage: scope.stage.clone(), origin: origin.clone() },
-            address: address.clone(),
-            generation: current.map_or(next_number, |current| current.number),
-            slot: current.map_or(free_slot, |current| current.slot),
-            // Planning creates nothing, so no token of its own is ever used.
-            token: current
-                .and_then(|current| current.attempt())
-                .map_or(IdempotencyToken::from_bytes([0; 16]), |attempt| attempt.token),
-            pending: None,
-            cancellation: tokio_util::sync::CancellationToken::new(),
-            clock: self.clock.clone(),
-            progress: ProgressSink::new(|_| {}),
-            warnings: self.warned.of(address),
-            name_rules: NameRules::default(),
-            secrets: self.registry.secrets().clone(),
-        }
-    }
-}
-
-impl Sources<'_> {
-    /// Calls something until it succeeds or need not be tried again.
-    pub(crate) async fn retrying<'f, T>(
-        &self,
-        context: &CallContext,
-        call: impl Fn() -> BoxFuture<'f, Result<T, Failure>>,
-    ) -> Result<T, Failure> {
-        let (retry, timeout) = (self.options.retry, self.options.timeout);
-        let mut attempts = Attempts::new(retry, timeout, &*self.clock, &context.address);
-        loop {
-            match caught(call()).await {
-                Ok(answer) => return Ok(answer),
-                Err(failure) => match attempts.after(failure, &*self.clock) {
-                    Next::Again { wait, .. } => self.clock.sleep(wait).await,
-                    Next::GiveUp(failure) => return Err(failure),
-                },
-            }
-        }
+        let (number, slot) = match (current, record) {
+            (Some(current), _) => (current.number, current.slot),
+            (None, Some(record)) => (record.next_number(), record.free_slot()),
+            (None, None) => (0, 0),
+        };
+        // Planning creates nothing, so no token of its own is ever used.
+        let attempted = current.and_then(|current| current.attempt()).map(|attempt| attempt.token);
+        let token = attempted.unwrap_or(IdempotencyToken::from_bytes([0; 16]));
+        self.calls.context(address, origin, number, slot, token)
     }
 }
 

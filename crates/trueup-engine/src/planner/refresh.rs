@@ -8,12 +8,12 @@ use trueup_state::{Generation, Status};
 
 use super::Sources;
 use super::trace::lines;
+use crate::call::{Call, window_left, within};
 use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
 use crate::failures::failed;
 use crate::mutations::planted;
 use crate::providers::{Elsewhere, Place, Places, out_of_reach};
-use crate::retry::{window_left, within};
 use crate::saved::Asked;
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -90,15 +90,19 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
         return Ok(Sight::Unseen);
     };
     let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(Sight::Unseen) };
-    let context = sources.context(&draft.scope, &node.address, record);
-    let request = ReadRequest { config, inputs: &inputs.effective, state, context: &context };
+    let context = sources.context(&node.address, record);
+    let (call, inputs_read) = (sources.call(node), &inputs.effective);
+    let read = async |context: &CallContext| {
+        handler.read(ReadRequest { config, inputs: inputs_read, state, context }).await
+    };
     // What was written a moment ago may not be visible yet: its absence must outlast the window (DRIFT-10).
-    let look = || sources.retrying(&context, || handler.read(request));
-    let window =
-        || window_left(handler.consistency_window(&inputs.effective), current.written_at, &*sources.clock);
+    let look = || sources.calls.retried(call, &context, &read);
+    let window = || {
+        window_left(handler.consistency_window(&inputs.effective), current.written_at, &*sources.calls.clock)
+    };
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
     let seen = async {
-        let places = draft.places(sources.registry, at);
+        let places = draft.places(&sources.calls, at);
         let elsewhere = match &places {
             Some(places) => places.elsewhere(config, current).await,
             None => None,
@@ -107,18 +111,18 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
             places.as_ref().zip(elsewhere).filter(|(_, it)| it.place == Place::Apart)
         {
             // What the configuration in use finds is not it.
-            let ready = places.recorded.ready(sources.registry, &node.provider, elsewhere.number).await;
+            let ready = places.recorded.ready(&sources.calls, &node.provider, elsewhere.number).await;
             ready.map_err(|failure| out_of_reach(failure, &node.provider, ""))?;
             return Ok(Sight::Elsewhere { apart: true });
         }
-        let looked = within(&*sources.clock, window, look, is_seen).await;
+        let looked = within(&*sources.calls.clock, window, look, is_seen).await;
         planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
         let looked = looked?;
         if let Some((places, elsewhere)) = places.as_ref().zip(elsewhere) {
             let is_another =
                 matches!(&looked, Observed::Present(observed) if places.is_another(state, observed));
             if (is_another || looked == Observed::Absent)
-                && is_there(places, elsewhere, sources, &context, current).await?
+                && is_there(places, elsewhere, sources, call, &context, current).await?
             {
                 return Ok(Sight::Elsewhere { apart: false });
             }
@@ -141,14 +145,17 @@ async fn is_there(
     places: &Places<'_>,
     elsewhere: Elsewhere,
     sources: &Sources<'_>,
+    call: Call<'_>,
     context: &CallContext,
     current: &Generation,
 ) -> Result<bool, Failure> {
     let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(false) };
     let look = async {
-        let config = &places.recorded.ready(sources.registry, &places.provider, elsewhere.number).await?;
-        let request = ReadRequest { config, inputs: &inputs.effective, state, context };
-        sources.retrying(context, || places.handler.read(request)).await
+        let config = &places.recorded.ready(&sources.calls, &places.provider, elsewhere.number).await?;
+        let read = async |context: &CallContext| {
+            places.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await
+        };
+        sources.calls.retried(call, context, read).await
     };
     elsewhere.is_seen(look.await, &places.provider)
 }

@@ -218,7 +218,7 @@ async fn refuse_foreign_types(
         let declared = sources.program.resources.iter().find(|declared| declared.address == *to);
         let named = declared.and_then(|declared| declared.provider.clone());
         let provider = sources.provider_name(named, to.type_name());
-        match sources.registry.resource_of(&provider, to.type_name()).await {
+        match sources.calls.resource_type(&provider, to.type_name()).await {
             Ok(handler) if !handler.moves_from(from.type_name()) => refuse(
                 format!("{from} cannot move to {to}: they are of different types"),
                 "declare a new resource instead",

@@ -1,15 +1,16 @@
 //! Judging a program by itself: types, references, inputs, and what types say of their inputs. No provider is configured,
 //! nothing is looked at, and what only a provider can tell is unknown.
 
-use trueup_core::{Diagnostics, Value};
+use trueup_core::{Diagnostic, Diagnostics, Value};
 use trueup_program::ProviderDeclaration;
-use trueup_provider::{Registry, ValidateRequest};
+use trueup_provider::ValidateRequest;
 use trueup_state::Snapshot;
 
 use super::{Sources, collect, connect, decide, relocate};
+use crate::call::Caller;
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Attributes, Draft};
-use crate::failures::located;
+use crate::failures::{failed, located};
 use crate::outputs::stack_outputs;
 
 /// All that is wrong with a program and can be told without state and without looking.
@@ -22,7 +23,10 @@ pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
     for at in draft.order.clone() {
         diagnostics.extend(decide::prepare(&mut draft, at));
         let node = &draft.nodes[at];
-        diagnostics.extend(judged(node).await);
+        // One that does not answer is waited for once.
+        if !sources.calls.has_timed_out() {
+            diagnostics.extend(judged(sources, node).await);
+        }
         let outputs = match &node.kind {
             NodeKind::Resource { handler, .. } => handler.schema().outputs.implied_type(),
             NodeKind::Data { handler, .. } => handler.outputs().implied_type(),
@@ -35,21 +39,23 @@ pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
         diagnostics.extend(wrong);
     }
     for provider in &sources.program.providers {
-        diagnostics.extend(judged_provider(sources.registry, &draft, provider).await);
+        diagnostics.extend(judged_provider(&sources.calls, &draft, provider).await);
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
 /// What a type says of the inputs of a node.
-async fn judged(node: &Node<'_>) -> Diagnostics {
+async fn judged(sources: &Sources<'_>, node: &Node<'_>) -> Diagnostics {
     let mut told = Diagnostics::new();
     let Some(inputs) = &node.desired else { return told };
     let request = ValidateRequest { config: None, inputs };
-    let judged = match &node.kind {
-        NodeKind::Resource { handler, .. } => handler.validate(request).await,
-        NodeKind::Data { handler, .. } => handler.validate(request).await,
-        NodeKind::Ephemeral { handler, .. } => handler.validate(request).await,
+    let judging = match &node.kind {
+        NodeKind::Resource { handler, .. } => handler.validate(request),
+        NodeKind::Data { handler, .. } => handler.validate(request),
+        NodeKind::Ephemeral { handler, .. } => handler.validate(request),
     };
+    let judged = sources.calls.in_time(sources.call(node), judging).await;
+    let judged = judged.unwrap_or_else(|failure| failed(&node.address, "validate", &failure).into());
     let subject = node.address.to_string();
     told.extend(judged.into_iter().map(|it| located(it, &inputs.written).about(subject.clone())));
     told
@@ -57,20 +63,25 @@ async fn judged(node: &Node<'_>) -> Diagnostics {
 
 /// What a provider says of a configuration.
 async fn judged_provider(
-    registry: &Registry,
+    calls: &Caller<'_>,
     draft: &Draft<'_>,
     declared: &ProviderDeclaration,
 ) -> Diagnostics {
     let evaluated = declared.config.evaluate(&draft.known());
     let mut told = evaluated.diagnostics;
-    let Some(provider) = registry.configured(&declared.name).filter(|_| !told.has_errors()) else {
+    let Some(provider) = calls.registry.configured(&declared.name).filter(|_| !told.has_errors()) else {
         return told;
     };
     let subject = format!("provider {}", declared.name);
     // What the schema says was told when the program was built.
-    let Ok(schema) = provider.config_schema().await else { return told };
+    let schema = calls.of_provider(&declared.name, async || provider.config_schema().await).await;
+    let Ok(schema) = schema else { return told };
     let config = schema.with_defaults(&schema.check(&evaluated.value, &subject).value);
-    let judged = provider.validate_config(&config).await;
+    let judging = async || Ok(provider.validate_config(&config).await);
+    let judged = calls.of_provider(&declared.name, judging).await;
+    let judged = judged.unwrap_or_else(|failure| {
+        Diagnostic::error(format!("validate provider {}: {failure}", declared.name)).into()
+    });
     told.extend(judged.into_iter().map(|it| located(it, &config).about(subject.clone())));
     told
 }

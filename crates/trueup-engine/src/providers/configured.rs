@@ -3,9 +3,11 @@
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, Mode, Value};
 use trueup_program::{Evaluated, Program};
-use trueup_provider::{Configured, Registry, provider_named};
+use trueup_provider::{Configured, provider_named};
 
+use crate::call::Caller;
 use crate::draft::Draft;
+use crate::failures::invalid;
 
 /// Whether the configuration of a provider refers to what is opened for a run.
 pub(crate) fn is_opened(program: &Program, name: &str) -> bool {
@@ -34,54 +36,75 @@ fn gone(name: &str) -> Diagnostic {
 
 /// The provider, ready for use; `None` while its configuration is not wholly known or nobody knows the provider.
 pub(crate) async fn configured(
-    registry: &Registry,
+    calls: &Caller<'_>,
     name: &SmolStr,
     written: Evaluated,
-) -> Result<Option<Configured>, Diagnostics> {
-    let Some(provider) = registry.configured(name) else { return Ok(None) };
-    let config = expected(registry, name, written).await?.filter(Value::is_wholly_known);
+) -> Result<Option<Configured>, ConfigureError> {
+    let Some(provider) = calls.registry.configured(name) else { return Ok(None) };
+    let config = expected(calls, name, written).await?.filter(Value::is_wholly_known);
     let Some(config) = config else { return Ok(None) };
-    let configured = provider.configure(&config).await;
-    let configured = configured.map(|configured| configured.with_value(config.clone()));
-    let failed = |failure: Failure| failed_by(name, "configure", &failure);
-    configured.map(Some).map_err(failed)
+    match calls.of_provider(name, async || provider.configure(&config).await).await {
+        Ok(configured) => Ok(Some(configured.with_value(config))),
+        Err(failure) => {
+            Err(ConfigureError::Failed { attempted: format!("configure provider {name}"), failure })
+        }
+    }
 }
 
 /// What a provider will be configured with, as far as it is known; `None` if nobody knows the provider.
 pub(crate) async fn expected(
-    registry: &Registry,
+    calls: &Caller<'_>,
     name: &SmolStr,
     written: Evaluated,
-) -> Result<Option<Value>, Diagnostics> {
-    let Some(provider) = registry.configured(name) else { return Ok(None) };
+) -> Result<Option<Value>, ConfigureError> {
+    let Some(provider) = calls.registry.configured(name) else { return Ok(None) };
     if written.diagnostics.has_errors() {
-        return Err(written.diagnostics);
+        return Err(ConfigureError::Mistaken(written.diagnostics));
     }
-    let schema = provider.config_schema().await.map_err(|failure| failed_by(name, "load", &failure))?;
+    let schema = calls.of_provider(name, async || provider.config_schema().await).await;
+    let attempted = || format!("load provider {name}");
+    let schema = schema.map_err(|failure| ConfigureError::Failed { attempted: attempted(), failure })?;
     let checked = schema.check(&written.value, format!("provider {name}"));
     if checked.diagnostics.has_errors() {
-        return Err(checked.diagnostics);
+        return Err(ConfigureError::Mistaken(checked.diagnostics));
     }
     Ok(Some(schema.with_defaults(&checked.value)))
 }
 
-fn failed_by(name: &str, attempted: &str, failure: &Failure) -> Diagnostics {
-    let told = Diagnostic::error(format!("{attempted} provider {name}: {failure}"));
-    failure.hints.iter().fold(told, |told, hint| told.hint(hint.clone())).into()
+/// Why a provider could not be made ready.
+pub(crate) enum ConfigureError {
+    /// What the program says of it is not sound.
+    Mistaken(Diagnostics),
+    /// The provider refused, or did not answer.
+    Failed { attempted: String, failure: Failure },
 }
 
-/// Why something cannot be called: its provider could not be made ready.
-pub(crate) fn unconfigured(name: &str, wrong: Option<Diagnostics>) -> Failure {
-    match wrong {
-        Some(diagnostics) => {
-            let told: Vec<String> = diagnostics.iter().map(|it| it.summary.clone()).collect();
-            let mut failure = Failure::new(FailureClass::Invalid, told.join("; "));
-            failure.diagnostics = diagnostics;
-            failure
-        }
-        None => {
-            let message = format!("the configuration of provider `{name}` is not known");
-            Failure::new(FailureClass::Invalid, message).hint("deploy what it depends on first")
+impl From<ConfigureError> for Diagnostics {
+    fn from(error: ConfigureError) -> Self {
+        match error {
+            ConfigureError::Mistaken(diagnostics) => diagnostics,
+            ConfigureError::Failed { attempted, failure } => {
+                let told = Diagnostic::error(format!("{attempted}: {failure}"));
+                failure.hints.into_iter().fold(told, Diagnostic::hint).into()
+            }
         }
     }
+}
+
+/// A failure of whatever needs the provider. Its class stays.
+impl From<ConfigureError> for Failure {
+    fn from(error: ConfigureError) -> Self {
+        match error {
+            ConfigureError::Mistaken(diagnostics) => invalid(diagnostics),
+            ConfigureError::Failed { attempted, failure } => {
+                Failure { message: format!("{attempted}: {}", failure.message), ..failure }
+            }
+        }
+    }
+}
+
+/// The failure of what cannot be called yet.
+pub(crate) fn unknown_configuration(name: &str) -> Failure {
+    let message = format!("the configuration of provider `{name}` is not known");
+    Failure::new(FailureClass::Invalid, message).hint("deploy what it depends on first")
 }

@@ -1,27 +1,24 @@
 //! Waiting for what a killed run left under way on this machine.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use trueup_core::{Diagnostic, Diagnostics};
-use trueup_provider::{Clock, Registry};
 use trueup_state::{Generation, Record, Snapshot};
+
+use crate::call::Caller;
 
 /// Waits until nothing is under way any more of creates that were interrupted (CRASH-9), and returns whether it had to.
 /// Before that, neither a run nor a person can tell whether their objects exist.
-pub(crate) async fn wait_for_orphans(
-    registry: &Registry,
-    clock: &Arc<dyn Clock>,
-    snapshot: &Snapshot,
-) -> Result<bool, Diagnostics> {
+pub(crate) async fn wait_for_orphans(calls: &Caller<'_>, snapshot: &Snapshot) -> Result<bool, Diagnostics> {
     let records = snapshot.records.iter().map(|(record, _)| &**record);
     let interrupted = records.filter(|record| record.generations().any(Generation::is_interrupted));
     let providers: BTreeSet<&str> = interrupted.map(provider_of).collect();
     let mut waited = false;
-    for provider in providers {
+    for name in providers {
         // A provider that is gone is reported where its types are needed.
-        let Some(provider) = registry.configured(provider) else { continue };
-        waited |= provider.wait_for_orphans(clock.clone()).await.map_err(|failure| {
+        let Some(provider) = calls.registry.configured(name) else { continue };
+        let waiting = async || provider.wait_for_orphans(calls.clock.clone()).await;
+        waited |= calls.of_provider(name, waiting).await.map_err(|failure| {
             let diagnostic = Diagnostic::error(failure.message);
             Diagnostics::from(failure.hints.into_iter().fold(diagnostic, Diagnostic::hint))
         })?;

@@ -10,16 +10,17 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
 use trueup_core::{Failure, Value};
-use trueup_provider::{Configured, InputValues, Observed, Registry, ResourceHandler, State, provider_named};
+use trueup_provider::{Configured, InputValues, Observed, ResourceHandler, State, provider_named};
 use trueup_state::{Configuration, ConfigurationNumber, Generation};
 
 use super::recorded::{RecordedConfigurations, configuration};
+use crate::call::Caller;
 use crate::mutations::planted;
 
 /// The places of one type's objects.
 #[derive(Clone)]
 pub(crate) struct Places<'a> {
-    pub(crate) registry: &'a Registry,
+    pub(crate) calls: &'a Caller<'a>,
     pub(crate) recorded: RecordedConfigurations,
     pub(crate) handler: Arc<dyn ResourceHandler>,
     /// The name of the provider's configuration.
@@ -78,7 +79,7 @@ impl Places<'_> {
 
     /// The provider as it was when a generation was made, if that can be had again.
     pub(crate) async fn made_with(&self, generation: &Generation) -> Option<Configured> {
-        self.recorded.ready(self.registry, &self.provider, generation.configuration?).await.ok()
+        self.recorded.ready(self.calls, &self.provider, generation.configuration?).await.ok()
     }
 
     /// Whether these inputs denote the object of a generation under this configuration, however they spell it (REPLACE-11).
@@ -125,7 +126,7 @@ impl Places<'_> {
         if !self.handler.traits().tells_place {
             return None;
         }
-        let ready = self.recorded.ready(self.registry, provider, number).await.ok()?;
+        let ready = self.recorded.ready(self.calls, provider, number).await.ok()?;
         place(&*self.handler, &ready, inputs)
     }
 
@@ -144,8 +145,9 @@ impl Places<'_> {
 
     /// The attributes of the provider's configuration that say in whose name it works.
     async fn credentials(&self) -> Vec<SmolStr> {
-        let Some(provider) = self.registry.configured(&self.provider) else { return Vec::new() };
-        let Ok(schema) = provider.config_schema().await else { return Vec::new() };
+        let Some(provider) = self.calls.registry.configured(&self.provider) else { return Vec::new() };
+        let schema = self.calls.of_provider(&self.provider, async || provider.config_schema().await).await;
+        let Ok(schema) = schema else { return Vec::new() };
         let secret = schema.attributes.iter().filter(|(_, attribute)| attribute.secret);
         secret.map(|(name, _)| name.clone()).collect()
     }

@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smol_str::SmolStr;
 use trueup_core::{Failure, FailureClass};
 use trueup_program::Evaluated;
-use trueup_provider::{Configured, Registry, provider_named};
+use trueup_provider::{Configured, provider_named};
 use trueup_state::{Configuration, ConfigurationNumber, Configurations, Generation, Record};
 
-use super::{configured, unconfigured};
+use super::{configured, unknown_configuration};
+use crate::call::Caller;
 use crate::mutations::planted;
 
 /// The configurations of a scope, as a run knows and uses them.
@@ -22,13 +23,13 @@ pub(crate) struct RecordedConfigurations(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    known: Mutex<Known>,
+    known: Mutex<KnownConfigurations>,
     /// Providers made ready by them, or why they cannot be.
     ready: tokio::sync::Mutex<BTreeMap<(SmolStr, ConfigurationNumber), Result<Configured, Failure>>>,
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownConfigurations {
     configurations: Configurations,
     /// Whether the store lacks some of them.
     unsaved: bool,
@@ -36,11 +37,11 @@ struct Known {
 
 impl RecordedConfigurations {
     pub(crate) fn new(configurations: Configurations) -> Self {
-        let known = Known { configurations, unsaved: false };
+        let known = KnownConfigurations { configurations, unsaved: false };
         RecordedConfigurations(Arc::new(Shared { known: Mutex::new(known), ..Shared::default() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownConfigurations> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -107,7 +108,7 @@ impl RecordedConfigurations {
     /// The provider of this name as it was when a generation was made.
     pub(crate) async fn ready(
         &self,
-        registry: &Registry,
+        calls: &Caller<'_>,
         name: &SmolStr,
         number: ConfigurationNumber,
     ) -> Result<Configured, Failure> {
@@ -118,7 +119,7 @@ impl RecordedConfigurations {
         }
         let made_with = self.lock().configurations.get(number).cloned();
         let outcome = match made_with {
-            Some(made_with) => made_ready(registry, name, &made_with).await,
+            Some(made_with) => made_ready(calls, name, &made_with).await,
             None => Err(missing(name, "is not recorded")),
         };
         ready.insert((name.clone(), number), outcome.clone());
@@ -132,7 +133,7 @@ pub(crate) fn configuration(config: &Configured) -> Configuration {
 }
 
 async fn made_ready(
-    registry: &Registry,
+    calls: &Caller<'_>,
     name: &SmolStr,
     made_with: &Configuration,
 ) -> Result<Configured, Failure> {
@@ -145,10 +146,9 @@ async fn made_ready(
         return Err(missing(name, "is recorded with secrets that were given up"));
     }
     let written = Evaluated { value: value.clone(), diagnostics: trueup_core::Diagnostics::new() };
-    match configured(registry, name, written).await {
-        Ok(Some(configured)) => Ok(configured),
-        Ok(None) => Err(unconfigured(name, None)),
-        Err(wrong) => Err(unconfigured(name, Some(wrong))),
+    match configured(calls, name, written).await? {
+        Some(configured) => Ok(configured),
+        None => Err(unknown_configuration(name)),
     }
 }
 

@@ -3,15 +3,18 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, SystemTime};
 
-use trueup_core::{Failure, FailureClass};
+use trueup_core::{Failure, FailureClass, Value};
 use trueup_engine::{Action, Cancellation, Outcome};
-use trueup_program::Timeouts;
+use trueup_program::{
+    Expression, ImportDeclaration, Node, ProviderDeclaration, ResourceDeclaration, RetryPolicy, Timeouts,
+};
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Prior, Recovery, Registry,
     Result, Sightings, Traits,
 };
 
-use crate::lifecycle::world::{Bench, program, resource, thing};
+use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::world::{Bench, address, lit, program, resource, thing};
 
 /// RETRY-1, RETRY-2
 #[test]
@@ -270,7 +273,7 @@ fn a_cancelled_run_makes_no_further_attempt() {
 #[test]
 fn a_delay_past_the_timeout_is_not_waited_for() {
     let throttled = |delay| FailureClass::Throttled { delay: Some(delay) };
-    let pending = |delay| FailureClass::Pending { delay: Some(delay), context: trueup_core::Value::NULL };
+    let pending = |delay| FailureClass::Pending { delay: Some(delay), context: Value::NULL };
     let days = Duration::from_secs(100_000);
     let told = "slow down; it is to be tried again in 100000 s, past the timeout of 30 s";
     let rows = [
@@ -296,4 +299,107 @@ fn a_delay_past_the_timeout_is_not_waited_for() {
         let Some(Outcome::Failed(failure)) = report.outcome("w_thing.a") else { panic!("{what}") };
         assert!(failure.message.contains(expected), "{what}: {}", failure.message);
     }
+}
+
+fn scripted() -> (Bench, Script) {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    (bench, script)
+}
+
+fn scripted_thing(size: u64) -> ResourceDeclaration {
+    resource("h_thing.a", [("size", lit(size))])
+}
+
+fn not_yet() -> Mishap {
+    Mishap::Fail(Failure::new(FailureClass::Retryable, "not yet"))
+}
+
+/// RETRY-2: the policy of a resource counts for each of its calls, while planning too.
+#[test]
+fn planning_obeys_the_retry_of_the_resource() {
+    let (bench, script) = scripted();
+    bench.deployed(&program([scripted_thing(1)]));
+    let mut twice = scripted_thing(1);
+    twice.options.retry = Some(RetryPolicy { attempts_max: 2, ..RetryPolicy::default() });
+    for call in ["read", "plan"] {
+        let before = script.count(call);
+        (0..2).for_each(|_| script.mishap(call, not_yet()));
+        let told = bench.refused(&program([twice.clone()]));
+        assert!(told.contains("not yet (2 attempts in"), "{call}: {told}");
+        assert_eq!(script.count(call) - before, 2, "{call}");
+    }
+}
+
+/// RETRY-1: also what was tried once before: checks, the plan on real values, imports, recoveries, configurations.
+#[test]
+fn every_call_is_tried_again() {
+    let new = program([scripted_thing(1)]);
+    let mut importing = new.clone();
+    importing.imports.push(ImportDeclaration { to: address("h_thing.a"), id: lit("a") });
+    let calls = [("check", &new), ("plan", &new), ("configure", &new), ("config_schema", &new)];
+    for (call, program) in calls.into_iter().chain([("import", &importing)]) {
+        let (bench, script) = scripted();
+        script.mishap(call, not_yet());
+        bench.deployed(program);
+        assert!(script.count(call) > 1, "{call}");
+    }
+    let (bench, script) = scripted();
+    script.find_by_token();
+    script.mishap("create", Mishap::Fail(Failure::new(FailureClass::Indeterminate, "lost")));
+    assert!(!bench.deploy(&new).succeeded());
+    script.mishap("create", not_yet());
+    assert!(
+        bench.destroy().succeeded(),
+        "its object is found by its token, at the second attempt, and deleted"
+    );
+    assert_eq!(script.count("create"), 3);
+}
+
+/// RETRY-4
+#[test]
+fn a_pending_call_gets_its_context_back() {
+    let pending = |at: u64| {
+        let class = FailureClass::Pending { delay: Some(Duration::from_secs(1)), context: at.into() };
+        Mishap::Fail(Failure::new(class, "still at it"))
+    };
+    let wanted = program([scripted_thing(1)]);
+    for call in ["read", "plan", "delete"] {
+        let (bench, script) = scripted();
+        bench.deployed(&wanted);
+        script.mishap(call, pending(1));
+        script.mishap(call, pending(2));
+        match call {
+            "delete" => assert!(bench.destroy().succeeded()),
+            _ => assert!(bench.plan(&wanted).ends_with("No changes"), "{call}"),
+        }
+        assert_eq!(script.told(call), [Value::from(1_u64), Value::from(2_u64)], "{call}");
+    }
+}
+
+/// RETRY-5: an alias may lead to another account, which has limits of its own.
+#[test]
+fn throttling_slows_one_alias_and_not_the_other() {
+    let peak_in_west = |throttled: &str| {
+        let bench = Bench::new();
+        let class = FailureClass::Throttled { delay: Some(Duration::from_secs(1)) };
+        (0..5).for_each(|_| bench.world.fail("create first", Failure::new(class.clone(), "slow down")));
+        let mut wanted = program([thing("first", 1)]);
+        wanted.resources[0].provider = Some(throttled.into());
+        for number in 0..20 {
+            let mut later = thing(&format!("t{number}"), 1);
+            later.provider = Some("w.west".into());
+            later.depends_on.push(address("w_thing.first"));
+            wanted.resources.push(later);
+        }
+        for name in ["w.west", "w.east"] {
+            let config = Expression::new(Node::Object(Vec::new()));
+            wanted.providers.push(ProviderDeclaration { name: name.into(), config });
+        }
+        bench.deployed(&wanted);
+        bench.world.cloud().peak
+    };
+    assert_eq!(peak_in_west("w.east"), 10);
+    assert!(peak_in_west("w.west") < 10);
 }

@@ -2,7 +2,7 @@
 
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostics, Failure, Value};
-use trueup_provider::{DataRequest, InputValues};
+use trueup_provider::{CallContext, DataRequest, InputValues};
 
 use super::{decide_one, prepare, settle};
 use crate::draft::node::Decision;
@@ -21,12 +21,13 @@ pub(super) async fn decide_data(
     inputs: &InputValues,
 ) -> Result<Decision, Failure> {
     let node = &draft.nodes[at];
-    let context = sources.context(&draft.scope, &node.address, None);
+    let context = sources.context(&node.address, None);
     match &node.config {
         Some(config) if is_settled(draft, at, inputs) => {
-            let request = DataRequest { config, inputs, context: &context };
             let read = async {
-                let outputs = sources.retrying(&context, || handler.read(request)).await?;
+                let read =
+                    async |context: &CallContext| handler.read(DataRequest { config, inputs, context }).await;
+                let outputs = sources.calls.retried(sources.call(node), &context, read).await?;
                 Ok(Told { outputs })
             };
             let told = sources.observed(Asked::Data, &node.address, &[&inputs.effective], read).await?;
@@ -44,13 +45,14 @@ pub(super) async fn decide_ephemeral(
     handler: &dyn trueup_provider::EphemeralHandler,
     inputs: &InputValues,
 ) -> Result<Decision, Failure> {
-    let address = &draft.nodes[at].address;
-    let context = sources.context(&draft.scope, address, None);
-    match &draft.nodes[at].config {
+    let node = &draft.nodes[at];
+    let context = sources.context(&node.address, None);
+    match &node.config {
         Some(config) if is_settled(draft, at, inputs) => {
-            let request = DataRequest { config, inputs, context: &context };
-            let opened = sources.retrying(&context, || handler.open(request)).await?;
-            Ok(Decision { outputs: sources.ephemerals.hold(address, opened), ..Decision::default() })
+            let open =
+                async |context: &CallContext| handler.open(DataRequest { config, inputs, context }).await;
+            let opened = sources.calls.retried(sources.call(node), &context, open).await?;
+            Ok(Decision { outputs: sources.ephemerals.hold(&node.address, opened), ..Decision::default() })
         }
         _ => Ok(read_later(handler.schema())),
     }

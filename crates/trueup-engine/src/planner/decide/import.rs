@@ -1,7 +1,7 @@
 //! Objects that the program wants adopted by their ids (ADOPT-7).
 
 use trueup_core::{Failure, FailureClass};
-use trueup_provider::{ImportRequest, Imported, State};
+use trueup_provider::{CallContext, ImportRequest, Imported, State};
 
 use super::resource::Case;
 use crate::saved::{Asked, ById};
@@ -34,10 +34,13 @@ impl Case<'_> {
                 "nothing can be imported before the provider's configuration is known".to_owned(),
             ));
         };
-        let context = self.sources.context(&draft.scope, &node.address, None);
-        let request = ImportRequest { config, id, identity, context: &context };
+        let context = self.sources.context(&node.address, None);
+        let call = self.sources.call(node);
         let import = async {
-            let found = self.sources.retrying(&context, || self.handler.import(request)).await?;
+            let import = async |context: &CallContext| {
+                self.handler.import(ImportRequest { config, id, identity, context }).await
+            };
+            let found = self.sources.calls.retried(call, &context, import).await?;
             Ok(found.into_iter().map(ById::from).collect::<Vec<_>>())
         };
         let found = self.sources.observed(Asked::Import, &node.address, &[&given], import).await?;

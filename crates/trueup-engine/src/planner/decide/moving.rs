@@ -7,21 +7,21 @@ use trueup_state::{Generation, Record};
 use super::resource::Case;
 use crate::draft::node::Decision;
 use crate::plan::{Action, Reason};
-use crate::providers::{Place, expected, place, unconfigured, written};
+use crate::providers::{Place, expected, place, written};
 use crate::sighting::Spot;
 
 impl Case<'_> {
     /// Whether an object was made, or a create sent, where the provider's configuration of now may not lead.
     pub(super) async fn may_be_elsewhere(&self, current: &Generation) -> bool {
         let Some(config) = &self.draft.nodes[self.at].config else { return false };
-        let Some(places) = self.draft.places(self.sources.registry, self.at) else { return false };
+        let Some(places) = self.draft.places(&self.sources.calls, self.at) else { return false };
         places.elsewhere(config, current).await.is_some_and(|other| other.place != Place::Alike)
     }
 
     /// Whether the desired inputs denote the object of a generation, however they spell it (REPLACE-11).
     pub(super) async fn is_object_of(&self, generation: &Generation) -> bool {
         let Some(config) = &self.draft.nodes[self.at].config else { return false };
-        let Some(places) = self.draft.places(self.sources.registry, self.at) else { return false };
+        let Some(places) = self.draft.places(&self.sources.calls, self.at) else { return false };
         places.is_object_of(config, &self.desired.effective, generation).await
     }
 
@@ -40,7 +40,7 @@ impl Case<'_> {
         record: Option<&Record>,
     ) -> Result<(), Failure> {
         let node = &self.draft.nodes[self.at];
-        let Some(places) = self.draft.places(self.sources.registry, self.at) else { return Ok(()) };
+        let Some(places) = self.draft.places(&self.sources.calls, self.at) else { return Ok(()) };
         let spot = Spot { places: &places, config: node.config.as_ref(), inputs };
         self.draft.holders.refuse_held(spot, &node.address, object, record).await
     }
@@ -58,9 +58,8 @@ impl Case<'_> {
             return Ok(false);
         }
         let written = written(self.sources.program, self.draft, &node.provider);
-        let expected = expected(self.sources.registry, &node.provider, written).await;
-        let expected = expected.map_err(|wrong| unconfigured(&node.provider, Some(wrong)))?;
-        match self.draft.places(self.sources.registry, self.at).zip(expected) {
+        let expected = expected(&self.sources.calls, &node.provider, written).await?;
+        match self.draft.places(&self.sources.calls, self.at).zip(expected) {
             Some((places, expected)) => Ok(places.may_lead_elsewhere(&expected, current).await),
             None => Ok(false),
         }

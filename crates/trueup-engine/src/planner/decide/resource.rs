@@ -5,14 +5,13 @@ use std::time::Duration;
 use trueup_core::{Failure, Path};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
-    Binding, InputValues, PlanAnswer, PlanRequest, PrivateBytes, ResourceHandler, State, Verdict,
+    Binding, CallContext, InputValues, PlanAnswer, PlanRequest, PrivateBytes, ResourceHandler, State, Verdict,
 };
 use trueup_state::{Generation, Status};
 
 use super::search::SearchResult;
 use crate::draft::Draft;
 use crate::draft::node::{Decision, FoundObject, Sight, Start};
-use crate::panics::caught;
 use crate::plan::{Action, Reason, ReplaceOrder, action_of, updated_instead};
 use crate::planner::Sources;
 use crate::providers::respelled;
@@ -242,20 +241,23 @@ impl Case<'_> {
             .map(|prior| self.handler.keep_ignored(self.desired, prior, observed, ignored));
         let record = node.record.as_ref().map(|(record, _)| &**record);
         let origin = self.draft.origin(self.at);
-        let context = self.sources.context_as(&self.draft.scope, &node.address, &origin, record);
+        let context = self.sources.context_as(&node.address, &origin, record);
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
-        let request = PlanRequest {
-            config: node.config.as_ref(),
-            desired: kept.as_ref().unwrap_or(self.desired),
-            prior,
-            attempted,
-            observed,
-            bindings: &node.bindings,
-            prior_bindings,
-            private: &private,
-            context: &context,
+        let plan = async |context: &CallContext| {
+            let request = PlanRequest {
+                config: node.config.as_ref(),
+                desired: kept.as_ref().unwrap_or(self.desired),
+                prior,
+                attempted,
+                observed,
+                bindings: &node.bindings,
+                prior_bindings,
+                private: &private,
+                context,
+            };
+            self.handler.plan(request).await
         };
-        let mut answer = caught(self.handler.plan(request)).await?;
+        let mut answer = self.sources.calls.retried(self.sources.call(node), &context, plan).await?;
         context.report_warnings(std::mem::take(&mut answer.diagnostics));
         Ok(answer)
     }

@@ -7,8 +7,8 @@ use trueup_provider::{CallContext, Configured, InputValues, LookupRequest, Owner
 use trueup_state::Generation;
 
 use super::resource::Case;
+use crate::call::within;
 use crate::draft::node::FoundObject;
-use crate::retry::within;
 use crate::saved::{Asked, Sighted};
 use crate::sighting::{Chosen, SlotSightings, chosen, may_be, sole};
 
@@ -54,17 +54,21 @@ impl Case<'_> {
     ) -> Result<SearchResult, Failure> {
         let node = &self.draft.nodes[self.at];
         let record = node.record.as_ref().map(|(record, _)| &**record);
-        let context = self.sources.context_as(&self.draft.scope, &node.address, &origin, record);
+        let context = self.sources.context_as(&node.address, &origin, record);
         let interrupted =
             record.and_then(|record| record.current.as_ref()).is_some_and(Generation::is_interrupted);
         let is_found = |found: &Option<Vec<Sighting>>| found.as_ref().is_some_and(|it| !it.is_empty());
+        let call = self.sources.call(node);
         let looking = async {
             let mut sightings = SlotSightings::new(self.handler, inputs, record.is_some(), context.slot);
             while let Some(slot) = sightings.next_slot() {
                 let context = CallContext { slot, ..context.clone() };
-                let request = LookupRequest { config, desired: inputs, interrupted, context: &context };
-                let lookup = || self.sources.retrying(&context, || self.handler.lookup(request));
-                sightings.note(slot, within(&*self.sources.clock, || window, lookup, is_found).await?);
+                let lookup = async |context: &CallContext| {
+                    let request = LookupRequest { config, desired: inputs, interrupted, context };
+                    self.handler.lookup(request).await
+                };
+                let lookup = || self.sources.calls.retried(call, &context, lookup);
+                sightings.note(slot, within(&*self.sources.calls.clock, || window, lookup, is_found).await?);
             }
             let found = sightings.settled(interrupted, &node.address, self.handler.traits())?.into_iter();
             let found = found.filter(|(sighting, _)| may_be(sighting, record));

@@ -7,9 +7,9 @@ use trueup_provider::WarningSink;
 
 /// Gathers warnings from calls that go on at the same time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Warned(Arc<Mutex<Vec<Diagnostic>>>);
+pub(crate) struct WarningLog(Arc<Mutex<Vec<Diagnostic>>>);
 
-impl Warned {
+impl WarningLog {
     /// Where the calls for a resource tell their warnings.
     pub(crate) fn of(&self, address: &Address) -> WarningSink {
         let (warned, address) = (self.clone(), address.clone());

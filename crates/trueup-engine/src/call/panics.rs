@@ -7,9 +7,9 @@ use trueup_core::{Failure, FailureClass};
 
 /// The outcome of a provider's call, where a panic is a failure whose effect nobody knows. What the panic says is left
 /// out: it may hold secrets, and nobody can tell (SECRET-5). The process tells where it was, by its panic hook.
-pub(crate) async fn caught<T, E: From<Failure>>(call: impl Future<Output = Result<T, E>>) -> Result<T, E> {
-    AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
+pub(crate) async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Failure> {
+    AssertUnwindSafe(call).catch_unwind().await.map_err(|_| {
         let failure = Failure::new(FailureClass::Indeterminate, "the provider panicked");
-        Err(failure.hint("this is a mistake in the provider; RUST_BACKTRACE=1 shows where and why").into())
+        failure.hint("this is a mistake in the provider; RUST_BACKTRACE=1 shows where and why")
     })
 }

@@ -1,0 +1,45 @@
+//! What a call is told besides its request.
+
+use tokio_util::sync::CancellationToken;
+use trueup_core::Address;
+use trueup_provider::{CallContext, IdempotencyToken, NameRules, Owner, ProgressSink};
+
+use super::Caller;
+use crate::events::EventKind;
+
+impl Caller<'_> {
+    /// The context of a call for a generation of a resource. Names follow from the address of its first creation.
+    pub(crate) fn context(
+        &self,
+        address: &Address,
+        origin: &Address,
+        generation: u64,
+        slot: u64,
+        token: IdempotencyToken,
+    ) -> CallContext {
+        CallContext {
+            owner: Owner {
+                stack: self.scope.stack.clone(),
+                stage: self.scope.stage.clone(),
+                origin: origin.clone(),
+            },
+            address: address.clone(),
+            generation,
+            slot,
+            token,
+            pending: None,
+            cancellation: CancellationToken::new(),
+            clock: self.clock.clone(),
+            progress: self.progress_of(address),
+            warnings: self.warnings.of(address),
+            name_rules: NameRules::default(),
+            secrets: self.registry.secrets().clone(),
+        }
+    }
+
+    fn progress_of(&self, address: &Address) -> ProgressSink {
+        let Some(run) = &self.run else { return ProgressSink::new(|_| {}) };
+        let (events, address) = (run.events.clone(), address.clone());
+        ProgressSink::new(move |doing| events.tell(&address, EventKind::Progress { doing: doing.to_owned() }))
+    }
+}
