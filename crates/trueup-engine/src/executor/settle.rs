@@ -1,6 +1,6 @@
 //! The end of an operation: its answer is made durable and the object read back (APPLY-8).
 
-use trueup_core::{Failure, FailureClass, Value};
+use trueup_core::{Diagnostic, Failure, FailureClass, Value};
 use trueup_provider::{CallContext, IdempotencyToken, Observed, ReadRequest, State};
 use trueup_state::Step;
 
@@ -40,7 +40,7 @@ impl Applying<'_> {
     pub(super) async fn read_back(&self, object: &State) -> Option<State> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let handler = &self.resource.handler;
-        let absent = || Failure::new(FailureClass::Retryable, "it cannot be read back yet");
+        let absent = || Failure::new(FailureClass::Retryable, "it is not found yet");
         let read = async |context: &CallContext| {
             let (config, inputs) = (&self.config, &self.desired.effective);
             match handler.read(ReadRequest { config, inputs, state: object, context }).await? {
@@ -56,8 +56,23 @@ impl Applying<'_> {
         };
         match within(&*self.run.calls.clock, || window, read, is_current).await {
             Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
-            _ => None,
+            Ok(Observed::Present(_)) => {
+                self.warn_of_read_back(&format!("it still reads as before, {} s later", window.as_secs()));
+                None
+            }
+            Ok(Observed::Absent | Observed::Unreadable) => None,
+            Err(failure) => {
+                self.warn_of_read_back(&failure.message);
+                None
+            }
         }
+    }
+
+    fn warn_of_read_back(&self, why: &str) {
+        let summary = format!("{} could not be read back: {why}", self.address);
+        let warning =
+            Diagnostic::warning(summary).hint("the provider's answer is recorded; the next plan reads it");
+        self.run.calls.warnings.add(&self.address, warning);
     }
 
     /// Whether outputs that mirror inputs are read as they were answered.

@@ -26,6 +26,7 @@ mod moves;
 mod places;
 mod plan;
 mod planfile;
+mod read_back;
 mod replace;
 mod retry;
 mod scripted;
