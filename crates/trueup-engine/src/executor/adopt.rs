@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use trueup_core::{Address, Failure, FailureClass};
-use trueup_provider::{CallContext, IdempotencyToken, InputValues, LookupRequest, Ownership, State};
-use trueup_state::{Generation, Record};
+use trueup_provider::{CallContext, IdempotencyToken, State};
+use trueup_state::Generation;
 
 use super::apply::Applying;
 use super::tasks::TaskError;
@@ -13,7 +13,7 @@ use crate::draft::node::{FoundObject, Start};
 use crate::events::{EventKind, Operation};
 use crate::mutations::planted;
 use crate::plan::Action;
-use crate::sighting::{Chosen, ObjectHolder, SlotSightings, Spot, chosen, may_be, sole};
+use crate::sighting::{ObjectHolder, Search};
 
 impl Applying<'_> {
     /// Takes an object that was found into state (ADOPT-2).
@@ -30,7 +30,7 @@ impl Applying<'_> {
     pub(super) fn hold(&self, object: &State) {
         let holder = ObjectHolder {
             address: self.address.clone(),
-            provider: self.writer.provider(),
+            provider: self.resource.meta.provider.clone(),
             configuration: self.writer.configuration(self.run),
             inputs: Some(self.desired.effective.clone()),
         };
@@ -64,84 +64,39 @@ impl Applying<'_> {
 
     /// The object of this identity, if there is one that may become ours.
     pub(super) async fn sighted(&self, interrupted: bool) -> Result<Option<FoundObject>, Failure> {
-        let mut origins = vec![self.writer.origin()];
-        origins.extend(self.resource.origins.iter().filter(|_| self.record().is_none()).cloned());
-        let (mut refused, mut foreign) = (None, None);
-        for origin in origins {
-            match self.sighted_as(interrupted, origin).await {
-                Ok(None) => {}
-                // Its own object, under another address that it had, comes before somebody else's under this one.
-                Ok(Some(found)) if found.foreign => {
-                    foreign.get_or_insert(found);
-                }
-                // What is not its own under one address may be under another that it had.
-                Err(failure) if failure.class == FailureClass::AlreadyExists => {
-                    refused.get_or_insert(failure);
-                }
-                sighted => return sighted,
-            }
-        }
-        match (foreign, refused) {
-            (None, Some(failure)) => Err(failure),
-            (foreign, _) => Ok(foreign),
-        }
-    }
-
-    /// The same under the names that follow from one address.
-    pub(super) async fn sighted_as(
-        &self,
-        interrupted: bool,
-        origin: Address,
-    ) -> Result<Option<FoundObject>, Failure> {
-        let attempted = self.current().and_then(|current| Some(current.attempt()?.token));
-        let mut context = self.context(attempted.unwrap_or(IdempotencyToken::from_bytes([0; 16])));
-        context.owner.origin = origin.clone();
-        let is_recorded = self.record().is_some();
+        let current = self.current();
         // What an interrupted create was for is found by the inputs that it had.
-        let attempted = self.current().filter(|_| interrupted).and_then(|current| current.inputs().cloned());
+        let attempted = current.as_ref().filter(|_| interrupted).and_then(Generation::inputs);
         let attempted = attempted.filter(|inputs| inputs.effective.is_wholly_known());
-        let sought = attempted.unwrap_or_else(|| self.desired.clone());
-        let mut sightings = SlotSightings::new(&*self.resource.handler, &sought, is_recorded, context.slot);
-        while let Some(slot) = sightings.next_slot() {
-            let context = CallContext { slot, ..context.clone() };
-            let lookup = async |context: &CallContext| {
-                let request = LookupRequest { config: &self.config, desired: &sought, interrupted, context };
-                self.resource.handler.lookup(request).await
-            };
-            let found = self.run.calls.retried(self.calling(Operation::Read), &context, lookup).await?;
-            sightings.note(slot, found);
-        }
-        let mut found = sightings.settled(interrupted, &self.address, self.resource.handler.traits())?;
+        let token = current.as_ref().and_then(|current| Some(current.attempt()?.token));
+        let token = token.unwrap_or(IdempotencyToken::from_bytes([0; 16]));
         let record = self.record();
-        found.retain(|(sighting, _)| may_be(sighting, record.as_deref()));
-        let seen = sole(&found);
-        let chosen = match chosen(found, self.resource.adopt, &self.address.to_string()) {
-            Err(failure) => {
-                if let Some(seen) = seen {
-                    self.refuse_held(&seen, &sought, record.as_deref()).await?;
-                }
-                return Err(failure);
-            }
-            Ok(chosen) => chosen,
+        let places = self.run.places(&self.resource.handler, self.resource.meta.provider.clone());
+        let search = Search {
+            address: &self.address,
+            handler: &*self.resource.handler,
+            config: &self.config,
+            sought: attempted.unwrap_or(&self.desired),
+            record: record.as_deref(),
+            interrupted,
+            adopt: self.resource.adopt,
+            places: &places,
+            holders: &self.resource.holders,
         };
-        let Some(Chosen { sighting, slot, older }) = chosen else { return Ok(None) };
-        self.refuse_held(&sighting.state, &sought, record.as_deref()).await?;
-        let number = sighting.ownership.generation().unwrap_or(context.generation);
-        let foreign = sighting.ownership == Ownership::Unowned;
-        let state = sighting.state;
-        Ok(Some(FoundObject { state, number, slot, origin, older, sought, foreign }))
-    }
-
-    /// Refuses an object that something else holds.
-    pub(super) async fn refuse_held(
-        &self,
-        object: &State,
-        sought: &InputValues,
-        record: Option<&Record>,
-    ) -> Result<(), Failure> {
-        let places = self.run.places(&self.resource.handler, self.writer.provider());
-        let spot = Spot { places: &places, config: Some(&self.config), inputs: Some(&sought.effective) };
-        self.resource.holders.refuse_held(spot, &self.address, object, record).await
+        let lookup = async |context: &CallContext| {
+            let lookup =
+                async |context: &CallContext| self.resource.handler.lookup(search.request(context)).await;
+            self.run.calls.retried(self.calling(Operation::Read), context, lookup).await
+        };
+        let mut origins = vec![self.writer.origin()];
+        origins.extend(self.resource.origins.iter().filter(|_| record.is_none()).cloned());
+        let look = async |origin: Address| {
+            let mut context = self.context(token);
+            context.owner.origin = origin.clone();
+            let found = search.sightings(&context, &lookup).await?;
+            search.choose(found, origin, context.generation).await
+        };
+        Search::among(origins, look).await
     }
 
     /// The same of an object that must be there and may not be visible yet.

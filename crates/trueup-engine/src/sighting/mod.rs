@@ -1,7 +1,10 @@
-//! Objects that were found: which of them is a resource's own (`slots`), and who holds it already (`holders`).
+//! Objects that were found: how they are looked for (`search`), which of them is a resource's own
+//! (`slots`), and who holds it already (`holders`).
 
 mod holders;
+mod search;
 mod slots;
 
 pub(crate) use holders::{Holders, ObjectHolder, Spot};
-pub(crate) use slots::{Chosen, SlotSightings, can_look, chosen, may_be, sole};
+pub(crate) use search::Search;
+pub(crate) use slots::can_look;

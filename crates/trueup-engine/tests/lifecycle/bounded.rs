@@ -263,3 +263,16 @@ fn a_plan_that_timed_out_is_not_made_again() {
     assert!(matches!(deployed, Err(EngineError::Unsound(_))), "{deployed:?}");
     assert_eq!(took, TIMEOUT);
 }
+
+/// CRASH-1: waiting would not make it seen.
+#[test]
+fn a_type_that_cannot_look_is_not_waited_for() {
+    let (bench, script) = bench();
+    script.hide_for(TIMEOUT);
+    script.mishap("create", Mishap::Hang);
+    let wanted = program([scripted("a", 1)]);
+    assert!(!bench.deploy(&wanted).succeeded());
+    let (told, took) = timed(&bench, || bench.refused(&wanted));
+    assert!(told.contains("CreateOutcomeUnknown"), "{told}");
+    assert_eq!(took, Duration::ZERO);
+}

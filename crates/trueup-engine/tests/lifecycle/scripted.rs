@@ -39,7 +39,8 @@ struct Plot {
     pending: Vec<(String, Value)>,
     things: BTreeMap<String, State>,
     by_token: bool,
-    renew_every: Option<Duration>,
+    cannot_look: bool,
+    window: Duration,
 }
 
 impl Script {
@@ -61,9 +62,10 @@ impl Script {
         self.plot().by_token = true;
     }
 
-    /// Lets what is opened have to be renewed.
-    pub(crate) fn renew_every(&self, interval: Duration) {
-        self.plot().renew_every = Some(interval);
+    /// Lets nobody look for objects, though new ones would come into sight only after this time.
+    pub(crate) fn hide_for(&self, window: Duration) {
+        let mut plot = self.plot();
+        (plot.cannot_look, plot.window) = (true, window);
     }
 
     /// How often a call was made.
@@ -209,6 +211,10 @@ impl ResourceHandler for Thing {
         if self.script.plot().by_token { Recovery::Token } else { Recovery::Lookup }
     }
 
+    fn consistency_window(&self, _: &Value) -> Duration {
+        self.script.plot().window
+    }
+
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {
         trueup_core::diff(&prior.effective, &current.effective)
     }
@@ -264,7 +270,7 @@ impl ResourceHandler for Thing {
         request: LookupRequest<'a>,
     ) -> BoxFuture<'a, Result<Option<Vec<Sighting>>, Failure>> {
         Box::pin(async move {
-            if self.script.plot().by_token {
+            if self.script.plot().by_token || self.script.plot().cannot_look {
                 return Ok(None);
             }
             self.script.call("lookup", Some(request.context)).await?;
@@ -342,9 +348,8 @@ impl EphemeralHandler for Source {
     fn open<'a>(&'a self, request: DataRequest<'a>) -> BoxFuture<'a, Result<Opened, Failure>> {
         Box::pin(async move {
             self.script.call("open", Some(request.context)).await?;
-            let renew_at = self.script.plot().renew_every.map(|interval| self.script.1.now() + interval);
             let held = Box::new(OpenKey(self.script.clone()));
-            Ok(Opened { outputs: value!({ key: "key" }), renew_at, held })
+            Ok(Opened { outputs: value!({ key: "key" }), renew_at: None, held })
         })
     }
 }
