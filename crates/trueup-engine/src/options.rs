@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::AddressRange;
-use trueup_program::RetryPolicy;
+use trueup_program::RetrySettings;
 
 /// What planning is told.
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ pub struct PlanOptions {
     pub replace: Vec<AddressRange>,
     /// How many operations run at a time (APPLY-2).
     pub parallelism: usize,
-    /// How failed operations are repeated.
-    pub retry: RetryPolicy,
+    /// How failed operations are repeated, where neither resource nor type says.
+    pub retry: RetrySettings,
     /// How long one operation may take.
     pub timeout: Duration,
 }
@@ -43,7 +43,7 @@ impl PlanOptions {
             excludes: Vec::new(),
             replace: Vec::new(),
             parallelism: 10,
-            retry: RetryPolicy::default(),
+            retry: RetrySettings::default(),
             timeout: Duration::from_secs(20 * 60),
         }
     }

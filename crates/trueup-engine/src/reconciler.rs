@@ -302,9 +302,9 @@ impl Reconciler {
     }
 
     /// Makes the calls of a plan or run of this program.
-    pub(crate) fn caller<'p>(&'p self, program: &Program, options: &'p PlanOptions) -> Caller<'p> {
+    pub(crate) fn caller<'p>(&'p self, program: &'p Program, options: &'p PlanOptions) -> Caller<'p> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
-        Caller::new(&self.registry, self.clock.clone(), scope, options)
+        Caller::new(&self.registry, self.clock.clone(), scope, options).of_program(program)
     }
 
     /// A name for another run.

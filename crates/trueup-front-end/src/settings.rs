@@ -1,7 +1,10 @@
 //! Settings of the stack as a whole.
 
+use std::time::Duration;
+
 use smol_str::SmolStr;
 use trueup_core::{Origin, Value};
+use trueup_program::RetrySettings;
 use trueup_provider::ProviderAddress;
 
 /// The settings of the stack as a whole: `stack { … }`.
@@ -15,6 +18,10 @@ pub struct StackSettings {
     pub protected_stages: Vec<SmolStr>,
     /// How many operations run at a time, unless the run says otherwise.
     pub parallelism: Option<usize>,
+    /// How failed operations are repeated, unless the run, a type or a resource says otherwise.
+    pub retry: RetrySettings,
+    /// How long one operation may take, unless a resource says otherwise.
+    pub timeout: Option<Duration>,
 }
 
 /// Where state is kept.

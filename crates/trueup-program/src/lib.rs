@@ -13,6 +13,7 @@ mod evaluate;
 mod expression;
 mod premise;
 mod program;
+mod retry;
 mod typed;
 
 pub use arguments::Arguments;
@@ -22,6 +23,7 @@ pub use premise::{Premise, PremiseKind};
 pub use program::{
     BindingDeclaration, CheckDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration,
     OutputDeclaration, ParallelismClass, Program, ProviderDeclaration, RemovedDeclaration,
-    ResourceDeclaration, ResourceOptions, RetryPolicy, Timeouts,
+    ResourceDeclaration, ResourceOptions, Timeouts,
 };
+pub use retry::{RetryPolicy, RetrySettings, parse_duration};
 pub use typed::{Expr, IntoExpr, Referable, list, map};

@@ -1,11 +1,13 @@
 //! Programs: what front ends hand to the engine.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Path, SourceMap};
 
 use crate::expression::{Expression, Place, Reference};
+use crate::retry::RetrySettings;
 
 /// All that a program declares.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,8 @@ pub struct Program {
     pub checks: Vec<CheckDeclaration>,
     /// How many operations of one kind run at a time, beyond what the run as a whole allows.
     pub parallelism: Vec<ParallelismClass>,
+    /// How failed operations of one type are repeated, by its name, where a resource does not say.
+    pub type_retries: BTreeMap<SmolStr, RetrySettings>,
     /// What the origins of values and diagnostics refer to.
     pub sources: SourceMap,
 }
@@ -105,8 +109,8 @@ pub struct ResourceOptions {
     pub delete_first: Option<bool>,
     /// How long operations may take; `None`: as the run says.
     pub timeouts: Option<Box<Timeouts>>,
-    /// How failed operations are repeated; `None`: as the run says.
-    pub retry: Option<RetryPolicy>,
+    /// How failed operations are repeated; what it does not set is as for its type or the run.
+    pub retry: RetrySettings,
     /// The class of resources that share a limit, by its name.
     pub parallelism_class: Option<SmolStr>,
 }
@@ -141,27 +145,6 @@ impl Timeouts {
     pub fn all(each: Duration) -> Self {
         let each = Some(each);
         Timeouts { create: each, update: each, delete: each, read: each }
-    }
-}
-
-/// How failed operations are repeated (RETRY-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// The most attempts, the first included.
-    pub attempts_max: u32,
-    /// The wait before the second attempt; it doubles from there.
-    pub backoff: Duration,
-    /// The longest wait.
-    pub backoff_max: Duration,
-}
-
-impl Default for RetryPolicy {
-    fn default() -> Self {
-        RetryPolicy {
-            attempts_max: 10,
-            backoff: Duration::from_secs(2),
-            backoff_max: Duration::from_secs(30),
-        }
     }
 }
 

@@ -23,7 +23,9 @@ pub use trueup_engine::{
     EventSink, Grant, Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove,
     Random, Reason, Reconciler, ReplaceOrder, RunReport, SeededRandom, Stack, Subscriber, SystemRandom,
 };
-pub use trueup_program::{DriftPolicy, Program, ResourceDeclaration, ResourceOptions, RetryPolicy};
+pub use trueup_program::{
+    DriftPolicy, Program, ResourceDeclaration, ResourceOptions, RetryPolicy, RetrySettings,
+};
 pub use trueup_program::{Evaluated, Expr, Expression, IntoExpr, Referable, Reference, Scope, list, map};
 pub use trueup_provider::*;
 pub use trueup_state::{MemoryStore, Store, StoreError};

@@ -53,7 +53,7 @@ impl Workbench {
         let clock = runtime.block_on(async { Arc::new(RuntimeClock::new()) });
         let mut options = DeployOptions::new("test");
         let backoff = Duration::from_millis(1);
-        options.plan.retry = RetryPolicy { attempts_max: 3, backoff, backoff_max: backoff };
+        options.plan.retry = RetryPolicy { attempts_max: 3, backoff, backoff_max: backoff }.into();
         Workbench {
             registry: Box::new(registry),
             store: MemoryStore::new(clock.clone()),

@@ -25,6 +25,7 @@ const LONG_NAMES: &[&str] = &[
     "recursive",
     "refresh-only",
     "replace",
+    "retry",
     "stage",
     "target",
     "var",

@@ -7,6 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 use smol_str::SmolStr;
 use trueup_core::AddressRange;
 use trueup_front_end::GivenVariable;
+use trueup_program::RetrySettings;
 
 use crate::completion;
 
@@ -76,6 +77,9 @@ pub(crate) struct PlanArgs {
     /// How many operations run at a time; what exists in records alone does not count, unless it is 1
     #[arg(long, value_name = "COUNT", value_parser = count)]
     pub parallelism: Option<usize>,
+    /// How often a failed operation is tried, and with which waits: 3, or 3,2s,30s
+    #[arg(long, value_name = "ATTEMPTS[,WAIT,LONGEST]")]
+    pub retry: Option<RetrySettings>,
     /// Hold the plan against the policies of this file or folder too
     #[arg(long, value_name = "PATH")]
     pub policy: Vec<PathBuf>,

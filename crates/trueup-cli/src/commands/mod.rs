@@ -94,6 +94,8 @@ fn plan_options(workplace: &Workplace<'_>, args: &PlanArgs) -> CommandResult<Pla
         excludes: args.exclude.clone(),
         replace: args.replace.clone(),
         parallelism: parallelism.value,
+        retry: args.retry.unwrap_or_default().or(workplace.loaded.settings.retry),
+        timeout: workplace.loaded.settings.timeout.unwrap_or(defaults.timeout),
         ..defaults
     })
 }

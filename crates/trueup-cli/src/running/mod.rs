@@ -125,7 +125,7 @@ pub(crate) async fn carry_out_changed(
     let session = workplace.session;
     let store = workplace.store(if errand.options.dry_run { Access::Read } else { Access::Write }).await?;
     let mode = Mode::of(&session.ui, errand.json);
-    let attempts_usual = errand.options.plan.retry.attempts_max;
+    let attempts_usual = errand.options.plan.retry.policy().attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, attempts_usual);
     let reconciler = reconciler(workplace, errand, store.clone(), &progress);
     if let Course::Following(saved) = errand.course {
@@ -185,7 +185,10 @@ async fn build(
 
 /// The resources that are tried more or less often than usual.
 fn attempts(program: &Program) -> BTreeMap<Address, u32> {
-    let own =
-        program.resources.iter().filter_map(|it| Some((it.address.clone(), it.options.retry?.attempts_max)));
+    let own = program.resources.iter().filter_map(|declared| {
+        let of_type = program.type_retries.get(declared.address.type_name());
+        let settings = declared.options.retry.or(of_type.copied().unwrap_or_default());
+        Some((declared.address.clone(), settings.attempts_max?))
+    });
     own.collect()
 }

@@ -31,11 +31,12 @@ use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Failure, FailureClass, Value};
-use trueup_program::ResourceOptions;
-use trueup_provider::{CallContext, Clock, Registry};
+use trueup_program::{Program, ResourceOptions, RetrySettings};
+use trueup_provider::{CallContext, Clock, Registry, Traits};
 use trueup_state::Scope;
 
 use self::attempts::NextAttempt;
+use crate::draft::node::Node;
 use crate::events::{EventKind, Operation, RunEvents};
 use crate::lease::RunLease;
 use crate::options::PlanOptions;
@@ -49,6 +50,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) warnings: WarningLog,
     scope: Scope,
     options: &'a PlanOptions,
+    /// How failed calls for types are repeated, as the program says.
+    type_retries: Option<&'a BTreeMap<SmolStr, RetrySettings>>,
     run: Option<RunCalls<'a>>,
     /// Whether a call took too long.
     timed_out: AtomicBool,
@@ -107,7 +110,9 @@ impl<'c> Call<'c> {
             CallSubject::Resource { .. } => {
                 failure.hint("if it needs longer, raise `timeout` in its `lifecycle` block")
             }
-            CallSubject::Provider(_) => failure,
+            CallSubject::Provider(_) => {
+                failure.hint("if it needs longer, raise `timeout` in the `stack` block")
+            }
         }
     }
 }
@@ -126,10 +131,16 @@ impl<'a> Caller<'a> {
             warnings: WarningLog::default(),
             scope,
             options,
+            type_retries: None,
             run: None,
             timed_out: AtomicBool::new(false),
             silent: Mutex::default(),
         }
+    }
+
+    /// The same for a program, which may say how calls for types are repeated.
+    pub(crate) fn of_program(self, program: &'a Program) -> Self {
+        Caller { type_retries: Some(&program.type_retries), ..self }
     }
 
     /// The same for a run.
@@ -137,9 +148,21 @@ impl<'a> Caller<'a> {
         Caller { run: Some(run), ..self }
     }
 
-    /// How calls for a resource with these options go.
-    pub(crate) fn policy(&self, options: Option<&ResourceOptions>) -> CallPolicy {
-        CallPolicy::new(self.options, options)
+    /// How calls for a resource of this type with these options go.
+    pub(crate) fn policy(
+        &self,
+        type_name: &str,
+        traits: Option<&Traits>,
+        options: Option<&ResourceOptions>,
+    ) -> CallPolicy {
+        let of_type = self.type_retries.and_then(|all| all.get(type_name));
+        CallPolicy::new(self.options, options, of_type, traits)
+    }
+
+    /// How calls for a node go.
+    pub(crate) fn policy_of(&self, node: &Node<'_>) -> CallPolicy {
+        let traits = node.handler().map(|handler| handler.traits());
+        self.policy(node.address.type_name(), traits, node.declared().map(|declared| &declared.options))
     }
 
     /// Whether any call took too long.
@@ -197,7 +220,8 @@ impl Caller<'_> {
     }
 
     fn provider_call<'c>(&self, name: &'c str) -> Call<'c> {
-        let (subject, policy) = (CallSubject::Provider(name), self.policy(None));
+        let policy = CallPolicy::new(self.options, None, None, None);
+        let subject = CallSubject::Provider(name);
         Call { subject, operation: Operation::Read, policy }
     }
 

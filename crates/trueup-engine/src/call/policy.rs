@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use trueup_program::{ResourceOptions, RetryPolicy, Timeouts};
+use trueup_program::{ResourceOptions, RetryPolicy, RetrySettings, Timeouts};
+use trueup_provider::Traits;
 
 use crate::events::Operation;
 use crate::options::PlanOptions;
@@ -18,9 +19,19 @@ pub(crate) struct CallPolicy {
 
 impl CallPolicy {
     /// The policy of a resource with these options, or of what has none.
-    pub(super) fn new(run: &PlanOptions, own: Option<&ResourceOptions>) -> Self {
+    ///
+    /// Of retries, what is said nearest counts, part by part: for the resource, its type, the run, and by the type itself.
+    pub(super) fn new(
+        run: &PlanOptions,
+        own: Option<&ResourceOptions>,
+        of_type: Option<&RetrySettings>,
+        traits: Option<&Traits>,
+    ) -> Self {
+        let own_retry = own.map(|own| own.retry).unwrap_or_default();
+        let by_type = traits.map(|traits| traits.retry).unwrap_or_default();
+        let retry = own_retry.or(of_type.copied().unwrap_or_default()).or(run.retry).or(by_type);
         CallPolicy {
-            retry: own.and_then(|it| it.retry).unwrap_or(run.retry),
+            retry: retry.policy(),
             timeouts: own.and_then(|it| it.timeouts.as_deref()).copied().unwrap_or_default(),
             usual: run.timeout,
         }

@@ -53,7 +53,10 @@ impl<'a> Applying<'a> {
         resource: Box<Resource>,
     ) -> Self {
         writer.work_by(&config);
-        let (policy, unsure) = (run.calls.policy(Some(&resource.options)), AtomicBool::default());
+        let (policy, unsure) = (
+            run.calls.policy(address.type_name(), Some(resource.handler.traits()), Some(&resource.options)),
+            AtomicBool::default(),
+        );
         let is_out_of_sight = false;
         Applying { run, writer, address, config, desired, resource, policy, unsure, is_out_of_sight }
     }

@@ -61,7 +61,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
             _ => BTreeSet::new(),
         },
         task,
-        policy: run.calls.policy(node.declared().map(|declared| &declared.options)),
+        policy: run.calls.policy_of(node),
         holders: draft.holders.clone(),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),

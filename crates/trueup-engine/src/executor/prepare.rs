@@ -171,7 +171,12 @@ impl PreparedApply {
                 let read = async |context: &CallContext| {
                     handler.read(DataRequest { config: &config, inputs: &desired, context }).await
                 };
-                let call = Call::new(&address, &provider, Operation::Read, run.calls.policy(None));
+                let call = Call::new(
+                    &address,
+                    &provider,
+                    Operation::Read,
+                    run.calls.policy(address.type_name(), None, None),
+                );
                 let outputs = run.calls.retried(call, &context, read).await?;
                 let attributes = Attributes::new(desired.effective.clone(), outputs);
                 Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
@@ -182,7 +187,12 @@ impl PreparedApply {
                 let open = async |context: &CallContext| {
                     handler.open(DataRequest { config: &config, inputs: &desired, context }).await
                 };
-                let call = Call::new(&address, &provider, Operation::Read, run.calls.policy(None));
+                let call = Call::new(
+                    &address,
+                    &provider,
+                    Operation::Read,
+                    run.calls.policy(address.type_name(), None, None),
+                );
                 let opened = run.calls.retried(call, &context, open).await?;
                 let outputs = run.ephemerals.hold(&address, opened);
                 let attributes = Attributes::new(desired.effective.clone(), outputs);

@@ -23,8 +23,7 @@ pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> O
         }
         let context =
             run.calls.context(&node.address, &node.address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
-        let policy = run.calls.policy(node.declared().map(|declared| &declared.options));
-        let call = Call::new(&node.address, &node.provider, Operation::Read, policy);
+        let call = Call::new(&node.address, &node.provider, Operation::Read, run.calls.policy_of(node));
         let check =
             async |context: &CallContext| handler.check(CheckRequest { config, desired, context }).await;
         if let Err(failure) = run.calls.retried(call, &context, check).await {

@@ -15,9 +15,8 @@ pub(super) async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Res
     let mut diagnostics = Diagnostics::new();
     for node in &mut draft.nodes {
         let Some(handler) = node.handler().cloned() else { continue };
-        let declared = node.declared();
+        let policy = sources.calls.policy_of(node);
         let Some((record, _)) = &mut node.record else { continue };
-        let policy = sources.calls.policy(declared.map(|declared| &declared.options));
         let call = Call::new(&node.address, &node.provider, Operation::Read, policy);
         let context = sources.context(&node.address, Some(record));
         let from_type = draft.relocation.former_type(record);

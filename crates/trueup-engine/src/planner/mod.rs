@@ -142,8 +142,7 @@ impl Sources<'_> {
 
     /// A call for a node.
     pub(crate) fn call<'n>(&self, node: &'n Node<'_>) -> Call<'n> {
-        let policy = self.calls.policy(node.declared().map(|declared| &declared.options));
-        Call::new(&node.address, &node.provider, Operation::Read, policy)
+        Call::new(&node.address, &node.provider, Operation::Read, self.calls.policy_of(node))
     }
 
     /// The context of a call for a generation of a node.

@@ -17,7 +17,7 @@ fn a_resource_starts_while_others_of_an_earlier_level_still_run() {
     let mut slow = thing("slow", 1);
     let create = Some(std::time::Duration::from_secs(60));
     slow.options.timeouts = Some(Box::new(trueup_program::Timeouts { create, ..Default::default() }));
-    bench.options.plan.retry.attempts_max = 1;
+    bench.options.plan.retry.attempts_max = Some(1);
     bench.world.fail("hang slow", Failure::new(FailureClass::Fatal, "it hangs"));
     let report = bench.deploy(&program([slow, thing("a", 1), thing_from("c", "a")]));
     assert!(

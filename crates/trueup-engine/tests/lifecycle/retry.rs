@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_engine::{Action, Cancellation, Outcome};
 use trueup_program::{
-    Expression, ImportDeclaration, Node, ProviderDeclaration, ResourceDeclaration, RetryPolicy, Timeouts,
+    Expression, ImportDeclaration, Node, ProviderDeclaration, ResourceDeclaration, RetrySettings, Timeouts,
 };
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, NativeProvider, NoConfig, Outputs, Prior, Recovery, Registry,
@@ -322,7 +322,7 @@ fn planning_obeys_the_retry_of_the_resource() {
     let (bench, script) = scripted();
     bench.deployed(&program([scripted_thing(1)]));
     let mut twice = scripted_thing(1);
-    twice.options.retry = Some(RetryPolicy { attempts_max: 2, ..RetryPolicy::default() });
+    twice.options.retry.attempts_max = Some(2);
     for call in ["read", "plan"] {
         let before = script.count(call);
         (0..2).for_each(|_| script.mishap(call, not_yet()));
@@ -330,6 +330,42 @@ fn planning_obeys_the_retry_of_the_resource() {
         assert!(told.contains("not yet (2 attempts in"), "{call}: {told}");
         assert_eq!(script.count(call) - before, 2, "{call}");
     }
+}
+
+/// RETRY-2
+#[test]
+fn the_nearest_retry_counts() {
+    let attempts = |count| RetrySettings { attempts_max: Some(count), ..RetrySettings::default() };
+    let reads = |run: Option<u32>, of_type: Option<u32>, own: Option<u32>| {
+        let (mut bench, script) = scripted();
+        bench.deployed(&program([scripted_thing(1)]));
+        bench.options.plan.retry = run.map(attempts).unwrap_or_default();
+        let mut declared = scripted_thing(1);
+        declared.options.retry = own.map(attempts).unwrap_or_default();
+        let mut wanted = program([declared]);
+        wanted.type_retries.extend(of_type.map(|count| ("h_thing".into(), attempts(count))));
+        let before = script.count("read");
+        (0..10).for_each(|_| script.mishap("read", not_yet()));
+        bench.refused(&wanted);
+        script.count("read") - before
+    };
+    assert_eq!(reads(None, None, None), 10);
+    assert_eq!(reads(Some(4), None, None), 4);
+    assert_eq!(reads(Some(4), Some(3), None), 3);
+    assert_eq!(reads(Some(4), Some(3), Some(2)), 2);
+}
+
+/// RETRY-2: what a removed resource said is not recorded.
+#[test]
+fn an_orphan_is_deleted_by_the_retry_of_its_type() {
+    let (bench, script) = scripted();
+    bench.deployed(&program([scripted_thing(1)]));
+    (0..3).for_each(|_| script.mishap("delete", not_yet()));
+    let mut none = program([]);
+    let twice = RetrySettings { attempts_max: Some(2), ..RetrySettings::default() };
+    none.type_retries.insert("h_thing".into(), twice);
+    assert!(!bench.deploy(&none).succeeded());
+    assert_eq!(script.count("delete"), 2);
 }
 
 /// RETRY-1: also what was tried once before: checks, the plan on real values, imports, recoveries, configurations.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Mode, Origin, Path, Step};
-use trueup_program::Timeouts;
+use trueup_program::{RetrySettings, Timeouts, parse_duration};
 
 use super::blocks::Words;
 use super::{Condition, at, suggest};
@@ -37,20 +37,9 @@ pub struct Lifecycle {
     /// How long operations may take.
     pub timeouts: Option<Timeouts>,
     /// How failed operations are repeated: attempts, first wait, longest wait.
-    pub retry: Option<RetryWords>,
+    pub retry: RetrySettings,
     /// The class of resources it shares a limit with.
     pub limit: Option<SmolStr>,
-}
-
-/// How failed operations are repeated; what is not said is as usual.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RetryWords {
-    /// The most attempts.
-    pub attempts: Option<u32>,
-    /// The wait before the second.
-    pub backoff: Option<Duration>,
-    /// The longest wait.
-    pub backoff_max: Option<Duration>,
 }
 
 /// Which changes do not count.
@@ -131,7 +120,7 @@ impl Lifecycle {
             self.timeouts = Some(decode_timeouts(timeouts, self.timeouts.unwrap_or_default(), diagnostics));
         }
         if let Some(retry) = words.block("retry", diagnostics) {
-            self.retry = Some(RetryWords::decode(retry, diagnostics));
+            self.retry = decode_retry(retry, diagnostics);
         }
         self.limit = words.text("limit", diagnostics);
         if let (Some(true), Some(true)) = (self.create_before_destroy, self.delete_first) {
@@ -141,33 +130,32 @@ impl Lifecycle {
     }
 }
 
-impl RetryWords {
-    fn decode(block: Block, diagnostics: &mut Diagnostics) -> Self {
-        let mut words = Words::of(block, &[], diagnostics);
-        let attempts = words.expression("attempts").and_then(|value| {
-            let number = match &value.without_parentheses().kind {
-                ExprKind::Literal(Literal::Number(number)) => {
-                    number.as_u64().and_then(|it| u32::try_from(it).ok())
-                }
-                _ => None,
-            };
-            let number = number.filter(|number| *number > 0);
-            if number.is_none() {
-                diagnostics.push(at(value.origin, "`attempts` must be a whole number from 1 on"));
+/// `retry { attempts = 3 }`: how failed operations are repeated; what it does not name is set elsewhere.
+pub(super) fn decode_retry(block: Block, diagnostics: &mut Diagnostics) -> RetrySettings {
+    let mut words = Words::of(block, &[], diagnostics);
+    let attempts = words.expression("attempts").and_then(|value| {
+        let number = match &value.without_parentheses().kind {
+            ExprKind::Literal(Literal::Number(number)) => {
+                number.as_u64().and_then(|it| u32::try_from(it).ok())
             }
-            number
-        });
-        let mut wait = |words: &mut Words, name: &'static str| {
-            words.expression(name).and_then(|value| duration(&value, name, diagnostics))
+            _ => None,
         };
-        let retry = RetryWords {
-            attempts,
-            backoff: wait(&mut words, "backoff"),
-            backoff_max: wait(&mut words, "backoff_max"),
-        };
-        words.finish(diagnostics);
-        retry
-    }
+        let number = number.filter(|number| *number > 0);
+        if number.is_none() {
+            diagnostics.push(at(value.origin, "`attempts` must be a whole number from 1 on"));
+        }
+        number
+    });
+    let mut wait = |words: &mut Words, name: &'static str| {
+        words.expression(name).and_then(|value| duration(&value, name, diagnostics))
+    };
+    let retry = RetrySettings {
+        attempts_max: attempts,
+        backoff: wait(&mut words, "backoff"),
+        backoff_max: wait(&mut words, "backoff_max"),
+    };
+    words.finish(diagnostics);
+    retry
 }
 
 /// `timeouts { create = "10m" }`; what it does not name is as before.
@@ -205,33 +193,12 @@ fn drift_word(value: &Expr, diagnostics: &mut Diagnostics) -> Option<DriftWord> 
 
 /// A duration such as `90s`, `10m`, `1h30m`.
 pub(super) fn duration(value: &Expr, word: &str, diagnostics: &mut Diagnostics) -> Option<Duration> {
-    let parsed = value.as_literal_str().and_then(read_duration);
+    let parsed = value.as_literal_str().and_then(parse_duration);
     if parsed.is_none() {
         let summary = format!("`{word}` must be a duration");
         diagnostics.push(at(value.origin, summary).hint("write it like \"90s\", \"10m\" or \"1h30m\""));
     }
     parsed
-}
-
-fn read_duration(text: &str) -> Option<Duration> {
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|char: char| !char.is_ascii_digit())?;
-        let number: u64 = rest[..digits].parse().ok()?;
-        let unit =
-            rest[digits..].find(|char: char| char.is_ascii_digit()).map_or(rest.len(), |at| digits + at);
-        let part = match &rest[digits..unit] {
-            "ms" => Duration::from_millis(number),
-            "s" => Duration::from_secs(number),
-            "m" => Duration::from_secs(number.checked_mul(60)?),
-            "h" => Duration::from_secs(number.checked_mul(3600)?),
-            _ => return None,
-        };
-        total = total.checked_add(part)?;
-        rest = &rest[unit..];
-    }
-    (!total.is_zero()).then_some(total)
 }
 
 fn ignore_changes(value: &Expr, diagnostics: &mut Diagnostics) -> IgnoreChanges {
@@ -260,10 +227,10 @@ mod tests {
     #[test]
     fn durations_are_read_as_people_write_them() {
         for (text, seconds) in [("90s", 90.0), ("10m", 600.0), ("1h30m", 5400.0), ("250ms", 0.25)] {
-            assert_eq!(read_duration(text).map(|it| it.as_secs_f64()), Some(seconds), "{text}");
+            assert_eq!(parse_duration(text).map(|it| it.as_secs_f64()), Some(seconds), "{text}");
         }
         for text in ["", "10", "m", "1x", "0s", "1h30", "99999999999999999999s"] {
-            assert_eq!(read_duration(text), None, "{text}");
+            assert_eq!(parse_duration(text), None, "{text}");
         }
     }
 }

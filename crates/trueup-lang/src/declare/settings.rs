@@ -1,11 +1,16 @@
 //! `terraform` and `stack`: what is said about the program itself.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Origin, Value};
 use trueup_front_end::StateSettings;
+use trueup_program::RetrySettings;
 
 use super::blocks::{Words, labels, unsupported};
+use super::lifecycle::{decode_retry, duration};
 use super::required::ProviderRequirement;
 use super::{Module, at, remark};
 use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, ObjectKey};
@@ -23,6 +28,12 @@ pub struct Settings {
     pub protected_stages: Vec<SmolStr>,
     /// How many operations run at a time.
     pub parallelism: Option<usize>,
+    /// How failed operations are repeated.
+    pub retry: RetrySettings,
+    /// The same for one type, by its name.
+    pub type_retries: BTreeMap<SmolStr, RetrySettings>,
+    /// How long one operation may take.
+    pub timeout: Option<Duration>,
     /// Classes of resources that share a limit.
     pub limits: IndexMap<SmolStr, usize>,
     /// The providers that are asked for, by their local names.
@@ -82,7 +93,8 @@ impl Module {
 
     pub(super) fn declare_stack(&mut self, block: Block, diagnostics: &mut Diagnostics) {
         let Some([]) = labels(&block, diagnostics) else { return };
-        const NESTED: &[BlockShape<'static>] = &[BlockShape { name: "state", labels: 1 }];
+        const NESTED: &[BlockShape<'static>] =
+            &[BlockShape { name: "state", labels: 1 }, BlockShape { name: "retry", labels: 0 }];
         self.settings.stack.get_or_insert(block.header);
         let mut words = Words::of(block, NESTED, diagnostics);
         if let Some(name) = words.attribute("name") {
@@ -114,6 +126,12 @@ impl Module {
                 diagnostics.push(at(parallelism.origin, "`parallelism` must be a whole number from 1 on"));
             }
         }
+        if let Some(timeout) = words.expression("timeout") {
+            self.settings.timeout = duration(&timeout, "timeout", diagnostics);
+        }
+        for retry in words.blocks("retry") {
+            self.declare_retry(retry, diagnostics);
+        }
         if let Some(limits) = words.expression("limits") {
             self.declare_limits(&limits, diagnostics);
         }
@@ -139,6 +157,20 @@ impl Module {
             diagnostics.push(at(block.name.origin, format!("unknown word `{}` in state", block.name.text)));
         }
         self.settings.state = Some(StateSettings { kind, settings: Value::object(options) });
+    }
+
+    /// `retry { … }` for all resources, or `retry "aws_instance" { … }` for those of one type.
+    fn declare_retry(&mut self, block: Block, diagnostics: &mut Diagnostics) {
+        let type_name = block.labels.first().map(|label| label.text.clone());
+        if block.labels.len() > 1 {
+            let summary = "`retry` takes one label at most: a resource type";
+            diagnostics.push(at(block.header, summary).hint("write a block for each type"));
+        }
+        let settings = decode_retry(block, diagnostics);
+        match type_name {
+            Some(type_name) => drop(self.settings.type_retries.insert(type_name, settings)),
+            None => self.settings.retry = settings,
+        }
     }
 
     fn declare_limits(&mut self, value: &Expr, diagnostics: &mut Diagnostics) {

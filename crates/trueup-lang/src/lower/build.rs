@@ -300,6 +300,7 @@ impl Builder<'_> {
         self.lower_outputs(evaluation);
         let root = self.world.root.clone();
         self.lower_imports(evaluation, &root);
+        self.program.type_retries.clone_from(&root.node.module.settings.type_retries);
         let classes = root.node.module.settings.limits.iter();
         self.program.parallelism =
             classes.map(|(name, limit)| ParallelismClass { name: name.clone(), limit: *limit }).collect();

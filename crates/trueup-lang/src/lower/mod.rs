@@ -57,12 +57,15 @@ impl StackFolder {
 
     /// The settings of the stack as a whole.
     pub fn settings(&self) -> StackSettings {
-        let Settings { name, state, protected_stages, parallelism, .. } = &self.tree.module.settings;
+        let Settings { name, state, protected_stages, parallelism, retry, timeout, .. } =
+            &self.tree.module.settings;
         StackSettings {
             name: name.as_ref().map(|(name, _)| name.clone()),
             state: state.clone(),
             protected_stages: protected_stages.clone(),
             parallelism: *parallelism,
+            retry: *retry,
+            timeout: *timeout,
         }
     }
 

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Mode, Origin, Path, Value};
 use trueup_program::{
     BindingDeclaration, DataDeclaration, DriftPolicy, Expression, Place, Reference, ResourceDeclaration,
-    ResourceOptions, RetryPolicy,
+    ResourceOptions,
 };
 
 use super::addresses::{computed_reference, computed_traversal};
@@ -285,7 +285,6 @@ impl Builder<'_> {
 }
 
 fn options(lifecycle: &Lifecycle) -> ResourceOptions {
-    let usual = RetryPolicy::default();
     ResourceOptions {
         retain: lifecycle.retain,
         protect: lifecycle.prevent_destroy,
@@ -304,11 +303,7 @@ fn options(lifecycle: &Lifecycle) -> ResourceOptions {
             .delete_first
             .or(lifecycle.create_before_destroy.filter(|first| *first).map(|_| false)),
         timeouts: lifecycle.timeouts.map(Box::new),
-        retry: lifecycle.retry.map(|words| RetryPolicy {
-            attempts_max: words.attempts.unwrap_or(usual.attempts_max),
-            backoff: words.backoff.unwrap_or(usual.backoff),
-            backoff_max: words.backoff_max.unwrap_or(usual.backoff_max),
-        }),
+        retry: lifecycle.retry,
         parallelism_class: lifecycle.limit.clone(),
     }
 }

@@ -137,6 +137,29 @@ fn our_files_add_our_words_to_what_terraform_files_declare() {
     assert!(bench.refused().contains("here it may only get `lifecycle` and `bind`"));
 }
 
+/// RETRY-2
+#[test]
+fn retry_in_stack_is_for_all_or_one_type() {
+    let bench = stack(
+        r#"
+        stack {
+          timeout = "30m"
+          retry {
+            attempts = 5
+          }
+          retry "terraform_data" {
+            backoff = "10s"
+          }
+        }
+        resource "terraform_data" "a" {}
+        "#,
+    );
+    let of_type = bench.program().type_retries["terraform_data"];
+    assert_eq!((of_type.attempts_max, of_type.backoff.unwrap().as_secs()), (None, 10));
+    bench.write("main.tf", "stack {\n retry \"a\" \"b\" {}\n}");
+    assert!(bench.refused().contains("`retry` takes one label at most"));
+}
+
 #[test]
 fn timeouts_and_retries_are_set_per_resource() {
     let bench = stack(
@@ -161,8 +184,9 @@ fn timeouts_and_retries_are_set_per_resource() {
     let timeouts = options.timeouts.unwrap();
     assert_eq!(timeouts.create.unwrap().as_secs(), 5400);
     assert_eq!(timeouts.delete.unwrap().as_secs(), 600);
-    let retry = options.retry.unwrap();
-    assert_eq!((retry.attempts_max, retry.backoff.as_millis()), (3, 250));
+    assert_eq!(options.retry.attempts_max, Some(3));
+    assert_eq!(options.retry.backoff.unwrap().as_millis(), 250);
+    assert_eq!(options.retry.backoff_max, None, "it is set elsewhere");
     assert_eq!((options.delete_first, options.adopt), (Some(true), Some(false)));
     assert_eq!(options.parallelism_class.as_deref(), Some("frail"));
     bench.outputs();

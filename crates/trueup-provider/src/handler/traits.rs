@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use trueup_program::RetrySettings;
+
 use crate::identity::NameRules;
 
 /// How a create whose outcome is unknown is resolved (CRASH-1).
@@ -44,6 +46,8 @@ pub struct Traits {
     pub importable: bool,
     /// How long an object that was just created or updated may stay invisible, unless the type decides by its inputs.
     pub consistency_window: Duration,
+    /// How failed operations are repeated, where nobody who uses the type says.
+    pub retry: RetrySettings,
     /// What names objects may have.
     pub name_rules: NameRules,
 }
@@ -58,6 +62,7 @@ impl Default for Traits {
             tells_place: false,
             importable: true,
             consistency_window: Duration::ZERO,
+            retry: RetrySettings::default(),
             name_rules: NameRules::default(),
         }
     }

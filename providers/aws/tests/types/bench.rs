@@ -28,7 +28,7 @@ impl<'w> Bench<'w> {
         let mut options = DeployOptions::new(STAGE);
         if world.is_emulated() {
             let backoff = Duration::from_millis(20);
-            options.plan.retry = RetryPolicy { attempts_max: 4, backoff, backoff_max: backoff };
+            options.plan.retry = RetryPolicy { attempts_max: 4, backoff, backoff_max: backoff }.into();
         }
         Bench { world, store: MemoryStore::new(clock.clone()), clock, options }
     }

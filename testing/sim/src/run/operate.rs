@@ -183,7 +183,8 @@ impl World {
             attempts_max: 5,
             backoff: Duration::from_secs(2),
             backoff_max: Duration::from_secs(30),
-        };
+        }
+        .into();
         options.plan.parallelism = parallelism as usize;
         let picked = |at: u64| -> Vec<AddressRange> {
             self.sketch.pick(at).map(|number| self.sketch.address(number).into()).into_iter().collect()

@@ -78,7 +78,7 @@ impl Bench {
         let clock = runtime.block_on(async { Arc::new(RuntimeClock::new()) });
         let mut options = DeployOptions::new("test");
         let backoff = Duration::from_millis(1);
-        options.plan.retry = RetryPolicy { attempts_max: 2, backoff, backoff_max: backoff };
+        options.plan.retry = RetryPolicy { attempts_max: 2, backoff, backoff_max: backoff }.into();
         let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new(clock));
         Bench { fixture, folder, store, runtime, pool: Pool::new(4), options }
     }
