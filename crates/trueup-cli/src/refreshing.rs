@@ -63,7 +63,8 @@ pub(crate) async fn refresh(
     }
     let done = reconciler.refresh(&program, options).await;
     let done = done.map_err(|error| CommandError::of_engine(error, &program))?;
-    let records = done.iter().filter(|step| !matches!(step.step, Step::DeleteBegun { .. })).count();
+    done.warnings.iter().for_each(|warning| session.ui.note(warning));
+    let records = done.steps.iter().filter(|step| !matches!(step.step, Step::DeleteBegun { .. })).count();
     session.ui.note(&format!("Recorded: {records} taken over. No object was changed."));
     Ok((Exit::Done, true))
 }

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics};
 use trueup_program::Program;
 use trueup_provider::IdempotencyToken;
 use trueup_state::{
-    Batch, Entry, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step, StoreError,
-    Version, Write, transition,
+    Batch, Entry, HeldLease, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step,
+    StoreError, Version, Write, transition,
 };
 
 use crate::call::Caller;
 use crate::lease::RunLease;
+use crate::lease_reason::LeaseReason;
 use crate::options::{DeployOptions, PlanOptions};
 use crate::planner::{self, Sources};
 use crate::providers::wait_for_orphans;
@@ -48,6 +50,18 @@ pub struct HandStep {
     pub(crate) id: RecordId,
 }
 
+/// What a change of records came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangeReport {
+    /// The steps that were made.
+    pub steps: Vec<HandStep>,
+    /// What to tell the user, short of an error.
+    pub warnings: Vec<String>,
+}
+
+/// How long a lease for recording objects lasts without renewal.
+const LEASE_TERM: Duration = Duration::from_secs(60);
+
 impl Reconciler {
     /// What a change by hand would come to, or why it cannot be.
     pub async fn preview_by_hand(
@@ -66,13 +80,31 @@ impl Reconciler {
         scope: &Scope,
         change: &HandChange,
         options: &DeployOptions,
-    ) -> Result<Vec<HandStep>, EngineError> {
-        let lease = self.take_lease_by_hand(scope, options, change.name()).await?;
-        let outcome = self.commit_by_hand(scope, change, &lease).await;
-        let released = lease.release().await;
-        let steps = outcome?;
-        released?;
-        Ok(steps)
+    ) -> Result<ChangeReport, EngineError> {
+        let lease = self.take_lease_by_hand(scope, options, change.reason()).await?;
+        let committing = self.commit_by_hand(scope, change, &lease);
+        let (steps, warnings) = under_lease(&lease, committing).await?;
+        Ok(ChangeReport { steps, warnings })
+    }
+
+    /// Records objects that exist: all of them, or none (STATE-9). Under the lease, `admit` judges what is recorded by then.
+    /// While another holds the lease, `wait` says whether to wait for it. What to tell the user, short of an error.
+    pub async fn record(
+        &self,
+        scope: &Scope,
+        batch: &Batch,
+        holder: &LeaseHolder,
+        admit: &dyn Fn(&Snapshot) -> Result<(), Diagnostics>,
+        wait: &mut dyn FnMut(&HeldLease) -> bool,
+    ) -> Result<Vec<String>, EngineError> {
+        let lease = RunLease::take(self.store(), self.clock(), scope, holder, LEASE_TERM, wait).await?;
+        let recording = async {
+            admit(&self.store().load(scope).await?)?;
+            self.store().commit(scope, lease.lease.token, batch).await?;
+            Ok(())
+        };
+        let ((), warnings) = under_lease(&lease, recording).await?;
+        Ok(warnings)
     }
 
     /// What records would take over from what is observed; changes nothing.
@@ -90,20 +122,17 @@ impl Reconciler {
         &self,
         program: &Program,
         options: &DeployOptions,
-    ) -> Result<Vec<HandStep>, EngineError> {
+    ) -> Result<ChangeReport, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
-        let lease = self.take_lease_by_hand(&scope, options, "refresh").await?;
+        let lease = self.take_lease_by_hand(&scope, options, LeaseReason::Refresh).await?;
         let refreshing = async {
             let snapshot = self.store().load(&scope).await?;
             let steps = self.observed(program, &options.plan, snapshot.clone()).await?;
             self.commit_steps(&scope, snapshot, &steps, &lease).await?;
-            Ok::<_, EngineError>(steps)
+            Ok(steps)
         };
-        let outcome = refreshing.await;
-        let released = lease.release().await;
-        let steps = outcome?;
-        released?;
-        Ok(steps)
+        let (steps, warnings) = under_lease(&lease, refreshing).await?;
+        Ok(ChangeReport { steps, warnings })
     }
 
     async fn observed(
@@ -130,14 +159,14 @@ impl Reconciler {
         &self,
         scope: &Scope,
         options: &DeployOptions,
-        reason: &str,
+        reason: LeaseReason,
     ) -> Result<RunLease, EngineError> {
         let run: SmolStr = IdempotencyToken::from_bytes(self.random().bytes()).to_string().into();
         let holder = LeaseHolder {
             run: run.to_string(),
             user: options.holder.user.clone(),
             host: options.holder.host.clone(),
-            reason: reason.to_owned(),
+            reason: reason.name().to_owned(),
         };
         RunLease::take(self.store(), self.clock(), scope, &holder, options.lease_term, |_| options.wait).await
     }
@@ -193,12 +222,32 @@ impl Reconciler {
 impl HandChange {
     /// The name of the command that makes it.
     pub fn name(&self) -> &'static str {
+        self.reason().name()
+    }
+
+    fn reason(&self) -> LeaseReason {
         match self {
-            HandChange::Move { .. } => "state mv",
-            HandChange::Forget(_) => "state rm",
-            HandChange::ResolveAbsent(_) => "state resolve",
-            HandChange::Unprotect(_) => "state unprotect",
+            HandChange::Move { .. } => LeaseReason::StateMove,
+            HandChange::Forget(_) => LeaseReason::StateRemove,
+            HandChange::ResolveAbsent(_) => LeaseReason::StateResolve,
+            HandChange::Unprotect(_) => LeaseReason::StateUnprotect,
         }
+    }
+}
+
+/// What a change of records comes to, while the lease for it is renewed (STATE-3). A lease that cannot be given back expires
+/// by itself, and is told of: the change is made all the same. Only a state that is gone fails it.
+async fn under_lease<T>(
+    lease: &RunLease,
+    work: impl Future<Output = Result<T, EngineError>>,
+) -> Result<(T, Vec<String>), EngineError> {
+    let outcome = lease.kept_during(work).await;
+    let released = lease.release().await;
+    let changed = outcome?;
+    match released {
+        Ok(()) => Ok((changed, Vec::new())),
+        Err(error @ StoreError::TakenAway { .. }) => Err(error.into()),
+        Err(error) => Ok((changed, vec![format!("{error}; the lease expires by itself")])),
     }
 }
 

@@ -24,6 +24,7 @@ mod hand;
 mod inputs;
 mod journal;
 mod lease;
+mod lease_reason;
 mod looking;
 mod mutations;
 mod options;
@@ -44,7 +45,8 @@ pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,
 };
 pub use executor::{Cancellation, Outcome, RunReport};
-pub use hand::{HandChange, HandStep};
+pub use hand::{ChangeReport, HandChange, HandStep};
+pub use lease_reason::LeaseReason;
 pub use looking::Looking;
 #[cfg(feature = "mutations")]
 pub use mutations::{Mutation, plant};

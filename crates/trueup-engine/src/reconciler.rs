@@ -20,6 +20,7 @@ use crate::events::{Event, EventKind, EventSink, RunEvents};
 use crate::executor::{Cancellation, Run, RunReport, execute};
 use crate::journal::Journal;
 use crate::lease::RunLease;
+use crate::lease_reason::LeaseReason;
 use crate::looking::Looking;
 use crate::mutations::planted;
 use crate::options::{DeployOptions, Holder, PlanOptions};
@@ -397,7 +398,8 @@ impl Reconciler {
         loop {
             let lease = self.take_lease(scope, options, run, kind).await?;
             let loaded = self.store.load(scope).await;
-            lease.release().await?;
+            // Nothing was done under it, and what cannot be given back expires by itself.
+            drop(lease.release().await);
             let snapshot = loaded?;
             let read = ReadSet::of(&snapshot);
             match self.planned_from(snapshot, program, options, kind).await {
@@ -432,7 +434,12 @@ impl Reconciler {
         kind: RunKind,
     ) -> Result<RunLease, EngineError> {
         let Holder { user, host } = options.holder.clone();
-        let holder = LeaseHolder { run: run.to_string(), user, host, reason: kind.name().to_owned() };
+        let holder = LeaseHolder {
+            run: run.to_string(),
+            user,
+            host,
+            reason: LeaseReason::Run(kind).name().to_owned(),
+        };
         let mut told = None;
         let waiting = |held: &HeldLease| {
             if options.wait && told.as_ref() != Some(&held.token) {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, Entries, Value};
-use trueup_engine::{EventSink, Plan, PlanOptions, SystemRandom};
+use trueup_core::{Diagnostic, Diagnostics, Entries, Value};
+use trueup_engine::{EventSink, LeaseReason, Plan, PlanOptions, SystemRandom};
 use trueup_files::Accept;
 use trueup_front_end::Purpose;
 use trueup_state::{Batch, Entry, MemoryStore, Snapshot, Step, Store, Write};
 use trueup_terraform::state_file::StateFile;
 
-use super::state::{STATE_BYTES_MAX, take_lease};
+use super::state::{STATE_BYTES_MAX, holder, take_lease, waiting};
 use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -74,10 +74,12 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let lease = take_lease(session, &*store, &scope, "import-state").await?;
-    let committed = store.commit(&scope, lease.token, &batch).await;
-    store.release(&scope, &lease).await?;
-    committed?;
+    let holder = holder(session, LeaseReason::ImportState);
+    let reconciler = workplace.reconciler(store, EventSink::new());
+    let admit = |before: &Snapshot| refuse_overlap(&workplace, &adoption, before, args.merge);
+    let mut wait = waiting(session, &scope);
+    let warnings = reconciler.record(&scope, &batch, &holder, &admit, &mut wait).await?;
+    warnings.iter().for_each(|warning| session.ui.note(warning));
     workplace.remember()?;
     match args.json.json {
         true => session.ui.json(&told_json(&adoption, plan.as_ref())),
@@ -103,25 +105,24 @@ fn refuse_overlap(
     adoption: &Adoption,
     before: &Snapshot,
     merge: bool,
-) -> CommandResult<()> {
+) -> Result<(), Diagnostics> {
     if before.records.is_empty() {
         return Ok(());
     }
+    let refused = |summary: String, hint: &str| Err(Diagnostic::error(summary).hint(hint).into());
     if !merge {
         let summary = format!("something is recorded in stage {} already", workplace.stage.value);
-        return Err(CommandError::new(
-            summary,
-            "import into an empty stage: --stage NAME; or add --merge, if the resources are others",
-        ));
+        let hint = "import into an empty stage: --stage NAME; or add --merge, if the resources are others";
+        return refused(summary, hint);
     }
     let both = before.records.iter().filter(|(record, _)| adoption.resources.contains_key(&record.address));
     let both: Vec<String> = both.map(|(record, _)| record.address.to_string()).collect();
     match both.is_empty() {
         true => Ok(()),
-        false => Err(CommandError::new(
+        false => refused(
             format!("these are recorded already: {}", both.join(", ")),
             "import into an empty stage, or forget them first with `trueup state rm`",
-        )),
+        ),
     }
 }
 
@@ -139,7 +140,7 @@ async fn plan_after(workplace: &Workplace<'_>, before: &Snapshot, batch: &Batch)
     let session = workplace.session;
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new(session.clock.clone()));
     let scope = workplace.scope();
-    let lease = take_lease(session, &*store, &scope, "import-state").await?;
+    let lease = take_lease(session, &*store, &scope, LeaseReason::ImportState).await?;
     let there = before.records.iter().map(|(record, _)| Write {
         expected: None,
         entry: Entry::new(record.id, Step::Resealed { record: Box::new((**record).clone()) }),

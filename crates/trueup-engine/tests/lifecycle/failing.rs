@@ -15,6 +15,7 @@ pub(crate) struct FailingStore {
     inner: MemoryStore,
     left: AtomicU64,
     renewals: Mutex<VecDeque<Renewal>>,
+    keeps_leases: bool,
 }
 
 /// How a renewal goes that does not just succeed.
@@ -27,13 +28,23 @@ pub(crate) enum Renewal {
 
 impl FailingStore {
     pub(crate) fn new(inner: MemoryStore, failing_commit: u64) -> Self {
-        FailingStore { inner, left: AtomicU64::new(failing_commit), renewals: Mutex::default() }
+        FailingStore {
+            inner,
+            left: AtomicU64::new(failing_commit),
+            renewals: Mutex::default(),
+            keeps_leases: false,
+        }
     }
 
     /// A store whose first renewals go like this.
     pub(crate) fn renewing(inner: MemoryStore, renewals: impl IntoIterator<Item = Renewal>) -> Self {
         let renewals = Mutex::new(renewals.into_iter().collect());
-        FailingStore { inner, left: AtomicU64::new(u64::MAX), renewals }
+        FailingStore { inner, left: AtomicU64::new(u64::MAX), renewals, keeps_leases: false }
+    }
+
+    /// A store that takes no lease back.
+    pub(crate) fn keeping_leases(inner: MemoryStore) -> Self {
+        FailingStore { keeps_leases: true, ..Self::renewing(inner, []) }
     }
 
     fn disk_full(&self) -> StoreError {
@@ -99,7 +110,10 @@ impl Store for FailingStore {
     }
 
     fn release<'a>(&'a self, scope: &'a Scope, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.inner.release(scope, lease)
+        match self.keeps_leases {
+            true => Box::pin(async { Err(self.disk_full()) }),
+            false => self.inner.release(scope, lease),
+        }
     }
 
     fn unlock<'a>(

@@ -27,6 +27,7 @@ mod places;
 mod plan;
 mod planfile;
 mod read_back;
+mod record_changes;
 mod replace;
 mod retry;
 mod scripted;

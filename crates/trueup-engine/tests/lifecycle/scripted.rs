@@ -23,6 +23,8 @@ pub(crate) enum Mishap {
     /// None: it goes well.
     Pass,
     Hang,
+    /// It goes well, after this time.
+    Wait(Duration),
     Panic,
     Fail(Failure),
 }
@@ -91,6 +93,10 @@ impl Script {
         match mishap {
             Some(Mishap::Hang) => {
                 self.1.sleep(HANGING).await;
+                Ok(())
+            }
+            Some(Mishap::Wait(time)) => {
+                self.1.sleep(time).await;
                 Ok(())
             }
             Some(Mishap::Panic) => panic!("scripted"),

@@ -588,7 +588,7 @@ impl Bench {
         self.reconciler_on(Arc::new(self.store.clone()), sink)
     }
 
-    fn reconciler_on(&self, store: Arc<dyn Store>, sink: EventSink) -> Reconciler {
+    pub(crate) fn reconciler_on(&self, store: Arc<dyn Store>, sink: EventSink) -> Reconciler {
         IMPORTABLE.with(|world| *world.borrow_mut() = self.world.clone());
         let world = self.world.clone();
         let of = move || world.clone();
@@ -821,7 +821,7 @@ impl Bench {
     pub(crate) fn refresh(&self, program: &Program) -> Vec<String> {
         let reconciler = self.reconciler(EventSink::new());
         let previewed = self.run(reconciler.preview_refresh(program, &self.options.plan)).unwrap();
-        let steps = self.run(reconciler.refresh(program, &self.options)).unwrap();
+        let steps = self.run(reconciler.refresh(program, &self.options)).unwrap().steps;
         assert_eq!(previewed, steps, "the preview says what comes");
         steps.iter().map(|step| format!("{} {}", step.step.name(), step.address)).collect()
     }
@@ -834,7 +834,7 @@ impl Bench {
         let steps = self.run(reconciler.change_by_hand(&scope, change, &self.options));
         assert_eq!(previewed.is_ok(), steps.is_ok(), "the preview says what comes");
         let told = |step: &trueup_engine::HandStep| format!("{} {}", step.step.name(), step.address);
-        steps.map(|steps| steps.iter().map(told).collect()).map_err(|error| error.to_string())
+        steps.map(|report| report.steps.iter().map(told).collect()).map_err(|error| error.to_string())
     }
 
     /// Deploys if the plan is approved.

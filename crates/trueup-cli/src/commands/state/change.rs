@@ -33,12 +33,14 @@ pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &Chang
         ..DeployOptions::new(workplace.stage.value.clone())
     };
     let done = reconciler.change_by_hand(&scope, change, &options).await?;
+    done.warnings.iter().for_each(|warning| session.ui.note(warning));
     if args.json.json {
         let steps: Vec<_> =
-            done.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();
+            done.steps.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();
         session.ui.json(&json!({ "version": 1, "kind": "change", "change": change.name(), "steps": steps }));
     } else {
-        session.ui.note(&format!("Done: {} change{}", done.len(), if done.len() == 1 { "" } else { "s" }));
+        let count = done.steps.len();
+        session.ui.note(&format!("Done: {count} change{}", if count == 1 { "" } else { "s" }));
     }
     Ok(Exit::Done)
 }

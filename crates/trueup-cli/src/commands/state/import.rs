@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use trueup_core::read_json;
+use trueup_core::{Diagnostic, Diagnostics, read_json};
+use trueup_engine::{EventSink, LeaseReason};
 use trueup_files::Accept;
 use trueup_provider::IdempotencyToken;
 use trueup_state::sealing::{Keyring, opened};
@@ -13,7 +14,7 @@ use trueup_state::{
 };
 
 use super::export::{EXPORT_VERSION, Export};
-use super::lease::take_lease;
+use super::lease::{holder, waiting};
 use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -40,20 +41,26 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
     let writes = writes(&export.records)?;
     let store = workplace.store(Access::Write).await?;
     let scope = workplace.scope();
-    if !store.load(&scope).await?.records.is_empty() {
-        let summary = format!("something is recorded in stage {} already", workplace.stage.value);
-        return Err(CommandError::new(summary, "import into an empty stage: --stage NAME"));
-    }
+    let refuse_recorded = |before: &Snapshot| match before.records.is_empty() {
+        true => Ok(()),
+        false => {
+            let summary = format!("something is recorded in stage {} already", workplace.stage.value);
+            let hint = "import into an empty stage: --stage NAME";
+            Err(Diagnostics::from(Diagnostic::error(summary).hint(hint)))
+        }
+    };
+    refuse_recorded(&store.load(&scope).await?)?;
     let question = format!("Record {} resources in {}?", export.records.len(), workplace.stage.value);
     if !session.approved(&question, args.yes, false)? {
         return Ok(Exit::Done);
     }
-    let lease = take_lease(session, &*store, &scope, "state import").await?;
     let configurations = Some(export.configurations).filter(|it| !it.is_empty());
     let batch = Batch { writes, outputs: export.outputs, configurations, ..Batch::default() };
-    let committed = store.commit(&scope, lease.token, &batch).await;
-    store.release(&scope, &lease).await?;
-    committed?;
+    let holder = holder(session, LeaseReason::StateImport);
+    let reconciler = workplace.reconciler(store, EventSink::new());
+    let mut wait = waiting(session, &scope);
+    let warnings = reconciler.record(&scope, &batch, &holder, &refuse_recorded, &mut wait).await?;
+    warnings.iter().for_each(|warning| session.ui.note(warning));
     session.ui.note(&format!("{} resources are recorded in {}", export.records.len(), workplace.stage.value));
     Ok(Exit::Done)
 }

@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use trueup_core::escape_line;
-use trueup_state::{Acquired, Holder, Lease, Scope, Store};
+use trueup_engine::LeaseReason;
+use trueup_state::{Acquired, HeldLease, Holder, Lease, Scope, Store};
 
 use crate::failure::CommandResult;
 use crate::session::Session;
-
-/// What the reasons of leases that are taken here begin with.
-const STATE_COMMANDS: [&str; 2] = ["state ", "import-state"];
 
 /// How long it lasts; no single write takes longer.
 const TERM: Duration = Duration::from_secs(60);
@@ -23,23 +21,35 @@ pub(in crate::commands) async fn take_lease(
     session: &Session<'_>,
     store: &dyn Store,
     scope: &Scope,
-    reason: &str,
+    reason: LeaseReason,
 ) -> CommandResult<Lease> {
-    let who = session.holder();
-    let run = format!("{}-{}", reason.replace(' ', "-"), std::process::id());
-    let holder = Holder { run, user: who.user, host: who.host, reason: reason.to_owned() };
-    let mut told = false;
+    let holder = holder(session, reason);
+    let mut wait = waiting(session, scope);
     loop {
         match store.acquire(scope, &holder, TERM).await? {
             Acquired::Lease(lease) => return Ok(lease),
-            Acquired::Held(held) if STATE_COMMANDS.iter().any(|it| held.holder.reason.starts_with(it)) => {
-                if !std::mem::replace(&mut told, true) {
-                    let (stage, holder) = (&scope.stage, escape_line(&held.holder.to_string()).into_owned());
-                    session.ui.note(&format!("Waiting: stage {stage} is held by {holder}."));
-                }
-                session.clock.sleep(POLL).await;
-            }
+            Acquired::Held(held) if wait(&held) => session.clock.sleep(POLL).await,
             Acquired::Held(held) => return Err(trueup_engine::EngineError::Held(Box::new(held)).into()),
         }
+    }
+}
+
+/// Who takes a lease for this reason.
+pub(in crate::commands) fn holder(session: &Session<'_>, reason: LeaseReason) -> Holder {
+    let (who, reason) = (session.holder(), reason.name());
+    let run = format!("{}-{}", reason.replace(' ', "-"), std::process::id());
+    Holder { run, user: who.user, host: who.host, reason: reason.to_owned() }
+}
+
+/// Whether to wait for whoever holds the lease, and says so once: another command like this is over soon.
+pub(in crate::commands) fn waiting(session: &Session<'_>, scope: &Scope) -> impl FnMut(&HeldLease) -> bool {
+    let mut told = false;
+    move |held| {
+        let waits = LeaseReason::is_of_state_command(&held.holder.reason);
+        if waits && !std::mem::replace(&mut told, true) {
+            let (stage, holder) = (&scope.stage, escape_line(&held.holder.to_string()).into_owned());
+            session.ui.note(&format!("Waiting: stage {stage} is held by {holder}."));
+        }
+        waits
     }
 }

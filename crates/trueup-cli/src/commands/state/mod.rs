@@ -11,7 +11,7 @@ mod rekey;
 #[cfg(feature = "terraform")]
 pub(super) use import::STATE_BYTES_MAX;
 #[cfg(feature = "terraform")]
-pub(super) use lease::take_lease;
+pub(super) use lease::{holder, take_lease, waiting};
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;

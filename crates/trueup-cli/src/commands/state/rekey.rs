@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
+use trueup_engine::LeaseReason;
 use trueup_state::sealing::{self, Forgotten, KeyKind, Keyring, is_sealed_throughout};
 use trueup_state::{Scope, Store};
 
@@ -68,7 +69,7 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let lease = take_lease(session, store, &scope, "state rekey").await?;
+    let lease = take_lease(session, store, &scope, LeaseReason::StateRekey).await?;
     let done = sealing::rekey(store, &scope, &lease, &current, &next).await;
     store.release(&scope, &lease).await?;
     let done = done?;
@@ -101,7 +102,7 @@ async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) 
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let lease = take_lease(session, store, &scope, "state rekey").await?;
+    let lease = take_lease(session, store, &scope, LeaseReason::StateRekey).await?;
     let done = sealing::forget(store, &scope, Some(&lease), &sources).await;
     store.release(&scope, &lease).await?;
     let done = done?;
