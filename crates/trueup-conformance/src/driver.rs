@@ -79,7 +79,7 @@ impl Driver {
     #[must_use]
     pub fn with_fresh_token(&self) -> Driver {
         let mut other = self.clone();
-        other.context.token = IdempotencyToken::fresh();
+        other.context.token = Some(IdempotencyToken::fresh());
         other
     }
 

@@ -445,7 +445,7 @@ impl Reconciler {
             if options.wait && told.as_ref() != Some(&held.token) {
                 told = Some(held.token);
                 self.events.emit(Event {
-                    sequence: u64::MAX,
+                    sequence: None,
                     at: self.clock.now(),
                     scope: scope.clone(),
                     run: run.clone(),

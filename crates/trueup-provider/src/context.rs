@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Diagnostic, Diagnostics, KnownSecrets, Value};
 
 use crate::clock::{Clock, RuntimeClock};
+use crate::error::{Error, Result};
 use crate::guard::Given;
 use crate::identity::{IdempotencyToken, NameRules, Owner, Ownership, physical_name};
 use crate::provider::Configured;
@@ -36,8 +37,9 @@ pub struct CallContext {
     pub generation: u64,
     /// Which of its possible names it bears: the lowest that no undeleted generation uses.
     pub slot: u64,
-    /// The same for each attempt at one create, another for the next.
-    pub token: IdempotencyToken,
+    /// The token of the create or update that is attempted or looked for: the same for each attempt at one, another for the
+    /// next. No other call has one.
+    pub token: Option<IdempotencyToken>,
     /// What an earlier attempt left behind when it failed as *pending*.
     pub pending: Option<Value>,
     /// Raised when the call should come to an end.
@@ -112,7 +114,7 @@ impl CallContext {
             address,
             generation: 0,
             slot: 0,
-            token: IdempotencyToken::fresh(),
+            token: Some(IdempotencyToken::fresh()),
             pending: None,
             cancellation: CancellationToken::new(),
             clock: Arc::new(RuntimeClock::new()),
@@ -127,6 +129,11 @@ impl CallContext {
     pub fn physical_name(&self) -> String {
         let Owner { stack, stage, origin } = &self.owner;
         physical_name(stack, stage, origin, self.slot, &self.name_rules)
+    }
+
+    /// The token of this create, for APIs that make no second object for the same one. Only a create or update has it.
+    pub fn create_token(&self) -> Result<IdempotencyToken> {
+        self.token.ok_or_else(|| Error::fatal("only a create has an idempotency token"))
     }
 
     /// The tags by which the object can be recognised.

@@ -150,7 +150,7 @@ impl Crud for Token {
 
     async fn create(&self, context: &Context<Shelf>) -> Result<TokenOutput> {
         let thing = Thing { size: self.size, ..Thing::default() };
-        let id = context.config().put_once(&context.token.to_string(), thing);
+        let id = context.config().put_once(&context.create_token()?.to_string(), thing);
         Ok(TokenOutput { id, size: self.size })
     }
 

@@ -15,7 +15,7 @@ impl Caller<'_> {
         origin: &Address,
         generation: u64,
         slot: u64,
-        token: IdempotencyToken,
+        token: Option<IdempotencyToken>,
     ) -> CallContext {
         CallContext {
             owner: Owner {

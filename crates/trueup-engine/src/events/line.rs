@@ -37,7 +37,7 @@ struct Line<'a> {
     event: &'a str,
     resource: Option<Resource<'a>>,
     run: &'a str,
-    sequence: u64,
+    sequence: Option<u64>,
     stack: &'a str,
     stage: &'a str,
     time_ms: u64,

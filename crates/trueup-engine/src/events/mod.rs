@@ -21,8 +21,8 @@ pub const EVENT_VERSION: u32 = 1;
 /// Something that happened (EVENT-3).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// Counts up from 0 within a run.
-    pub sequence: u64,
+    /// Counts up from 0 within a run; `None` for what is no part of its history: waiting, and progress.
+    pub sequence: Option<u64>,
     /// When.
     pub at: SystemTime,
     /// The stack and stage.

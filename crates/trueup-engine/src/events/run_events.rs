@@ -34,13 +34,14 @@ impl RunEvents {
 
     /// Tells subscribers and history.
     pub(crate) fn emit(&self, resource: Option<&Address>, kind: EventKind) {
-        let event = self.event(self.sequence.fetch_add(1, Ordering::Relaxed), resource, kind);
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
+        let event = self.event(Some(sequence), resource, kind);
         // That nothing happens to most of a stack is not worth a line each in its history.
         let unchanged = matches!(&event.kind, EventKind::Decision { decision, .. } if decision == "noop");
         if !unchanged {
             self.journal.note(HistoryLine {
                 run: self.run.to_string(),
-                sequence: event.sequence,
+                sequence,
                 at: event.at,
                 event: event.to_json(),
             });
@@ -50,10 +51,10 @@ impl RunEvents {
 
     /// Tells subscribers alone, of what is no part of the run's history.
     pub(crate) fn tell(&self, resource: &Address, kind: EventKind) {
-        self.sink.emit(self.event(u64::MAX, Some(resource), kind));
+        self.sink.emit(self.event(None, Some(resource), kind));
     }
 
-    fn event(&self, sequence: u64, resource: Option<&Address>, kind: EventKind) -> Event {
+    fn event(&self, sequence: Option<u64>, resource: Option<&Address>, kind: EventKind) -> Event {
         let (scope, run, resource) = (self.scope.clone(), self.run.clone(), resource.cloned());
         Event { sequence, at: self.clock.now(), scope, run, resource, kind }
     }

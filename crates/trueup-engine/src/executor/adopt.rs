@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use trueup_core::{Address, Failure, FailureClass};
-use trueup_provider::{CallContext, IdempotencyToken, State};
+use trueup_provider::{CallContext, State};
 use trueup_state::Generation;
 
 use super::apply::Applying;
@@ -69,7 +69,6 @@ impl Applying<'_> {
         let attempted = current.as_ref().filter(|_| interrupted).and_then(Generation::inputs);
         let attempted = attempted.filter(|inputs| inputs.effective.is_wholly_known());
         let token = current.as_ref().and_then(|current| Some(current.attempt()?.token));
-        let token = token.unwrap_or(IdempotencyToken::from_bytes([0; 16]));
         let record = self.record();
         let places = self.run.places(&self.resource.handler, self.resource.meta.provider.clone());
         let search = Search {

@@ -189,7 +189,7 @@ impl Applying<'_> {
         Call::new(&self.address, &self.resource.meta.provider, operation, self.policy)
     }
 
-    pub(super) fn context(&self, token: IdempotencyToken) -> CallContext {
+    pub(super) fn context(&self, token: Option<IdempotencyToken>) -> CallContext {
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let next = || (self.writer.next_number(), self.free_slot());

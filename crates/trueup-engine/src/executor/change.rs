@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use trueup_core::{Failure, FailureClass, Value};
-use trueup_provider::{CallContext, CheckRequest, IdempotencyToken, PrivateBytes, Recovery, State};
+use trueup_provider::{CallContext, CheckRequest, PrivateBytes, Recovery, State};
 use trueup_state::{Attempt, Step};
 
 use super::apply::Applying;
@@ -128,7 +128,7 @@ impl Applying<'_> {
     }
 
     pub(super) async fn check(&self) -> Result<(), TaskError> {
-        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let context = self.context(None);
         let check = async |context: &CallContext| {
             let request = CheckRequest { config: &self.config, desired: &self.desired, context };
             self.resource.handler.check(request).await

@@ -262,7 +262,7 @@ impl Removal<'_> {
         if other.place == Place::Apart {
             return Ok(ready.map_err(|failure| out_of_reach(failure, &places.provider, ""))?);
         }
-        let context = &self.context(IdempotencyToken::from_bytes([0; 16]));
+        let context = &self.context(None);
         let read = async |config: &Configured| {
             let read = async |context: &CallContext| {
                 self.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await
@@ -299,7 +299,7 @@ impl Removal<'_> {
     async fn find(&self) -> Result<Option<State>, TaskError> {
         let Some(attempt) = self.generation.attempt() else { return Ok(None) };
         let number = self.generation.number;
-        let context = self.context(attempt.token);
+        let context = self.context(Some(attempt.token));
         let object = match self.handler.recovery(&attempt.inputs.effective) {
             Recovery::Blind => return Err(outcome_unknown(self.address, self.handler.traits()).into()),
             Recovery::Lookup if !can_look(&**self.handler, &attempt.inputs) => {
@@ -363,7 +363,7 @@ impl Removal<'_> {
             self.writer.step(self.run, Step::DeleteBegun { number }).await?;
         }
         self.run.emit(Some(self.address), EventKind::Started(Operation::Delete));
-        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let context = self.context(None);
         let recorded = self.generation.inputs().map(|inputs| inputs.effective.clone()).unwrap_or_default();
         let delete = async |context: &CallContext| {
             let request = DeleteRequest { config: self.config, inputs: &recorded, state: object, context };
@@ -452,7 +452,7 @@ impl Removal<'_> {
         Call::new(self.address, self.provider, operation, self.policy)
     }
 
-    fn context(&self, token: IdempotencyToken) -> CallContext {
+    fn context(&self, token: Option<IdempotencyToken>) -> CallContext {
         let Generation { number, slot, .. } = self.generation;
         self.run.calls.context(self.address, &self.writer.origin(), *number, *slot, token)
     }

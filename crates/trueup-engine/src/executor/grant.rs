@@ -2,7 +2,7 @@
 
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
-use trueup_provider::{CallContext, IdempotencyToken, PlanAnswer, PlanRequest, PrivateBytes, State, Verdict};
+use trueup_provider::{CallContext, PlanAnswer, PlanRequest, PrivateBytes, State, Verdict};
 use trueup_state::Generation;
 
 use super::apply::Applying;
@@ -19,7 +19,7 @@ impl Applying<'_> {
         &self,
         prior: Option<&State>,
     ) -> Result<(Action, PrivateBytes, Value), TaskError> {
-        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let context = self.context(None);
         let record = self.record();
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let prior_bindings = current.map_or(&[][..], |current| &current.bindings);

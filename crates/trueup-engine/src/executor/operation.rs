@@ -30,7 +30,7 @@ impl Applying<'_> {
     ) -> Result<State, TaskError> {
         let call = self.calling(operation);
         let mut attempts = Attempts::new(call, &*self.run.calls.clock);
-        let mut context = self.context(attempt.token);
+        let mut context = self.context(Some(attempt.token));
         context.pending.clone_from(&attempt.pending);
         let mut known = prior.cloned();
         loop {

@@ -6,7 +6,7 @@
 
 use trueup_core::Failure;
 use trueup_program::DriftPolicy;
-use trueup_provider::{CallContext, Configured, IdempotencyToken, Observed, ReadRequest};
+use trueup_provider::{CallContext, Configured, Observed, ReadRequest};
 use trueup_state::Generation;
 
 use super::apply::Applying;
@@ -99,7 +99,7 @@ impl Applying<'_> {
             ready.clone().map_err(|failure| out_of_reach(failure, &places.provider, ""))?;
             return Ok(Sight::Elsewhere { apart: true });
         }
-        let context = &self.context(IdempotencyToken::from_bytes([0; 16]));
+        let context = &self.context(None);
         let read = async |config: &Configured| {
             let read = async |context: &CallContext| {
                 places.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await

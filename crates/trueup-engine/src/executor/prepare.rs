@@ -6,8 +6,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
-    Binding, CallContext, DataHandler, DataRequest, EphemeralHandler, IdempotencyToken, InputValues,
-    ResourceHandler, State,
+    Binding, CallContext, DataHandler, DataRequest, EphemeralHandler, InputValues, ResourceHandler, State,
 };
 use trueup_state::{Generation, Metadata};
 
@@ -166,8 +165,7 @@ impl PreparedApply {
             }
             Work::Data(handler) => {
                 run.admit(&address, Action::Read, &desired.effective)?;
-                let context =
-                    run.calls.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+                let context = run.calls.context(&address, &address, 0, 0, None);
                 let read = async |context: &CallContext| {
                     handler.read(DataRequest { config: &config, inputs: &desired, context }).await
                 };
@@ -182,8 +180,7 @@ impl PreparedApply {
                 Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Ephemeral(handler) => {
-                let context =
-                    run.calls.context(&address, &address, 0, 0, IdempotencyToken::from_bytes([0; 16]));
+                let context = run.calls.context(&address, &address, 0, 0, None);
                 let open = async |context: &CallContext| {
                     handler.open(DataRequest { config: &config, inputs: &desired, context }).await
                 };

@@ -1,7 +1,7 @@
 //! The end of an operation: its answer is made durable and the object read back (APPLY-8).
 
 use trueup_core::{Diagnostic, Failure, FailureClass, Value};
-use trueup_provider::{CallContext, IdempotencyToken, Observed, ReadRequest, State};
+use trueup_provider::{CallContext, Observed, ReadRequest, State};
 use trueup_state::Step;
 
 use super::apply::Applying;
@@ -38,7 +38,7 @@ impl Applying<'_> {
     /// The object as it reads now; `None` if that cannot be had, and then the answer stands. Within the type's consistency
     /// window an object may read as it was before; past it, what differs from the answer was changed since, and is drift.
     pub(super) async fn read_back(&self, object: &State) -> Option<State> {
-        let context = self.context(IdempotencyToken::from_bytes([0; 16]));
+        let context = self.context(None);
         let handler = &self.resource.handler;
         let absent = || Failure::new(FailureClass::Retryable, "it is not found yet");
         let read = async |context: &CallContext| {

@@ -36,7 +36,7 @@ use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, Value};
 use trueup_program::Program;
-use trueup_provider::{CallContext, IdempotencyToken};
+use trueup_provider::CallContext;
 use trueup_state::{Record, Snapshot};
 
 use crate::call::{Call, Caller};
@@ -164,9 +164,8 @@ impl Sources<'_> {
             (None, Some(record)) => (record.next_number(), record.free_slot()),
             (None, None) => (0, 0),
         };
-        // Planning creates nothing, so no token of its own is ever used.
-        let attempted = current.and_then(|current| current.attempt()).map(|attempt| attempt.token);
-        let token = attempted.unwrap_or(IdempotencyToken::from_bytes([0; 16]));
+        // Planning creates nothing: the only token is that of an interrupted attempt.
+        let token = current.and_then(|current| current.attempt()).map(|attempt| attempt.token);
         self.calls.context(address, origin, number, slot, token)
     }
 }

@@ -93,7 +93,7 @@ impl Cloud {
     fn make(&self, context: &CallContext, by_token: bool, object: Object) -> Result<String> {
         self.refuse_missing(&object.uses)?;
         let mut contents = self.lock();
-        let token = context.token.to_string();
+        let token = context.token.map(|token| token.to_string()).unwrap_or_default();
         if let Some(id) = contents.tokens.get(&token).filter(|_| by_token) {
             return Ok(id.clone());
         }

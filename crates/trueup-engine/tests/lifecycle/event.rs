@@ -1,5 +1,8 @@
 //! EVENT: the event stream.
 
+use trueup_provider::Registry;
+
+use crate::lifecycle::scripted::{Script, ScriptedProvider};
 use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
 
 /// EVENT-1, EVENT-2
@@ -177,7 +180,7 @@ fn a_failing_subscriber_neither_stops_nor_reorders_the_run() {
     let also = heard.clone();
     let sink = EventSink::new()
         .with(|_: &Event| panic!("a subscriber of the user's"))
-        .with(move |event: &Event| also.lock().unwrap().push(event.sequence));
+        .with(move |event: &Event| also.lock().unwrap().extend(event.sequence));
     let bench = Bench::new();
     bench.deploy_heard_by(&program([thing("a", 1), thing("b", 1)]), sink);
     let heard = heard.lock().unwrap();
@@ -197,7 +200,7 @@ fn a_slow_subscriber_does_not_stop_the_run() {
     let sink = EventSink::new().with(move |event: &Event| {
         // Fails once the sender is gone, and from then on nothing waits.
         let _ = wait.lock().unwrap().recv();
-        also.lock().unwrap().push(event.sequence);
+        also.lock().unwrap().extend(event.sequence);
     });
     let bench = Bench::new();
     let reconciler = bench.reconciler(sink.clone());
@@ -231,4 +234,26 @@ fn what_has_happened_can_be_waited_for() {
         // A run begins, decides, begins an operation, ends it, and ends.
         assert_eq!(*heard.lock().unwrap(), 5 * run, "after run {run}");
     }
+}
+
+/// EVENT-3: neither progress nor waiting is part of the history.
+#[test]
+fn what_is_not_history_has_no_sequence() {
+    use std::sync::{Arc, Mutex};
+    use trueup_engine::{Event, EventSink};
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(ScriptedProvider(Script::new(bench.clock.clone())));
+    bench.hold_lease(std::time::Duration::from_secs(30));
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let also = heard.clone();
+    let sink = EventSink::new().with(move |event: &Event| {
+        let line: serde_json::Value = serde_json::from_str(&event.to_json()).unwrap();
+        also.lock().unwrap().push((event.kind.name(), line["sequence"].as_u64()));
+    });
+    bench.deploy_heard_by(&program([resource("h_thing.a", [("size", lit(1))])]), sink);
+    let heard = heard.lock().unwrap();
+    let (history, others): (Vec<_>, Vec<_>) = heard.iter().partition(|(_, sequence)| sequence.is_some());
+    let others: Vec<&str> = others.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(others, ["reconciler.run.waiting", "reconciler.operation.progress"]);
+    assert!(history.iter().filter_map(|(_, sequence)| *sequence).eq(0..history.len() as u64), "{heard:?}");
 }

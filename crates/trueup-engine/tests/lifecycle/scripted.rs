@@ -289,6 +289,7 @@ impl ResourceHandler for Thing {
     fn apply<'a>(&'a self, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
         Box::pin(async move {
             let call = if request.prior.is_none() { "create" } else { "update" };
+            request.context.report_progress("on it");
             self.script.call(call, Some(request.context)).await?;
             let name = Self::named(request.context);
             let state = Self::state(request.desired, &name);

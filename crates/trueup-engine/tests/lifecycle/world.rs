@@ -185,7 +185,7 @@ macro_rules! thing_type {
                 if self.world.call("hang", context).is_err() {
                     context.clock.sleep(std::time::Duration::from_secs(1_000_000)).await;
                 }
-                let token = context.token.to_string();
+                let token = context.create_token()?.to_string();
                 let known =
                     self.world.cloud().tokens.get(&token).copied().filter(|_| $recovery == Recovery::Token);
                 let id = known.unwrap_or_else(|| self.world.put(self.thing(context)));
@@ -369,7 +369,7 @@ pub(crate) struct ShedOutput {
 impl Shed {
     /// The thing of this token, made if there is none.
     fn made(&self, context: &Context) -> u64 {
-        let token = context.token.to_string();
+        let token = context.token.map(|token| token.to_string()).unwrap_or_default();
         let known = self.world.cloud().tokens.get(&token).copied();
         known.unwrap_or_else(|| {
             let (name, tags) = (context.physical_name(), context.tags());

@@ -52,7 +52,7 @@ impl TerraformResource {
             planned_identity: identity_message(handover.identity),
         };
         // Only the answer to a create is ever asked for again, by the token of its intent.
-        let token = if prior.is_null() { request.context.token } else { IdempotencyToken::fresh() };
+        let token = request.context.token.filter(|_| prior.is_null()).unwrap_or_else(IdempotencyToken::fresh);
         let cancellation = &request.context.cancellation;
         let answer = instance.change("change a resource", cancellation, Ticket(token), message).await?;
         self.conclude(&request, &planned, seen, &answer)

@@ -175,7 +175,8 @@ impl TerraformResource {
     /// What was answered to a create that was cut off, if a host kept it: an object, or that there is none.
     fn kept_answer(&self, request: &LookupRequest<'_>) -> Result<Option<Vec<Sighting>>, Failure> {
         let Some(host) = &self.shared.options.launch.host else { return Ok(None) };
-        let (kept, ticket) = (KeptAnswers::new(host.answers()), Ticket(request.context.token));
+        let Some(token) = request.context.token else { return Ok(None) };
+        let (kept, ticket) = (KeptAnswers::new(host.answers()), Ticket(token));
         let unreadable = |error: std::io::Error| {
             let message = format!("cannot read what came of an earlier run's create: {error}");
             Failure::new(FailureClass::Retryable, message)

@@ -138,11 +138,12 @@ impl Exec {
         let identity = [
             ("TRUEUP_OPERATION", purpose.name().to_owned()),
             ("TRUEUP_NAME", name),
-            ("TRUEUP_TOKEN", context.token.to_string()),
             ("TRUEUP_ADDRESS", context.address.to_string()),
             ("TRUEUP_STACK", context.owner.stack.to_string()),
             ("TRUEUP_STAGE", context.owner.stage.to_string()),
         ];
+        let token = context.token.map(|token| ("TRUEUP_TOKEN", token.to_string()));
+        let identity = identity.into_iter().chain(token);
         let identity = identity.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let plain = |value: Option<&Value>| value.map_or(serde_json::Value::Null, plain_json);
         let mut input = json!({

@@ -38,7 +38,7 @@ pub use guard::{CommandGuard, guard_command};
 /// In the environment are those of this process, `environment`, and
 ///
 /// - `TRUEUP_NAME`: a name for the object, unique to this resource and the same each time
-/// - `TRUEUP_TOKEN`: the same for each attempt at one create
+/// - `TRUEUP_TOKEN`: the same for each attempt at one create or update; not set for other operations
 /// - `TRUEUP_ADDRESS`, `TRUEUP_STACK`, `TRUEUP_STAGE`: whose it is
 ///
 /// # Exit codes

@@ -54,7 +54,7 @@ impl Http {
             fixed: vec![
                 ("id", output.and_then(|output| output.id.clone())),
                 ("name", Some(output.map_or_else(|| context.physical_name(), |output| output.name.clone()))),
-                ("token", Some(context.token.to_string())),
+                ("token", context.token.map(|token| token.to_string())),
                 ("address", Some(context.address.to_string())),
                 ("stack", Some(context.owner.stack.to_string())),
                 ("stage", Some(context.owner.stage.to_string())),

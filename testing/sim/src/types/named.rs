@@ -106,7 +106,7 @@ macro_rules! convergent {
 
             fn creating(context: &Context<Line>, name: String, spec: Spec) -> Request {
                 let named = $finding.recovery == Recovery::Lookup;
-                let token = (!named).then(|| context.token.to_string());
+                let token = context.token.filter(|_| !named).map(|token| token.to_string());
                 let tags = context.tags();
                 Request::Create { kind: $kind, name: named.then_some(name), spec, token, tags }
             }

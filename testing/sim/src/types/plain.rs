@@ -66,7 +66,8 @@ macro_rules! plain_type {
 
             async fn create(&self, context: &Context<Line>) -> Result<$shown> {
                 let name = ($recovery == Recovery::Lookup).then(|| context.physical_name());
-                let token = ($recovery == Recovery::Token).then(|| context.token.to_string());
+                let by_token = $recovery == Recovery::Token;
+                let token = context.token.filter(|_| by_token).map(|token| token.to_string());
                 let (spec, tags) = (self.spec(), context.tags());
                 let request = Request::Create { kind: $kind, name, spec, token, tags };
                 self.echoed(ask::<$shown>(&self.line, context, request).await?)

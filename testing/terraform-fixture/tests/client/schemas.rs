@@ -101,7 +101,7 @@ fn context() -> CallContext {
         address,
         generation: 0,
         slot: 0,
-        token: IdempotencyToken::from_bytes([0; 16]),
+        token: None,
         pending: None,
         cancellation: tokio_util::sync::CancellationToken::new(),
         clock: Arc::new(RuntimeClock::new()),

@@ -142,7 +142,7 @@ fn writes(records: &[Record]) -> CommandResult<Vec<Write>> {
             object: object.clone(),
         }];
         if let (false, Some(inputs)) = (current.bindings.is_empty(), &object.inputs) {
-            let token = IdempotencyToken::from_bytes([0; 16]);
+            let token = IdempotencyToken::fresh();
             let attempt = Attempt {
                 inputs: inputs.clone(),
                 bindings: current.bindings.clone(),

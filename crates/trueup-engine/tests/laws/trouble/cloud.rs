@@ -203,7 +203,7 @@ impl Books {
         context: &CallContext,
         spec: Spec,
     ) -> Result<ObjectId> {
-        let token = context.token.to_string();
+        let token = context.token.map(|token| token.to_string()).unwrap_or_default();
         if let Some(known) = self.tokens.get(&token).filter(|_| !kind.is_found_by_name()) {
             return Ok(*known);
         }
