@@ -49,7 +49,7 @@ use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::providers::wait_for_orphans;
 use crate::run_kind::RunKind;
-use crate::saved::{About, Asked, Observations};
+use crate::saved::{About, Observations, QuestionKind};
 
 /// What a plan is made from.
 pub(crate) struct Sources<'a> {
@@ -174,7 +174,7 @@ impl Sources<'_> {
     /// What is learned by asking the outside, or was when the plan was made that this one follows (PLANFILE-2).
     pub(crate) async fn observed<T: Serialize + DeserializeOwned>(
         &self,
-        kind: Asked,
+        kind: QuestionKind,
         address: &Address,
         with: &[&Value],
         ask: impl Future<Output = Result<T, Failure>>,

@@ -14,7 +14,7 @@ use crate::draft::node::{Node, Sight};
 use crate::failures::failed;
 use crate::mutations::planted;
 use crate::providers::{Elsewhere, Place, Places, out_of_reach};
-use crate::saved::Asked;
+use crate::saved::QuestionKind;
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     look(sources, draft, 0..draft.nodes.len()).await
@@ -137,7 +137,7 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
             Observed::Unreadable => Sight::Unreadable,
         })
     };
-    sources.observed(Asked::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
+    sources.observed(QuestionKind::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
 }
 
 /// Whether an object that is not found is where the provider's configuration led when it was made.

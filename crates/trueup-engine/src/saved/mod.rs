@@ -29,7 +29,7 @@ pub use file::{
     PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, holds_secrets, read_plan,
     read_plan_header, write_plan,
 };
-pub(crate) use observations::{Answered, Asked, ById, Observations, Sighted, Told};
+pub(crate) use observations::{DataAnswer, ImportForm, KeptAnswer, Observations, QuestionKind, SightingForm};
 pub use premise::changed_premises;
 pub(crate) use reach::Reach;
 use trueup_program::{Premise, PremiseKind};
@@ -53,7 +53,7 @@ pub struct SavedPlan {
     /// What is done.
     pub plan: Plan,
     pub(crate) reach: Reach,
-    pub(crate) observations: Vec<Answered>,
+    pub(crate) observations: Vec<KeptAnswer>,
 }
 
 /// What a saved plan was told. How many operations run at a time, and how often they are tried, is for the run to say.

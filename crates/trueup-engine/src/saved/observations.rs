@@ -26,7 +26,7 @@ pub(crate) struct Observations {
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Question {
-    kind: Asked,
+    kind: QuestionKind,
     address: Address,
     /// A digest of what it was asked with.
     with: String,
@@ -35,7 +35,7 @@ pub(crate) struct Question {
 /// What kind of question it was.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Asked {
+pub(crate) enum QuestionKind {
     /// How a recorded object looks.
     Read,
     /// What a data source says.
@@ -48,29 +48,29 @@ pub(crate) enum Asked {
 
 /// An answer in the form in which it is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Answered {
+pub(crate) struct KeptAnswer {
     pub(crate) question: Question,
     pub(crate) answer: Json,
 }
 
 impl Observations {
     /// These answers and no others.
-    pub(crate) fn closed(answers: impl IntoIterator<Item = Answered>) -> Self {
+    pub(crate) fn closed(answers: impl IntoIterator<Item = KeptAnswer>) -> Self {
         let answers = answers.into_iter().map(|it| (it.question, it.answer)).collect();
         Observations { answers: Mutex::new(answers), closed: true }
     }
 
     /// All answers, in order.
-    pub(crate) fn answers(&self) -> Vec<Answered> {
+    pub(crate) fn answers(&self) -> Vec<KeptAnswer> {
         let Ok(answers) = self.answers.lock() else { return Vec::new() };
         let kept = answers.iter().map(|(question, answer)| (question.clone(), answer.clone()));
-        kept.map(|(question, answer)| Answered { question, answer }).collect()
+        kept.map(|(question, answer)| KeptAnswer { question, answer }).collect()
     }
 
     /// The answer to a question: the one that is kept, else the one that asking gives.
     pub(crate) async fn answer<T: Serialize + DeserializeOwned>(
         &self,
-        kind: Asked,
+        kind: QuestionKind,
         address: &Address,
         with: &[&Value],
         ask: impl Future<Output = Result<T, Failure>>,
@@ -109,7 +109,7 @@ fn digest(values: &[&Value]) -> String {
 /// What was said of a resource that was asked for with other values. It must do where the plan shows those values: then
 /// it does not come out the same, and can say where.
 fn nearest(answers: &BTreeMap<Question, Json>, question: &Question) -> Option<Json> {
-    if !matches!(question.kind, Asked::Read | Asked::Lookup) {
+    if !matches!(question.kind, QuestionKind::Read | QuestionKind::Lookup) {
         return None;
     }
     let same = |it: &Question| it.kind == question.kind && it.address == question.address;
@@ -124,14 +124,14 @@ fn refused(address: &Address, why: &str) -> Failure {
 
 /// What a data source said.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct DataAnswer {
     #[serde(with = "trueup_core::recorded")]
     pub(crate) outputs: Value,
 }
 
 /// An object that a lookup found, in the form in which it is kept.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Sighted {
+pub(crate) struct SightingForm {
     state: State,
     whose: Whose,
 }
@@ -144,18 +144,18 @@ enum Whose {
     Others,
 }
 
-impl From<Sighting> for Sighted {
+impl From<Sighting> for SightingForm {
     fn from(Sighting { state, ownership }: Sighting) -> Self {
         let whose = match ownership {
             Ownership::Owned { generation } => Whose::Ours { generation },
             Ownership::Unowned => Whose::Others,
         };
-        Sighted { state, whose }
+        SightingForm { state, whose }
     }
 }
 
-impl From<Sighted> for Sighting {
-    fn from(Sighted { state, whose }: Sighted) -> Self {
+impl From<SightingForm> for Sighting {
+    fn from(SightingForm { state, whose }: SightingForm) -> Self {
         let ownership = match whose {
             Whose::Ours { generation } => Ownership::Owned { generation },
             Whose::Others => Ownership::Unowned,
@@ -166,19 +166,19 @@ impl From<Sighted> for Sighting {
 
 /// An object that was found by its id, in the form in which it is kept.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct ById {
+pub(crate) struct ImportForm {
     type_name: SmolStr,
     state: State,
 }
 
-impl From<Imported> for ById {
+impl From<Imported> for ImportForm {
     fn from(Imported { type_name, state }: Imported) -> Self {
-        ById { type_name, state }
+        ImportForm { type_name, state }
     }
 }
 
-impl From<ById> for Imported {
-    fn from(ById { type_name, state }: ById) -> Self {
+impl From<ImportForm> for Imported {
+    fn from(ImportForm { type_name, state }: ImportForm) -> Self {
         Imported { type_name, state }
     }
 }

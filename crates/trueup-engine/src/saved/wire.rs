@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Change, Diagnostic, Diagnostics, Path, Value};
 use trueup_state::Scope;
 
-use super::{Answered, Premise, Reach, SavedOptions, SavedPlan};
+use super::{KeptAnswer, Premise, Reach, SavedOptions, SavedPlan};
 use crate::plan::{Action, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 use crate::run_kind::RunKind;
 
@@ -30,7 +30,7 @@ pub(super) struct Body {
     recorded_outputs: Value,
     warnings: Vec<Warning>,
     reach: Reach,
-    observations: Vec<Answered>,
+    observations: Vec<KeptAnswer>,
 }
 
 #[derive(Serialize, Deserialize)]

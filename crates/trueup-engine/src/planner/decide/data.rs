@@ -10,7 +10,7 @@ use crate::draft::{Draft, keep};
 use crate::plan::{Action, Reason};
 use crate::planner::Sources;
 use crate::planner::configure::configure_late;
-use crate::saved::{Asked, Told};
+use crate::saved::{DataAnswer, QuestionKind};
 
 /// A data source is read now if it can be (UNKNOWN-12).
 pub(super) async fn decide_data(
@@ -28,9 +28,10 @@ pub(super) async fn decide_data(
                 let read =
                     async |context: &CallContext| handler.read(DataRequest { config, inputs, context }).await;
                 let outputs = sources.calls.retried(sources.call(node), &context, read).await?;
-                Ok(Told { outputs })
+                Ok(DataAnswer { outputs })
             };
-            let told = sources.observed(Asked::Data, &node.address, &[&inputs.effective], read).await?;
+            let told =
+                sources.observed(QuestionKind::Data, &node.address, &[&inputs.effective], read).await?;
             Ok(Decision { outputs: told.outputs, ..Decision::default() })
         }
         _ => Ok(read_later(handler.outputs())),

@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_provider::{CallContext, ImportRequest, Imported, State};
 
 use super::resource::Case;
-use crate::saved::{Asked, ById};
+use crate::saved::{ImportForm, QuestionKind};
 
 impl Case<'_> {
     /// The object that the program wants adopted by its id (ADOPT-7).
@@ -41,9 +41,9 @@ impl Case<'_> {
                 self.handler.import(ImportRequest { config, id, identity, context }).await
             };
             let found = self.sources.calls.retried(call, &context, import).await?;
-            Ok(found.into_iter().map(ById::from).collect::<Vec<_>>())
+            Ok(found.into_iter().map(ImportForm::from).collect::<Vec<_>>())
         };
-        let found = self.sources.observed(Asked::Import, &node.address, &[&given], import).await?;
+        let found = self.sources.observed(QuestionKind::Import, &node.address, &[&given], import).await?;
         let own = found
             .into_iter()
             .map(Imported::from)

@@ -9,7 +9,7 @@ use trueup_state::Generation;
 use super::resource::Case;
 use crate::call::within;
 use crate::draft::node::FoundObject;
-use crate::saved::{Asked, Sighted};
+use crate::saved::{QuestionKind, SightingForm};
 use crate::sighting::Search;
 
 /// What looking came to.
@@ -68,9 +68,9 @@ impl Case<'_> {
         };
         let looking = async {
             let found = search.sightings(&context, lookup).await?.into_iter();
-            Ok(found.map(|(sighting, slot)| (Sighted::from(sighting), slot)).collect::<Vec<_>>())
+            Ok(found.map(|(sighting, slot)| (SightingForm::from(sighting), slot)).collect::<Vec<_>>())
         };
-        let found = sources.observed(Asked::Lookup, &origin, &[&inputs.effective], looking).await?;
+        let found = sources.observed(QuestionKind::Lookup, &origin, &[&inputs.effective], looking).await?;
         let found = found.into_iter().map(|(sighted, slot)| (Sighting::from(sighted), slot)).collect();
         search.choose(found, origin, context.generation).await
     }
