@@ -452,6 +452,7 @@ impl Reconciler {
             waited,
             late_configs: tokio::sync::Mutex::default(),
             warned: Warned::default(),
+            declared: std::sync::OnceLock::new(),
             ephemerals: Ephemerals::new(self.clock.clone()),
             admission: self.admission.as_deref(),
         };

@@ -160,7 +160,8 @@ impl Applying<'_> {
         if resource.holders.is_left_to_another(&places, Some(config), address, generation).await {
             return Ok(held.step(run, Step::Dropped { number: generation.number }).await?);
         }
-        remove_generation(run, held, address, &resource.handler, config, generation, *policy).await
+        let holders = &resource.holders;
+        remove_generation(run, held, address, &resource.handler, config, generation, *policy, holders).await
     }
 
     /// Takes an object that was found into state (ADOPT-2).
@@ -357,10 +358,12 @@ impl Applying<'_> {
             private: &private,
             context: &context,
         };
-        let answer = self
+        #[cfg_attr(not(feature = "mutations"), expect(unused_mut, reason = "for a planted bug"))]
+        let mut answer = self
             .run
             .bounded(self.policy.timeout(Operation::Read), self.resource.handler.plan(request))
             .await?;
+        planted!(UpdateNothing => if prior.is_some_and(|it| it.inputs.is_none()) { answer.verdict = Verdict::Update });
         let replaces = answer.verdict >= Verdict::MayReplace;
         let mut answer = match prior {
             Some(prior) if replaces && Box::pin(self.keeps_object(current)).await => {
@@ -568,6 +571,10 @@ impl Applying<'_> {
             self.held.step(self.run, begun).await?;
         }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Update));
+        if planted!(UpdateNothing) && prior.inputs.is_none() {
+            let object = State { inputs: Some(self.desired.without_ephemeral()), ..prior };
+            return self.settle(Operation::Update, current.number, object.clone(), object).await;
+        }
         let object = self
             .call(Operation::Update, current.number, &attempt, Some(&prior), &self.desired, planned, private)
             .await?;
@@ -663,10 +670,13 @@ impl Applying<'_> {
             };
             let called = self.run.bounded(self.policy.timeout(operation), called).await;
             let ApplyFailure { failure, partial } = match called {
-                Ok(object) => return Ok(object),
+                Ok(object) => {
+                    self.hold(&object);
+                    return Ok(object);
+                }
                 Err(failed) => failed,
             };
-            if let Some(partial) = partial {
+            if let Some(partial) = partial.filter(|_| !planted!(ForgetPartial)) {
                 self.held.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
             }
@@ -722,7 +732,9 @@ impl Applying<'_> {
         }
         planted!(RevealAnswers => settled.outputs = revealed(&settled.outputs));
         let outputs = settled.outputs.clone();
-        self.hold(&settled);
+        if settled.identity != object.identity {
+            self.hold(&settled);
+        }
         self.held.step(self.run, Step::Settled { number, object: settled }).await?;
         self.run.emit(Some(&self.address), EventKind::Completed(operation));
         Ok(outputs)
@@ -730,6 +742,7 @@ impl Applying<'_> {
 
     /// The object as it reads now; `None` if that cannot be had, and then the answer stands. Within the type's consistency
     /// window an object may read as it was before; past it, what differs from the answer was changed since, and is drift.
+    /// Where reading fails, the window passes all the same: the next run trusts that it did.
     async fn read_back(&self, object: &State) -> Option<State> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
         let handler = &self.resource.handler;
@@ -751,14 +764,19 @@ impl Applying<'_> {
                 })
             })
         };
-        let window = self.consistency_window();
+        let (window, began) = (self.consistency_window(), self.run.clock.now());
         let is_current = |seen: &Observed| match seen {
             Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
             Observed::Absent | Observed::Unreadable => true,
         };
         match within(&*self.run.clock, || window, read, is_current).await {
             Ok(Observed::Present(seen)) if is_current(&Observed::Present(seen.clone())) => Some(*seen),
-            _ => None,
+            Ok(_) => None,
+            Err(_) => {
+                let passed = self.run.clock.now().duration_since(began).unwrap_or_default();
+                self.run.clock.sleep(window.saturating_sub(passed)).await;
+                None
+            }
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use trueup_core::{Address, Diagnostic, Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyRequest, BoxFuture, CallContext, Configured, DeleteRequest, IdempotencyToken, InputValues,
-    LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
+    ApplyRequest, BoxFuture, CallContext, Configured, DeleteEnd, DeleteRequest, IdempotencyToken,
+    InputValues, LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
     ResourceHandler, State,
 };
 use trueup_state::{Generation, Metadata, Record, Status, Step, UnixMillis};
@@ -23,7 +23,7 @@ use crate::places::{Place, Places, out_of_reach, place};
 use crate::plan::{Action, ReplaceOrder};
 use crate::planner::node::{FoundObject, Start};
 use crate::planner::{Draft, Holders, can_look, outcome_unknown, repeated};
-use crate::retry::{window_left, within};
+use crate::retry::{unseen_for, within};
 
 /// A resource of which something is to be deleted.
 pub(crate) struct Prepared {
@@ -56,7 +56,11 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> Prepared {
             _ => BTreeSet::new(),
         },
         task,
-        policy: run.policy(node.declared().map(|declared| &declared.options)),
+        policy: run.policy(match run.destroy {
+            // A destroy goes by records, but what the program says of retries and timeouts holds for it too.
+            true => run.declared_options(&node.address),
+            false => node.declared().map(|declared| &declared.options),
+        }),
         holders: draft.holders.clone(),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),
@@ -139,8 +143,9 @@ impl Prepared {
                 continue;
             }
             let config = self.config.clone().ready_for(run, &generation).await?;
-            let policy = self.policy;
-            remove_generation(run, held, &self.address, handler, &config, &generation, policy).await?;
+            let (policy, holders) = (self.policy, &self.holders);
+            remove_generation(run, held, &self.address, handler, &config, &generation, policy, holders)
+                .await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
         Ok(Finished { action, attributes: None, bindings: Vec::new() })
@@ -192,6 +197,7 @@ fn later_of_same_identity<'a>(
 }
 
 /// Deletes one generation, finding out first what there is to delete.
+#[expect(clippy::too_many_arguments, reason = "all that a delete is made of")]
 pub(crate) async fn remove_generation(
     run: &Run<'_>,
     held: &Held,
@@ -200,6 +206,7 @@ pub(crate) async fn remove_generation(
     config: &Configured,
     generation: &Generation,
     policy: CallPolicy,
+    holders: &Holders,
 ) -> Result<(), Trouble> {
     let removal = Removal { run, held, address, handler, config, generation, policy };
     let config = &removal.leading_to_it().await?;
@@ -207,7 +214,16 @@ pub(crate) async fn remove_generation(
     let object = match &generation.object {
         Some(object) => object.clone(),
         None => match removal.find().await? {
-            Some(object) => object,
+            Some(object) => {
+                // A server that answers every create with the same object has given it to another resource, too (DELETE-9).
+                let found = Generation { object: Some(object.clone()), ..generation.clone() };
+                let places = run.places(handler, held.provider());
+                if holders.is_left_to_another(&places, Some(config), address, &found).await {
+                    held.step(run, Step::Dropped { number: generation.number }).await?;
+                    return Ok(());
+                }
+                object
+            }
             None => {
                 held.step(run, Step::Dropped { number: generation.number }).await?;
                 return Ok(());
@@ -241,7 +257,7 @@ enum Deleted {
 enum Remains {
     Gone,
     There,
-    /// The read failed, and may succeed later.
+    /// The read failed: the object counts as gone when its window is over.
     Unseen,
 }
 
@@ -374,8 +390,11 @@ impl Removal<'_> {
         // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
         let delete = || self.run.retrying(self.address, Operation::Delete, self.policy, call);
         let clock = &*self.run.clock;
-        let window = || window_left(self.handler.consistency_window(&recorded), self.written_at(), clock);
-        let is_accepted = |it: &Deleted| *it == Deleted::Accepted;
+        let window = || {
+            let window = self.handler.consistency_window(&recorded);
+            unseen_for(window, &self.generation.status, self.written_at(), clock)
+        };
+        let is_accepted = |it: &Deleted| *it == Deleted::Accepted || planted!(TrustNotFound);
         match within(clock, window, delete, is_accepted).await {
             Ok(Deleted::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
             Ok(Deleted::NotFound) => {}
@@ -387,17 +406,20 @@ impl Removal<'_> {
     }
 
     /// Reads an object whose delete was accepted until it is gone, so that no later run adopts it (DELETE-12). A delete that
-    /// was begun by an earlier run is believed at the end of the window: some APIs show deleted objects for good.
+    /// was begun by an earlier run is believed at the end of the window: some APIs show deleted objects for good. So is that
+    /// of a type whose reads may be unable to tell.
     async fn see_it_gone(
         &self,
         object: &State,
         inputs: &Value,
         context: &CallContext,
     ) -> Result<(), Failure> {
+        planted!(TrustAcceptedDelete => return Ok(()));
         let traits = self.handler.traits();
         let window = self.handler.consistency_window(inputs);
         let reads = traits.read_back && !traits.in_records && !window.is_zero();
-        if !reads || !self.handler.deletes(inputs) {
+        let end = self.handler.delete_end(inputs);
+        if !reads || end == DeleteEnd::Answered {
             return Ok(());
         }
         let look = || async {
@@ -405,11 +427,9 @@ impl Removal<'_> {
             let read = self.handler.read(request);
             Ok(match self.run.bounded(self.policy.timeout(Operation::Read), read).await {
                 Ok(Observed::Present(_)) => Remains::There,
-                Err(Failure { class: FailureClass::Retryable | FailureClass::Throttled { .. }, .. }) => {
-                    Remains::Unseen
-                }
                 // Where nobody can look, the answer to the delete stands.
-                Ok(Observed::Absent | Observed::Unreadable) | Err(_) => Remains::Gone,
+                Ok(Observed::Absent | Observed::Unreadable) => Remains::Gone,
+                Err(_) => Remains::Unseen,
             })
         };
         let is_gone = |remains: &Remains| *remains == Remains::Gone;
@@ -418,7 +438,7 @@ impl Removal<'_> {
         }
         let message =
             format!("its delete was accepted, but the object is still there {} s later", window.as_secs());
-        if self.generation.status == Status::Deleting {
+        if self.generation.status == Status::Deleting || end == DeleteEnd::GoneOrAnswered {
             self.run.warned.add(self.address, Diagnostic::warning(message));
             return Ok(());
         }

@@ -16,7 +16,7 @@ use crate::mutations::planted;
 use crate::places::{Elsewhere, Place, Places, out_of_reach};
 use crate::plan::{Action, Reason};
 use crate::planner::node::{Sight, Start};
-use crate::retry::{window_left, within};
+use crate::retry::{unseen_for, within};
 
 impl Applying<'_> {
     /// Looks at the object, if nobody could before, and has it replaced if it is in another place.
@@ -108,7 +108,7 @@ impl Applying<'_> {
         // What was written a moment ago may not be visible yet (DRIFT-10).
         let window = || {
             let window = places.handler.consistency_window(&inputs.effective);
-            window_left(window, current.written_at, &*self.run.clock)
+            unseen_for(window, &current.status, current.written_at, &*self.run.clock)
         };
         let is_seen = |observed: &Observed| *observed != Observed::Absent;
         match within(&*self.run.clock, window, || read(&self.config), is_seen).await? {

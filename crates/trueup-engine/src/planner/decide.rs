@@ -714,6 +714,9 @@ impl Case<'_> {
             context: &context,
         };
         let mut answer = caught(self.handler.plan(request)).await?;
+        if planted!(UpdateNothing) && prior.is_some_and(|prior| prior.inputs.is_none()) {
+            answer.verdict = Verdict::Update;
+        }
         context.report_warnings(std::mem::take(&mut answer.diagnostics));
         Ok(answer)
     }

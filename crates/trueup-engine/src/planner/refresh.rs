@@ -13,7 +13,7 @@ use super::trace::lines;
 use super::{Draft, Sources, configure, failed};
 use crate::mutations::planted;
 use crate::places::{Elsewhere, Place, Places, out_of_reach};
-use crate::retry::{window_left, within};
+use crate::retry::{unseen_for, within};
 use crate::saved::Asked;
 
 /// Makes all ready that looking needs: providers, and records of the current schema versions.
@@ -139,8 +139,10 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     let request = ReadRequest { config, inputs: &inputs.effective, state, context: &context };
     // What was written a moment ago may not be visible yet: its absence must outlast the window (DRIFT-10).
     let look = || sources.retrying(&context, || handler.read(request));
-    let window =
-        || window_left(handler.consistency_window(&inputs.effective), current.written_at, &*sources.clock);
+    let window = || {
+        let window = handler.consistency_window(&inputs.effective);
+        unseen_for(window, &current.status, current.written_at, &*sources.clock)
+    };
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
     let seen = async {
         let places = draft.places(sources.registry, at);
