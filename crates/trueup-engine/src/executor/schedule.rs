@@ -292,6 +292,7 @@ impl Progress<'_> {
             (0..tasks.tasks.len()).map(|it| tasks.graph.dependencies(it).count()).collect();
         let mut blocked: Vec<Option<Address>> = vec![None; tasks.tasks.len()];
         let mut running = FuturesUnordered::new();
+        let mut in_flight: BTreeSet<usize> = BTreeSet::new();
         let nodes = tasks.tasks.iter().map(|task| &draft.nodes[task.node()]);
         let parallelism = self.run.options.plan.parallelism;
         let mut queue = Queue::new(&self.run.limits, self.run.program, parallelism, nodes.zip(remaining));
@@ -310,6 +311,7 @@ impl Progress<'_> {
                         None => future.await,
                     }
                 };
+                in_flight.insert(task);
                 running.push(async move { (task, future.await) });
             }
             let finished = {
@@ -317,10 +319,16 @@ impl Progress<'_> {
                 match select(running.next(), abandon).await {
                     Either::Left((finished, _)) => finished,
                     // What is under way is left as it is; its intents say what may have happened.
-                    Either::Right(_) => return,
+                    Either::Right(_) => {
+                        let left = in_flight.iter().map(|task| tasks.tasks[*task]);
+                        // A resource whose older generations are being deleted is done.
+                        let left = left.filter(|task| !matches!(task, Task::CleanUp(_)));
+                        return left.for_each(|task| self.outcomes[task.node()] = Some(Outcome::InFlight));
+                    }
                 }
             };
             let Some((task, outcome)) = finished else { break };
+            in_flight.remove(&task);
             if outcome.is_ok() {
                 self.run.limits.succeeded(&draft.nodes[tasks.tasks[task].node()].address);
             }
@@ -390,7 +398,11 @@ impl Progress<'_> {
                     }
                 }
                 if matches!(task, Task::Apply(_) | Task::Delete(_)) {
-                    self.outcomes[at] = Some(Outcome::Done(finished.action));
+                    // What was deleted first is created by the time its turn comes.
+                    let replaces = draft.nodes[at].decision.action == Action::Replace;
+                    let replaced = replaces && finished.action == Action::Create;
+                    let action = if replaced { Action::Replace } else { finished.action };
+                    self.outcomes[at] = Some(Outcome::Done(action));
                 }
                 None
             }
@@ -449,6 +461,10 @@ impl Progress<'_> {
     fn skip(&mut self, draft: &Draft, task: Task, cause: &Address) {
         let at = task.node();
         if matches!(task, Task::CleanUp(_)) {
+            return;
+        }
+        if draft.nodes[at].address == *cause {
+            // Its stub failed, or what it replaces could not be deleted, and that was told.
             return;
         }
         self.run.emit(Some(&draft.nodes[at].address), EventKind::Skipped { cause: cause.clone() });

@@ -312,6 +312,7 @@ fn told(outcome: &Outcome) -> String {
         }
         Outcome::Skipped(cause) => format!("skipped because of {cause}"),
         Outcome::NotStarted => "not started".to_owned(),
+        Outcome::InFlight => "left in flight".to_owned(),
     }
 }
 
