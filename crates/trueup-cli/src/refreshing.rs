@@ -1,10 +1,12 @@
 //! `--refresh-only`: records take over what is observed, and no object changes (DRIFT-9).
 
+use std::sync::Arc;
+
 use serde_json::json;
-use trueup_core::{Change, diff};
+use trueup_core::{Address, Change, diff};
 use trueup_engine::{DeployOptions, EventSink, HandStep};
 use trueup_front_end::Purpose;
-use trueup_state::{Snapshot, Step};
+use trueup_state::{Record, Snapshot, Status, Step};
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -50,6 +52,9 @@ pub(crate) async fn refresh(
         let look = session.ui.out();
         steps.iter().flat_map(|step| told(step, &snapshot, look)).for_each(|line| session.ui.data(&line));
     }
+    for line in unfinished(&snapshot, session.name()) {
+        session.ui.note(&line);
+    }
     if steps.is_empty() {
         session.ui.note("Nothing to take over: records are as things are.");
         return Ok((Exit::Done, false));
@@ -67,6 +72,18 @@ pub(crate) async fn refresh(
     let records = done.steps.iter().filter(|step| !matches!(step.step, Step::DeleteBegun { .. })).count();
     session.ui.note(&format!("Recorded: {records} taken over. No object was changed."));
     Ok((Exit::Done, true))
+}
+
+/// Resources with an operation that never finished: a refresh leaves them as they are.
+fn unfinished(snapshot: &Snapshot, name: &str) -> Vec<String> {
+    let records = snapshot.records.iter().map(|(record, _)| record);
+    let is_unfinished =
+        |record: &&Arc<Record>| record.current.as_ref().is_some_and(|it| it.status != Status::Ready);
+    let mut addresses: Vec<_> = records.filter(is_unfinished).map(|record| &record.address).collect();
+    addresses.sort();
+    let line =
+        |address: &Address| format!("{address}: an earlier run did not finish it; `{name} deploy` does");
+    addresses.into_iter().map(line).collect()
 }
 
 /// What a record takes over, field by field.

@@ -78,12 +78,30 @@ pub enum Mutation {
     RevealAnswers,
     /// The intent of a create or update is recorded without the marks on the secrets among its inputs.
     RevealIntents,
+    /// An object that was found or half made counts as updated, though its type cannot update it and nothing is called.
+    UpdateNothing,
+    /// Of two objects without marks, the one under the first name counts as the live one.
+    TrustFirstName,
+    /// Two spellings of a name denote two objects.
+    IgnoreSpelling,
+    /// The object that a failed create returns is not recorded.
+    ForgetPartial,
+    /// A delete that finds nothing is believed at once.
+    TrustNotFound,
+    /// An object counts as gone when its delete is accepted.
+    TrustAcceptedDelete,
+    /// A run does not wait for commands of a killed run.
+    IgnoreOrphans,
+    /// Records that hold one object leave its deletion to each other.
+    LeaveToEachOther,
+    /// The wall clock tells how long ago an operation was interrupted.
+    TrustClock,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 34] = [
+    pub const ALL: [Mutation; 43] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -118,6 +136,15 @@ impl Mutation {
         Mutation::CutInputs,
         Mutation::RevealAnswers,
         Mutation::RevealIntents,
+        Mutation::UpdateNothing,
+        Mutation::TrustFirstName,
+        Mutation::IgnoreSpelling,
+        Mutation::ForgetPartial,
+        Mutation::TrustNotFound,
+        Mutation::TrustAcceptedDelete,
+        Mutation::IgnoreOrphans,
+        Mutation::LeaveToEachOther,
+        Mutation::TrustClock,
     ];
 }
 

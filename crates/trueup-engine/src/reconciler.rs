@@ -489,6 +489,7 @@ impl Reconciler {
             bound,
             waited,
             late_configs: tokio::sync::Mutex::default(),
+            declared: std::sync::OnceLock::new(),
             ephemerals: Ephemerals::new(self.clock.clone()),
             admission: self.admission.as_deref(),
         };

@@ -35,10 +35,10 @@ pub use contract::{
 };
 pub use error::{Error, OrAbsent, Result};
 pub use handler::{
-    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteRequest, EphemeralHandler,
-    FailedCreate, HeldOpen, ImportRequest, Imported, LookupRequest, MigrateRequest, Observed, Opened,
-    PlanAnswer, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler,
-    Sighting, StubInputs, Traits, ValidateRequest, Verdict,
+    ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteEnd, DeleteRequest,
+    EphemeralHandler, FailedCreate, HeldOpen, ImportRequest, Imported, LookupRequest, MigrateRequest,
+    Observed, Opened, PlanAnswer, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
+    ResourceHandler, Sighting, StubInputs, Traits, ValidateRequest, Verdict,
 };
 pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
 pub use ignored::with_ignored;

@@ -40,6 +40,10 @@ ingredients! {
     Configured: "changes of the provider's configuration",
     Followed: "changes of the provider's configuration that a run learns late",
     Reused: "addresses used again after a move",
+    Respelled: "names spelled differently",
+    Collided: "names spelled as another resource's",
+    Shared: "creates answered with an object that is there",
+    ClockStep: "steps of the wall clock between runs",
     Rival: "second runners",
     TakenOver: "leases taken over",
     Unlock: "leases taken away",
@@ -65,12 +69,14 @@ ingredients! {
     Partial: "objects made half",
     Quota: "requests over the quota",
     Hang: "requests never answered",
+    CommandAwaited: "waits for commands of killed processes",
     LateArrival: "requests that arrived after their sender was dead",
     InUse: "deletes refused because of a user",
     Taken: "names found taken",
     StaleRead: "stale reads",
     LateSight: "reads of new objects not yet visible",
     Ghost: "reads of deleted objects still visible",
+    GhostFound: "deleted objects found by their names",
     WriteFailed: "failed writes of the store",
     FlushFailed: "failed flushes of the store",
     DiskFull: "writes to a full disk",
@@ -81,6 +87,7 @@ ingredients! {
     HandChange: "objects changed by hand",
     HandSquat: "objects put in the way by hand",
     Person: "questions settled by a person",
+    Hasty: "questions that a person settles at once",
 }
 
 impl Ingredient {

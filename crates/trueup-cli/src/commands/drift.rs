@@ -65,10 +65,13 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
             }
         }
     }
+    let beside = beside_drift(&plan, session.name());
     if drifted.actions.is_empty() {
         session.ui.note("No drift: everything that can be read is as it was left.");
+        beside.iter().for_each(|line| session.ui.note(line));
         return Ok(Exit::Done);
     }
+    beside.iter().for_each(|line| session.ui.note(line));
     if !args.repair {
         let count = drifted.actions.len();
         session.ui.note(&format!("\n{count} drifted. Repair with `{} drift --repair`.", session.name()));
@@ -87,6 +90,21 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
         policies: policies::gather(&workplace, &[])?,
     };
     Ok(carry_out(&workplace, &errand).await?.0)
+}
+
+/// Findings that are no drift and that nobody should miss: operations that never finished, and objects elsewhere than the
+/// provider's configuration leads.
+fn beside_drift(plan: &Plan, name: &str) -> Vec<String> {
+    let told = |reason: Reason, what: &str| {
+        let with_it = plan.actions.iter().filter(|it| it.reasons.contains(&reason));
+        with_it.map(|it| format!("{}: {what}", it.address)).collect::<Vec<_>>()
+    };
+    let unfinished = format!("an earlier run did not finish it; `{name} deploy` does");
+    let elsewhere =
+        format!("it is where another provider configuration leads; `{name} plan` shows what follows");
+    let mut lines = told(Reason::Recovered, &unfinished);
+    lines.extend(told(Reason::ProviderChanged, &elsewhere));
+    lines
 }
 
 /// The plan, as far as it comes from drift.

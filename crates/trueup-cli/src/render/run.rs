@@ -71,6 +71,7 @@ pub(crate) fn run_json(report: &RunReport, took: Duration, interrupted: bool) ->
         }),
         Outcome::Skipped(cause) => json!({ "address": address, "outcome": "skipped", "cause": cause }),
         Outcome::NotStarted => json!({ "address": address, "outcome": "not-started" }),
+        Outcome::InFlight => json!({ "address": address, "outcome": "in-flight" }),
     };
     json!({
         "version": RUN_JSON_VERSION,
@@ -111,7 +112,7 @@ fn failures(report: &RunReport) -> Diagnostics {
         .iter()
         .filter_map(|(address, outcome)| match outcome {
             Outcome::Failed(failure) => Some((address, failure)),
-            Outcome::Done(_) | Outcome::Skipped(_) | Outcome::NotStarted => None,
+            Outcome::Done(_) | Outcome::Skipped(_) | Outcome::NotStarted | Outcome::InFlight => None,
         })
         .collect();
     sort_by_address(&mut failed, |it| it.0);
@@ -162,7 +163,7 @@ fn skipped(report: &RunReport, look: Look) -> Vec<String> {
         .iter()
         .filter_map(|(address, outcome)| match outcome {
             Outcome::Skipped(cause) => Some((address, cause)),
-            Outcome::Done(_) | Outcome::Failed(_) | Outcome::NotStarted => None,
+            Outcome::Done(_) | Outcome::Failed(_) | Outcome::NotStarted | Outcome::InFlight => None,
         })
         .collect();
     sort_by_address(&mut skipped, |it| it.0);
@@ -192,6 +193,10 @@ fn unrecorded(report: &RunReport) -> Vec<String> {
             Outcome::Done(Action::NoOp | Action::Read) => None,
             Outcome::Done(action) => Some((address, done_name(*action).to_owned())),
             Outcome::Failed(failure) if failure.message == cause => {
+                let attempted = planned(report, address).unwrap_or(Action::Update);
+                Some((address, format!("perhaps {}", done_name(attempted))))
+            }
+            Outcome::InFlight => {
                 let attempted = planned(report, address).unwrap_or(Action::Update);
                 Some((address, format!("perhaps {}", done_name(attempted))))
             }
@@ -253,6 +258,7 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
     let failed = count(|it| matches!(it, Outcome::Failed(_)));
     let skipped = count(|it| matches!(it, Outcome::Skipped(_)));
     let waiting = count(|it| matches!(it, Outcome::NotStarted));
+    let in_flight = count(|it| matches!(it, Outcome::InFlight));
     let done = count(|it| matches!(it, Outcome::Done(_)));
     if report.succeeded() && !view.interrupted {
         let verb = if view.kind.is_destroy() { "Destroyed" } else { "Deployed" };
@@ -263,7 +269,9 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
         return hanging(&line, Some(Meaning::Strong), view.look);
     }
     let mut counts = Vec::new();
-    for (count, what) in [(failed, "failed"), (skipped, "skipped"), (waiting, "not started")] {
+    let stopped =
+        [(failed, "failed"), (in_flight, "left in flight"), (skipped, "skipped"), (waiting, "not started")];
+    for (count, what) in stopped {
         if count > 0 {
             counts.push(format!("{count} {what}"));
         }

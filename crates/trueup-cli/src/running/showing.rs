@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use trueup_core::escape_line;
-use trueup_engine::Plan;
+use trueup_engine::{Action, Plan, PlannedAction};
 use trueup_front_end::Purpose;
 use trueup_policy::Judgement;
 use trueup_program::Program;
@@ -61,6 +61,12 @@ pub(super) fn show(
     undecided_lines(judged).iter().for_each(|line| session.ui.note(line));
 }
 
+/// Whether the object of a planned action was read: there is one, its type can read it, and it is to stay.
+fn is_looked_at(action: &PlannedAction) -> bool {
+    let goes = matches!(action.action, Action::Delete | Action::Forget);
+    !action.prior_outputs.is_null() && !action.unreadable && !goes
+}
+
 /// The first line: what this is about.
 pub(crate) fn header(workplace: &Workplace<'_>, plan: &Plan, checked: bool, took: Duration) -> String {
     let look = workplace.session.ui.out();
@@ -68,7 +74,7 @@ pub(crate) fn header(workplace: &Workplace<'_>, plan: &Plan, checked: bool, took
     let rest = [format!("stage {}", workplace.stage.value), escape_line(&workplace.location()).into_owned()];
     let facts = |stack: String, more: &[String]| look.facts(&[&[stack][..], &rest, more].concat());
     let painted = look.paint(Meaning::Strong, stack);
-    let looked_at = plan.actions.iter().filter(|it| !it.prior_outputs.is_null() && !it.unreadable).count();
+    let looked_at = plan.actions.iter().filter(|it| is_looked_at(it)).count();
     if !checked || looked_at == 0 {
         return facts(painted, &[]);
     }

@@ -17,7 +17,7 @@ pub(crate) use attempts::Attempts;
 pub(crate) use panics::caught;
 pub(crate) use policy::CallPolicy;
 pub(crate) use throttle::Throttle;
-pub(crate) use window::{window_left, within};
+pub(crate) use window::{unseen_for, window_left, within};
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use trueup_core::Failure;
 use trueup_provider::Clock;
-use trueup_state::UnixMillis;
+use trueup_state::{Status, UnixMillis};
 
 use crate::mutations::planted;
 
@@ -43,4 +43,20 @@ pub(crate) async fn within<T, F: Future<Output = Result<T, Failure>>>(
 pub(crate) fn window_left(window: Duration, written_at: Option<UnixMillis>, clock: &dyn Clock) -> Duration {
     let Some(written_at) = written_at else { return Duration::ZERO };
     window.saturating_sub(written_at.elapsed(clock.now()).unwrap_or_default())
+}
+
+/// How long the object of a generation may still be out of sight. A ready one was seen, or its window passed, in the run that
+/// wrote it: a wall clock that is set forward between two runs hides nothing. One that a killed or failed run left
+/// unfinished has all of its window before it, whatever the clock says.
+pub(crate) fn unseen_for(
+    window: Duration,
+    status: &Status,
+    written_at: Option<UnixMillis>,
+    clock: &dyn Clock,
+) -> Duration {
+    match status {
+        Status::Ready => window_left(window, written_at, clock),
+        _ if planted!(TrustClock) => window_left(window, written_at, clock),
+        Status::Creating(_) | Status::Updating(_) | Status::Deleting => window,
+    }
 }

@@ -68,6 +68,10 @@ impl Applying<'_> {
             self.writer.step(self.run, begun).await?;
         }
         self.run.emit(Some(&self.address), EventKind::Started(Operation::Update));
+        if planted!(UpdateNothing) && prior.inputs.is_none() {
+            let object = State { inputs: Some(self.desired.without_ephemeral()), ..prior };
+            return self.settle(Operation::Update, current.number, object.clone(), object).await;
+        }
         let object = self
             .call(Operation::Update, current.number, &attempt, Some(&prior), &self.desired, planned, private)
             .await?;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyRequest, CallContext, Configured, DeleteRequest, IdempotencyToken, InputValues, LookupRequest,
-    Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery, ResourceHandler, State,
+    ApplyRequest, CallContext, Configured, DeleteEnd, DeleteRequest, IdempotencyToken, InputValues,
+    LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
+    ResourceHandler, State,
 };
 use trueup_state::{Attempt, Generation, Metadata, Record, Status, Step, UnixMillis};
 
@@ -17,7 +18,7 @@ use super::prepare::inputs_now;
 use super::record_writer::RecordWriter;
 use super::tasks::Task;
 use super::tasks::{TaskError, TaskResult};
-use crate::call::{Call, CallPolicy, window_left, within};
+use crate::call::{Call, CallPolicy, unseen_for, within};
 use crate::draft::node::{FoundObject, Start};
 use crate::draft::{Draft, metadata};
 use crate::events::{EventKind, Operation};
@@ -25,6 +26,7 @@ use crate::failures::{outcome_unknown, repeated};
 use crate::mutations::planted;
 use crate::plan::{Action, ReplaceOrder};
 use crate::providers::{Place, Places, out_of_reach, place};
+use crate::run_kind::RunKind;
 use crate::sighting::{Holders, can_look};
 
 /// A resource of which something is to be deleted.
@@ -61,7 +63,14 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
             _ => BTreeSet::new(),
         },
         task,
-        policy: run.calls.policy_of(node),
+        policy: match run.kind {
+            // A destroy goes by records, but what the program says of retries and timeouts holds for it too.
+            RunKind::Destroy => {
+                let traits = node.handler().map(|handler| handler.traits());
+                run.calls.policy(node.address.type_name(), traits, run.declared_options(&node.address))
+            }
+            RunKind::Deploy => run.calls.policy_of(node),
+        },
         holders: draft.holders.clone(),
         retain: node.decision.action == Action::Forget
             || node.declared().map_or(recorded, |declared| declared.options.retain),
@@ -147,7 +156,9 @@ impl PreparedDelete {
             let config = self.config.clone().ready_for(run, &generation).await?;
             let (address, provider, policy) = (&self.address, self.provider.as_str(), self.policy);
             let (config, generation) = (&config, &generation);
-            let removal = Removal { run, writer, address, provider, handler, config, generation, policy };
+            let holders = &self.holders;
+            let removal =
+                Removal { run, writer, address, provider, handler, config, generation, policy, holders };
             removal.remove().await?;
         }
         let action = if self.retain { Action::Forget } else { Action::Delete };
@@ -210,6 +221,7 @@ pub(super) struct Removal<'a> {
     pub(super) config: &'a Configured,
     pub(super) generation: &'a Generation,
     pub(super) policy: CallPolicy,
+    pub(super) holders: &'a Holders,
 }
 
 /// What a delete came to.
@@ -226,7 +238,7 @@ enum DeleteAnswer {
 enum Remains {
     Gone,
     There,
-    /// The read failed, and may succeed later.
+    /// The read failed: the object counts as gone when its window is over.
     Unseen,
 }
 
@@ -238,14 +250,22 @@ impl Removal<'_> {
         let object = match &removal.generation.object {
             Some(object) => object.clone(),
             None => match removal.find().await? {
-                Some(object) => object,
-                None => {
+                Some(object) if !removal.is_left_to_another(&object).await => object,
+                _ => {
                     let number = removal.generation.number;
                     return Ok(removal.writer.step(removal.run, Step::Dropped { number }).await?);
                 }
             },
         };
         removal.delete(&object).await
+    }
+
+    /// Whether another resource holds the object that a create came to: a server may answer every create with the same one
+    /// (DELETE-9).
+    async fn is_left_to_another(&self, object: &State) -> bool {
+        let found = Generation { object: Some(object.clone()), ..self.generation.clone() };
+        let places = self.run.places(self.handler, self.writer.provider());
+        self.holders.is_left_to_another(&places, Some(self.config), self.address, &found).await
     }
 
     /// The configuration of the provider that leads to the object: the one in use, unless the object was made with another
@@ -377,8 +397,11 @@ impl Removal<'_> {
         // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
         let delete = || self.run.calls.retried(self.calling(Operation::Delete), &context, &delete);
         let clock = &*self.run.calls.clock;
-        let window = || window_left(self.handler.consistency_window(&recorded), self.written_at(), clock);
-        let is_accepted = |it: &DeleteAnswer| *it == DeleteAnswer::Accepted;
+        let window = || {
+            let window = self.handler.consistency_window(&recorded);
+            unseen_for(window, &self.generation.status, self.written_at(), clock)
+        };
+        let is_accepted = |it: &DeleteAnswer| *it == DeleteAnswer::Accepted || planted!(TrustNotFound);
         match within(clock, window, delete, is_accepted).await {
             Ok(DeleteAnswer::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
             Ok(DeleteAnswer::NotFound) => {}
@@ -390,17 +413,20 @@ impl Removal<'_> {
     }
 
     /// Reads an object whose delete was accepted until it is gone, so that no later run adopts it (DELETE-12). A delete that
-    /// was begun by an earlier run is believed at the end of the window: some APIs show deleted objects for good.
+    /// was begun by an earlier run is believed at the end of the window: some APIs show deleted objects for good. So is that
+    /// of a type whose reads may be unable to tell.
     async fn see_it_gone(
         &self,
         object: &State,
         inputs: &Value,
         context: &CallContext,
     ) -> Result<(), Failure> {
+        planted!(TrustAcceptedDelete => return Ok(()));
         let traits = self.handler.traits();
         let window = self.handler.consistency_window(inputs);
         let reads = traits.read_back && !traits.in_records && !window.is_zero();
-        if !reads || !self.handler.deletes(inputs) {
+        let end = self.handler.delete_end(inputs);
+        if !reads || end == DeleteEnd::Answered {
             return Ok(());
         }
         let look = || async {
@@ -408,11 +434,9 @@ impl Removal<'_> {
             let read = self.handler.read(request);
             Ok(match self.run.calls.attempt(self.calling(Operation::Read), read).await {
                 Ok(Observed::Present(_)) => Remains::There,
-                Err(Failure { class: FailureClass::Retryable | FailureClass::Throttled { .. }, .. }) => {
-                    Remains::Unseen
-                }
                 // Where nobody can look, the answer to the delete stands.
-                Ok(Observed::Absent | Observed::Unreadable) | Err(_) => Remains::Gone,
+                Ok(Observed::Absent | Observed::Unreadable) => Remains::Gone,
+                Err(_) => Remains::Unseen,
             })
         };
         let is_gone = |remains: &Remains| *remains == Remains::Gone;
@@ -421,7 +445,7 @@ impl Removal<'_> {
         }
         let message =
             format!("its delete was accepted, but the object is still there {} s later", window.as_secs());
-        if self.generation.status == Status::Deleting {
+        if self.generation.status == Status::Deleting || end == DeleteEnd::GoneOrAnswered {
             self.run.calls.warnings.add(self.address, Diagnostic::warning(message));
             return Ok(());
         }

@@ -39,7 +39,9 @@ impl Applying<'_> {
             private: &private,
             context: &context,
         };
-        let answer = self.ask(request).await?;
+        #[cfg_attr(not(feature = "mutations"), expect(unused_mut, reason = "for a planted bug"))]
+        let mut answer = self.ask(request).await?;
+        planted!(UpdateNothing => if prior.is_some_and(|it| it.inputs.is_none()) { answer.verdict = Verdict::Update });
         let replaces = answer.verdict >= Verdict::MayReplace;
         let mut answer = match prior {
             Some(prior) if replaces && Box::pin(self.keeps_object(current)).await => {

@@ -32,14 +32,14 @@ mod tasks;
 mod validation;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
 use trueup_core::{Address, Failure, Value};
-use trueup_program::Program;
+use trueup_program::{Program, ResourceOptions};
 use trueup_provider::{Configured, IdempotencyToken};
 use trueup_state::RecordId;
 
@@ -117,6 +117,8 @@ pub(crate) struct Run<'a> {
     pub(crate) recorded: RecordedConfigurations,
     /// Providers whose configuration became known during the run, with what their blocks came to.
     pub(crate) late_configs: tokio::sync::Mutex<BTreeMap<SmolStr, LateConfiguration>>,
+    /// Where the program declares each resource, for a run in which none counts as declared.
+    pub(crate) declared: OnceLock<BTreeMap<Address, usize>>,
     /// What is open while the plan is carried out.
     pub(crate) ephemerals: Ephemerals,
     /// What judges changes before they are made.
@@ -124,6 +126,13 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The options that the program declares for a resource.
+    pub(crate) fn declared_options(&self, address: &Address) -> Option<&ResourceOptions> {
+        let resources = &self.program.resources;
+        let declared = || resources.iter().enumerate().map(|(at, it)| (it.address.clone(), at)).collect();
+        self.declared.get_or_init(declared).get(address).map(|at| &resources[*at].options)
+    }
+
     /// Refuses a change that is not admitted. To be asked before anything of it is recorded or sent.
     pub(crate) fn admit(&self, address: &Address, action: Action, inputs: &Value) -> Result<(), Failure> {
         let Some(admission) = self.admission else { return Ok(()) };

@@ -57,10 +57,13 @@ impl Applying<'_> {
             };
             let called = self.run.calls.attempt(call, called).await;
             let ApplyFailure { failure, partial } = match called {
-                Ok(object) => return Ok(object),
+                Ok(object) => {
+                    self.hold(&object);
+                    return Ok(object);
+                }
                 Err(failed) => failed,
             };
-            if let Some(partial) = partial {
+            if let Some(partial) = partial.filter(|_| !planted!(ForgetPartial)) {
                 self.writer.step(self.run, Step::Answered { number, object: (*partial).clone() }).await?;
                 known = Some(*partial);
             }

@@ -11,7 +11,7 @@ use trueup_state::Generation;
 
 use super::apply::Applying;
 use super::tasks::TaskError;
-use crate::call::{window_left, within};
+use crate::call::{unseen_for, within};
 use crate::draft::node::{Sight, Start};
 use crate::events::Operation;
 use crate::mutations::planted;
@@ -109,7 +109,7 @@ impl Applying<'_> {
         // What was written a moment ago may not be visible yet (DRIFT-10).
         let window = || {
             let window = places.handler.consistency_window(&inputs.effective);
-            window_left(window, current.written_at, &*self.run.calls.clock)
+            unseen_for(window, &current.status, current.written_at, &*self.run.calls.clock)
         };
         let is_seen = |observed: &Observed| *observed != Observed::Absent;
         match within(&*self.run.calls.clock, window, || read(&self.config), is_seen).await? {

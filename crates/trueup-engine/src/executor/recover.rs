@@ -54,6 +54,9 @@ impl Applying<'_> {
         if resource.holders.is_left_to_another(&places, Some(config), address, generation).await {
             return Ok(writer.step(run, Step::Dropped { number: generation.number }).await?);
         }
-        Removal { run, writer, address, provider, handler, config, generation, policy }.remove().await
+        let holders = &resource.holders;
+        Removal { run, writer, address, provider, handler, config, generation, policy, holders }
+            .remove()
+            .await
     }
 }

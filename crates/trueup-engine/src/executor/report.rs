@@ -24,6 +24,8 @@ pub enum Outcome {
     Skipped(Address),
     /// It was not begun, because the run was stopped.
     NotStarted,
+    /// It was begun, and the run did not wait for its end. The next run finds out what came of it.
+    InFlight,
 }
 
 impl From<Failure> for Outcome {

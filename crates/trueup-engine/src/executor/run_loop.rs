@@ -3,6 +3,7 @@
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
 
+use std::collections::BTreeSet;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use crate::draft::{Attributes, Draft, ExecutablePlan};
 use crate::events::EventKind;
 use crate::failures::invalid;
 use crate::mutations::planted;
+use crate::plan::Action;
 use crate::providers::{is_opened, written};
 
 /// A run in progress.
@@ -140,14 +142,17 @@ impl<'a> Progress<'a> {
         let mut queue = self.queue(draft, tasks);
         let mut dependents = Dependents::new(tasks);
         let mut running = FuturesUnordered::new();
+        let mut in_flight: BTreeSet<usize> = BTreeSet::new();
         dependents.ready().for_each(|task| queue.push(task));
         loop {
             while !self.stopping() {
                 let Some(task) = queue.start() else { break };
                 let future = self.start(draft, tasks.tasks[task]);
+                in_flight.insert(task);
                 running.push(async move { (task, future.await) });
             }
             let Some((task, outcome)) = self.next_finished(&mut running).await else { break };
+            in_flight.remove(&task);
             if outcome.is_ok() {
                 self.run.throttle.succeeded(&draft.nodes[tasks.tasks[task].node()].provider);
             }
@@ -159,6 +164,11 @@ impl<'a> Progress<'a> {
                 |ready| queue.push(ready),
                 |skipped, cause| self.skip(draft, tasks.tasks[skipped], cause),
             );
+        }
+        let abandoned = in_flight.into_iter().map(|task| tasks.tasks[task]);
+        // A resource whose older generations are being deleted is done.
+        for task in abandoned.filter(|task| !matches!(task, Task::CleanUp(_))) {
+            self.outcomes[task.node()] = Some(Outcome::InFlight);
         }
     }
 
@@ -244,7 +254,11 @@ impl<'a> Progress<'a> {
             }
         }
         if matches!(task, Task::Apply(_) | Task::Delete(_)) {
-            self.outcomes[at] = Some(Outcome::Done(result.action));
+            // What was deleted first is created by the time its turn comes.
+            let replaces = draft.nodes[at].decision.action == Action::Replace;
+            let replaced = replaces && result.action == Action::Create;
+            let action = if replaced { Action::Replace } else { result.action };
+            self.outcomes[at] = Some(Outcome::Done(action));
         }
         None
     }
@@ -280,6 +294,10 @@ impl<'a> Progress<'a> {
     pub(super) fn skip(&mut self, draft: &Draft, task: Task, cause: &Address) {
         let at = task.node();
         if matches!(task, Task::CleanUp(_)) {
+            return;
+        }
+        if draft.nodes[at].address == *cause {
+            // Its stub failed, or what it replaces could not be deleted, and that was told.
             return;
         }
         self.run.emit(Some(&draft.nodes[at].address), EventKind::Skipped { cause: cause.clone() });

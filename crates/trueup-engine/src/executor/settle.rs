@@ -29,7 +29,9 @@ impl Applying<'_> {
         }
         planted!(RevealAnswers => settled.outputs = revealed(&settled.outputs));
         let outputs = settled.outputs.clone();
-        self.hold(&settled);
+        if settled.identity != object.identity {
+            self.hold(&settled);
+        }
         self.writer.step(self.run, Step::Settled { number, object: settled }).await?;
         self.run.emit(Some(&self.address), EventKind::Completed(operation));
         Ok(outputs)
@@ -37,6 +39,7 @@ impl Applying<'_> {
 
     /// The object as it reads now; `None` if that cannot be had, and then the answer stands. Within the type's consistency
     /// window an object may read as it was before; past it, what differs from the answer was changed since, and is drift.
+    /// Where reading fails, the window passes all the same: the next run trusts that it did.
     pub(super) async fn read_back(&self, object: &State) -> Option<State> {
         let context = self.context(None);
         let handler = &self.resource.handler;
@@ -49,7 +52,7 @@ impl Applying<'_> {
             }
         };
         let read = || self.run.calls.retried(self.calling(Operation::Read), &context, &read);
-        let window = self.consistency_window();
+        let (window, began) = (self.consistency_window(), self.run.calls.clock.now());
         let is_current = |seen: &Observed| match seen {
             Observed::Present(seen) => window.is_zero() || self.mirrors_agree(object, seen),
             Observed::Absent | Observed::Unreadable => true,
@@ -63,6 +66,8 @@ impl Applying<'_> {
             Ok(Observed::Absent | Observed::Unreadable) => None,
             Err(failure) => {
                 self.warn_of_read_back(&failure.message);
+                let passed = self.run.calls.clock.now().duration_since(began).unwrap_or_default();
+                self.run.calls.clock.sleep(window.saturating_sub(passed)).await;
                 None
             }
         }

@@ -8,7 +8,7 @@ use super::{Sources, connect};
 use crate::draft::Draft;
 use crate::draft::node::{Sight, Start};
 use crate::outputs::stack_outputs;
-use crate::plan::{Action, Plan, PlannedAction, Reason};
+use crate::plan::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
 
 pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
     let outputs = stack_outputs(sources.program, sources.kind, draft)?;
@@ -97,7 +97,11 @@ fn action(draft: &Draft, at: usize) -> PlannedAction {
         changes: decision.changes.clone(),
         drift: decision.drift.clone(),
         replace_paths: decision.replace_paths.clone(),
-        replace_order: decision.order,
+        // What may have been made in another place goes before it is made anew.
+        replace_order: match decision.start {
+            Start::FinishDelete => decision.order.map(|_| ReplaceOrder::DeleteFirst),
+            _ => decision.order,
+        },
         inputs: node.desired.as_ref().map(|it| it.effective.without_ephemeral()).unwrap_or_default(),
         outputs: decision.outputs.clone(),
         prior_inputs: recorded.map(|inputs| inputs.effective.clone()).unwrap_or_default(),

@@ -8,7 +8,7 @@ use trueup_state::{Generation, Status};
 
 use super::Sources;
 use super::trace::lines;
-use crate::call::{Call, window_left, within};
+use crate::call::{Call, unseen_for, within};
 use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
 use crate::failures::failed;
@@ -98,7 +98,8 @@ async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sig
     // What was written a moment ago may not be visible yet: its absence must outlast the window (DRIFT-10).
     let look = || sources.calls.retried(call, &context, &read);
     let window = || {
-        window_left(handler.consistency_window(&inputs.effective), current.written_at, &*sources.calls.clock)
+        let window = handler.consistency_window(&inputs.effective);
+        unseen_for(window, &current.status, current.written_at, &*sources.calls.clock)
     };
     let is_seen = |observed: &Observed| *observed != Observed::Absent;
     let seen = async {

@@ -6,10 +6,12 @@ use trueup_core::{Diagnostic, Diagnostics};
 use trueup_state::{Generation, Record, Snapshot};
 
 use crate::call::Caller;
+use crate::mutations::planted;
 
 /// Waits until nothing is under way any more of creates that were interrupted (CRASH-9), and returns whether it had to.
 /// Before that, neither a run nor a person can tell whether their objects exist.
 pub(crate) async fn wait_for_orphans(calls: &Caller<'_>, snapshot: &Snapshot) -> Result<bool, Diagnostics> {
+    planted!(IgnoreOrphans => return Ok(false));
     let records = snapshot.records.iter().map(|(record, _)| &**record);
     let interrupted = records.filter(|record| record.generations().any(Generation::is_interrupted));
     let providers: BTreeSet<&str> = interrupted.map(provider_of).collect();

@@ -9,6 +9,7 @@ use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{Configured, State};
 use trueup_state::{ConfigurationNumber, Generation, Record};
 
+use crate::mutations::planted;
 use crate::providers::{Place, Places, place};
 
 /// The objects that records hold, by type and identity. The same identity may be another object's in another place, and
@@ -285,7 +286,7 @@ impl OfType {
     fn leave_identity(&mut self, identity: &Value, other: &Address, address: &Address) -> bool {
         let Some(holding) = self.by_identity.get_mut(identity) else { return false };
         let is_there = holding.all().any(|holder| holder.address == *other);
-        if is_there {
+        if is_there && !planted!(LeaveToEachOther) {
             holding.release(address);
         }
         is_there

@@ -72,6 +72,9 @@ impl SlotSightings {
                 self.found.push((sighting, slot));
             }
         }
+        if planted!(TrustFirstName) && self.found.iter().any(|(sighting, _)| is_untold(sighting)) {
+            return self.left.clear();
+        }
         let untold = self.found.iter().filter(|(sighting, _)| is_untold(sighting));
         let mut slots = untold.map(|(_, slot)| *slot);
         let first = slots.next();

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use trueup_engine::Outcome;
 use trueup_program::ResourceDeclaration;
 use trueup_provider::{
-    Clock as _, Context, Converge, Current, Error, Inputs, NativeProvider, NoConfig, Outputs, Recovery,
-    Registry, Result, Sightings, Traits,
+    Clock as _, Context, Converge, Current, DeleteEnd, Error, Inputs, NativeProvider, NoConfig, Outputs,
+    Recovery, Registry, Result, Sightings, Traits,
 };
 use trueup_state::Status;
 
@@ -30,6 +30,10 @@ struct Server {
     reads: usize,
     /// Whether the next create is lost on its way.
     losing: bool,
+    /// Whether reads are denied.
+    denying: bool,
+    /// Whether creates are answered with the object that is there.
+    sharing: bool,
 }
 
 struct Object {
@@ -70,6 +74,9 @@ struct Lagging {
     /// Whether a delete leaves the object in place.
     #[trueup(default = false)]
     kept: bool,
+    /// Whether a read may be unable to tell that the object is gone.
+    #[trueup(default = false)]
+    unsure: bool,
     /// Whether creates are repeated with their token.
     #[trueup(default = false)]
     token: bool,
@@ -91,8 +98,12 @@ impl Converge for Lagging {
         if self.token { Recovery::Token } else { Recovery::Lookup }
     }
 
-    fn deletes(&self) -> bool {
-        !self.kept
+    fn delete_end(&self) -> DeleteEnd {
+        match (self.kept, self.unsure) {
+            (true, _) => DeleteEnd::Answered,
+            (false, true) => DeleteEnd::GoneOrAnswered,
+            (false, false) => DeleteEnd::Gone,
+        }
     }
 
     async fn reconcile(&self, context: &Context, current: &Current<Self>) -> Result<Row> {
@@ -104,6 +115,10 @@ impl Converge for Lagging {
         }
         let (name, now) = (context.physical_name(), context.clock.now());
         Ok(server(|server| {
+            let there = server.objects.iter().position(|it| it.exists(now));
+            if let Some(id) = there.filter(|_| server.sharing) {
+                return Row { id: id as u64 };
+            }
             let found_from = now + server.late;
             server.objects.push(Object { name, found_from, gone_from: None });
             Row { id: server.objects.len() as u64 - 1 }
@@ -113,6 +128,9 @@ impl Converge for Lagging {
     async fn read(&self, context: &Context, prior: Option<&Row>) -> Result<Sightings<Row>> {
         if !self.readable {
             return Ok(Sightings::unsupported());
+        }
+        if server(|server| server.denying) {
+            return Err(Error::denied("not allowed"));
         }
         let (name, now) = (context.physical_name(), context.clock.now());
         let found = server(|server| {
@@ -214,6 +232,24 @@ fn what_a_repeated_create_makes_is_deleted_within_its_window() {
     assert!(bench.records().is_empty());
 }
 
+/// DELETE-2: nor one that a killed run left unfinished, whatever the clock says of how long ago that was.
+#[test]
+fn an_unfinished_object_is_deleted_within_its_window_whatever_the_clock_says() {
+    for waits in 0.. {
+        let bench = bench();
+        server(|server| server.objects.clear());
+        let finished = bench.deploy_cut_off(&program([row()]), waits);
+        if finished {
+            break;
+        }
+        pass(&bench, Duration::from_secs(365 * 86_400));
+        let found_from = bench.now() + Duration::from_secs(3);
+        server(|server| server.objects.iter_mut().for_each(|it| it.found_from = found_from));
+        assert!(bench.destroy().succeeded());
+        assert_eq!(existing(&bench), 0, "after {waits} waits");
+    }
+}
+
 /// DELETE-2: by the end of the window it is believed, and past it at once.
 #[test]
 fn not_found_past_the_window_counts_as_deleted_at_once() {
@@ -243,6 +279,38 @@ fn a_delete_is_over_when_the_object_is_gone() {
     assert_eq!(existing(&bench), 1);
 }
 
+/// DELETE-12: an object that could not be read after its delete was taken for gone at once, and adopted by the next deploy
+/// while it vanished.
+#[test]
+fn a_delete_that_cannot_be_confirmed_is_over_with_the_window() {
+    let bench = bench();
+    bench.deployed(&program([row()]));
+    server(|server| (server.lingering, server.denying) = (Duration::from_secs(8), true));
+    let (report, took) = timed(&bench, || bench.destroy());
+    assert!(report.succeeded() && took >= Duration::from_secs(8), "{took:?}");
+    server(|server| server.denying = false);
+    bench.deployed(&program([row()]));
+    pass(&bench, WINDOW);
+    assert_eq!(existing(&bench), 1);
+}
+
+/// DELETE-9, CRASH-1: a create is repeated to learn what there is to delete, and its object turns out to be another resource's.
+/// That one used to lose it.
+#[test]
+fn what_a_repeated_create_shares_with_another_resource_stays() {
+    let bench = bench();
+    let of = |name: &str| resource(&format!("x_row.{name}"), [("token", lit(true))]);
+    server(|server| server.sharing = true);
+    bench.deployed(&program([of("a")]));
+    server(|server| server.losing = true);
+    assert!(!bench.deploy(&program([of("a"), of("b")])).succeeded());
+    bench.deployed(&program([of("a")]));
+    assert_eq!(existing(&bench), 1);
+    assert_eq!(bench.records().into_keys().collect::<Vec<_>>(), ["a"]);
+    assert!(bench.destroy().succeeded());
+    assert_eq!(existing(&bench), 0);
+}
+
 /// DELETE-12, DELETE-5: what outlasts the window stays recorded. The next run asks once more and then believes the answer,
 /// so that an object which its API shows for good is no obstacle.
 #[test]
@@ -258,6 +326,27 @@ fn what_outlasts_its_delete_stays_recorded_for_one_more_run() {
     let report = bench.destroy();
     assert!(report.succeeded() && bench.records().is_empty());
     assert!(format!("{:?}", report.warnings).contains("still there"), "{:?}", report.warnings);
+}
+
+/// DELETE-12: where a read may be unable to tell, the delete is not asked for twice. Such a destroy used to fail once.
+#[test]
+fn the_answer_to_a_delete_counts_where_reads_may_be_unable_to_tell() {
+    let bench = bench();
+    let unsure = || resource("x_row.a", [("unsure", lit(true))]);
+    bench.deployed(&program([unsure()]));
+    server(|server| server.lingering = Duration::from_secs(1_000_000));
+    let (report, took) = timed(&bench, || bench.destroy());
+    assert!(report.succeeded() && bench.records().is_empty(), "{report:?}");
+    assert_eq!(took, WINDOW);
+    assert!(format!("{:?}", report.warnings).contains("still there"), "{:?}", report.warnings);
+    // Where it can tell, the delete waits no longer than that takes.
+    server(|server| {
+        server.objects.clear();
+        server.lingering = Duration::from_secs(3);
+    });
+    bench.deployed(&program([unsure()]));
+    let (report, took) = timed(&bench, || bench.destroy());
+    assert!(report.succeeded() && report.warnings.is_empty() && took < WINDOW, "{took:?}");
 }
 
 /// DELETE-12, DELETE-5: declared again, it is made anew beside what is being deleted.

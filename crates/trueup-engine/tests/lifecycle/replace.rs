@@ -1,7 +1,7 @@
 //! REPLACE: replacement.
 
 use trueup_core::{Failure, FailureClass};
-use trueup_engine::Outcome;
+use trueup_engine::{Action, Outcome};
 use trueup_program::ResourceDeclaration;
 
 use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, thing_from};
@@ -42,9 +42,10 @@ fn delete_first_deletes_before_it_creates() {
     bench.deployed(&declared("red"));
     bench.world.calls();
     assert!(bench.plan(&declared("blue")).contains("± w_thing.a delete first"));
-    bench.deployed(&declared("blue"));
+    let report = bench.deployed(&declared("blue"));
     let calls = bench.world.calls();
     assert!(position(&calls, "delete a") < position(&calls, "create a"));
+    assert_eq!(report.outcome("w_thing.a"), Some(&Outcome::Done(Action::Replace)));
     assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 1);
 }
 

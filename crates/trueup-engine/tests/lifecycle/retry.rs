@@ -269,6 +269,64 @@ fn a_cancelled_run_makes_no_further_attempt() {
     assert!(bench.records().is_empty(), "nothing came of it");
 }
 
+/// A type whose create has a run stopped twice and never answers.
+#[derive(Inputs)]
+struct Endless {
+    #[trueup(inject)]
+    cancellation: Cancellation,
+}
+
+impl Crud for Endless {
+    type Output = StoppingOutput;
+    type Config = NoConfig;
+
+    async fn create(&self, _: &Context<NoConfig>) -> Result<StoppingOutput> {
+        self.cancellation.cancel();
+        self.cancellation.cancel();
+        std::future::pending().await
+    }
+
+    async fn read(&self, _: &Context<NoConfig>, _: &StoppingOutput) -> Result<StoppingOutput> {
+        Ok(StoppingOutput {})
+    }
+
+    async fn update(&self, _: &Context<NoConfig>, _: &Prior<Self>) -> Result<StoppingOutput> {
+        Ok(StoppingOutput {})
+    }
+
+    async fn delete(&self, _: &Context<NoConfig>, _: &StoppingOutput) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// APPLY-11: what nobody waited for was reported as not started.
+#[test]
+fn a_run_that_stops_waiting_says_what_it_left_in_flight() {
+    let mut bench = Bench::new();
+    let cancellation = bench.cancellation.clone();
+    let provider = NativeProvider::new("o").crud_with::<Endless>("endless", move || cancellation.clone());
+    bench.others = Registry::new().with(provider);
+    let mut later = thing("b", 1);
+    later.depends_on = vec![crate::lifecycle::world::address("o_endless.a")];
+    let report = bench.deploy(&program([resource("o_endless.a", []), later]));
+    assert_eq!(report.outcome("o_endless.a"), Some(&Outcome::InFlight));
+    assert_eq!(report.outcome("w_thing.b"), Some(&Outcome::NotStarted));
+}
+
+/// RETRY-2: a destroy used the run's own retries, whatever a resource declared.
+#[test]
+fn a_destroy_follows_declared_retries() {
+    let bench = Bench::new();
+    let mut declared = thing("a", 1);
+    declared.options.retry = RetrySettings { attempts_max: Some(1), ..RetrySettings::default() };
+    let declared = program([declared]);
+    bench.deployed(&declared);
+    bench.world.fail("delete a", Failure::new(FailureClass::Retryable, "not yet"));
+    bench.world.calls();
+    assert!(!bench.destroy_of(&declared).succeeded());
+    assert_eq!(bench.world.calls().iter().filter(|call| *call == "delete a").count(), 1);
+}
+
 /// BOUND-1: whatever the other side asks for, the timeout holds.
 #[test]
 fn a_delay_past_the_timeout_is_not_waited_for() {

@@ -2,9 +2,10 @@
 //! the judge.
 
 use trueup_core::{Failure, FailureClass};
+use trueup_engine::Outcome;
 use trueup_program::{BindingDeclaration, Expression, Program, ResourceDeclaration};
 
-use crate::lifecycle::world::{Bench, output, program, resource};
+use crate::lifecycle::world::{Bench, address, output, program, resource};
 
 fn bound(mut to: ResourceDeclaration, payload: Expression) -> ResourceDeclaration {
     to.bindings.push(BindingDeclaration { key: "k".into(), payload });
@@ -55,6 +56,19 @@ fn a_stub_that_failed_after_its_effect_is_not_made_again() {
         bench.deployed(&program);
         settled(&bench, &program, "indeterminate");
     }
+}
+
+/// BIND-10, APPLY-4: its own end does not wait for it, whatever else does.
+#[test]
+fn a_stub_that_failed_is_reported_once() {
+    let bench = Bench::new();
+    bench.world.fail("stubbed a", failure(FailureClass::Denied));
+    let report = bench.deploy(&jar_and_thing());
+    assert!(matches!(report.outcome("w_jar.a"), Some(Outcome::Failed(_))), "{:?}", report.outcomes);
+    assert_eq!(report.outcome("w_thing.t"), Some(&Outcome::Skipped(address("w_jar.a"))));
+    let told = bench.heard();
+    let of_stub: Vec<_> = told.iter().filter(|event| event.contains("skipped")).collect();
+    assert!(!of_stub.is_empty() && of_stub.iter().all(|event| !event.ends_with(" a")), "{told:?}");
 }
 
 /// BIND-10, CRASH-7

@@ -214,3 +214,41 @@ fn an_interrupted_create_is_waited_for_whatever_the_clock_says() {
     bench.deployed(&declared);
     assert_eq!(MADE.with_borrow(Vec::len), 1);
 }
+
+/// DRIFT-10, CRASH-2: nor one that a killed run left unfinished, whose object reads as absent for a while. It used to be made
+/// a second time.
+#[test]
+fn an_unfinished_object_is_waited_for_whatever_the_clock_says() {
+    let declared = program([resource("x_shy.a", [])]);
+    for waits in 0.. {
+        MADE.with_borrow_mut(Vec::clear);
+        DENYING.set(true);
+        let bench = bench();
+        let finished = bench.deploy_cut_off(&declared, waits);
+        DENYING.set(false);
+        if finished {
+            break;
+        }
+        pass(&bench, Duration::from_secs(365 * 86_400));
+        let seen_from = bench.now() + LATE / 3;
+        let is_made = MADE.with_borrow_mut(|made| {
+            made.iter_mut().for_each(|at| *at = seen_from - LATE);
+            !made.is_empty()
+        });
+        if is_made {
+            bench.deployed(&declared);
+            assert_eq!(MADE.with_borrow(Vec::len), 1, "after {waits} waits");
+        }
+    }
+}
+
+/// APPLY-8, DRIFT-10: a run ends only when its objects were seen, or could have been: the next one believes their absence.
+#[test]
+fn what_cannot_be_read_back_has_its_window_before_the_run_ends() {
+    let bench = bench();
+    DENYING.set(true);
+    let before = bench.now();
+    bench.deployed(&program([resource("x_shy.a", [])]));
+    DENYING.set(false);
+    assert!(bench.now().duration_since(before).unwrap() >= LATE);
+}

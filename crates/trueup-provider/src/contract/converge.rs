@@ -11,7 +11,7 @@ use super::plan_hook::{PlanHook, PlanHookRequest};
 use crate::binding::Binding;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::handler::{Recovery, Traits};
+use crate::handler::{DeleteEnd, Recovery, Traits};
 
 /// A resource type that converges: given the desired inputs, it brings the object there from wherever it is. The
 /// struct that holds the inputs implements it.
@@ -44,10 +44,10 @@ pub trait Converge: Inputs {
         Self::traits().consistency_window
     }
 
-    /// Whether [`Converge::delete`] removes the object. Where it does, and the consistency window is not zero, the engine reads the
-    /// object until it is gone (DELETE-12).
-    fn deletes(&self) -> bool {
-        true
+    /// When a delete is over. Unless [`Converge::delete`] leaves the object in place or answers only when it is gone, and unless the
+    /// consistency window is zero, the engine reads the object until it is gone (DELETE-12).
+    fn delete_end(&self) -> DeleteEnd {
+        DeleteEnd::default()
     }
 
     /// Where a configuration puts the object, such as its absolute path. One object has one place, however configuration

@@ -10,7 +10,7 @@ use super::found::{Found, RawState, Sightings, no_migration};
 use super::plan_hook::{PlanHook, PlanHookRequest};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::handler::{Recovery, Traits};
+use crate::handler::{DeleteEnd, Recovery, Traits};
 
 /// A resource type with one method for each operation. The struct that holds the inputs implements it.
 ///
@@ -43,10 +43,10 @@ pub trait Crud: Inputs {
         Self::traits().consistency_window
     }
 
-    /// Whether [`Crud::delete`] removes the object. Where it does, and the consistency window is not zero, the engine reads the
-    /// object until it is gone (DELETE-12).
-    fn deletes(&self) -> bool {
-        true
+    /// When a delete is over. Unless [`Crud::delete`] leaves the object in place or answers only when it is gone, and unless the
+    /// consistency window is zero, the engine reads the object until it is gone (DELETE-12).
+    fn delete_end(&self) -> DeleteEnd {
+        DeleteEnd::default()
     }
 
     /// Where a configuration puts the object, such as its absolute path. One object has one place, however configuration

@@ -10,9 +10,9 @@ use super::Guard;
 use super::schema::mismatch;
 use crate::clock::BoxFuture;
 use crate::handler::{
-    ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
-    MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest, Recovery,
-    ResourceHandler, Sighting, StubInputs, Traits, ValidateRequest,
+    ApplyFailure, ApplyRequest, CheckRequest, DeleteEnd, DeleteRequest, ImportRequest, Imported,
+    LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest,
+    Recovery, ResourceHandler, Sighting, StubInputs, Traits, ValidateRequest,
 };
 use crate::provider::Configured;
 use crate::state::{InputValues, State};
@@ -74,8 +74,8 @@ impl ResourceHandler for GuardedResource {
         self.handler.consistency_window(inputs)
     }
 
-    fn deletes(&self, inputs: &Value) -> bool {
-        self.handler.deletes(inputs)
+    fn delete_end(&self, inputs: &Value) -> DeleteEnd {
+        self.handler.delete_end(inputs)
     }
 
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {

@@ -21,7 +21,7 @@ pub use requests::{
     ApplyRequest, CheckRequest, DataRequest, DeleteRequest, ImportRequest, LookupRequest, MigrateRequest,
     PlanRequest, PrecreateRequest, ReadRequest, ValidateRequest,
 };
-pub use traits::{FailedCreate, Recovery, Traits};
+pub use traits::{DeleteEnd, FailedCreate, Recovery, Traits};
 
 use std::time::Duration;
 
@@ -50,9 +50,9 @@ pub trait ResourceHandler: Send + Sync {
         self.traits().consistency_window
     }
 
-    /// Whether a delete removes the object of these inputs, so that it can be read until it is gone (DELETE-12).
-    fn deletes(&self, _inputs: &Value) -> bool {
-        true
+    /// When the delete of an object of these inputs is over (DELETE-12).
+    fn delete_end(&self, _inputs: &Value) -> DeleteEnd {
+        DeleteEnd::default()
     }
 
     /// The place where a configuration puts the object of these inputs, one per object; `None` if the type cannot tell

@@ -27,6 +27,20 @@ pub enum FailedCreate {
     Replace,
 }
 
+/// When a delete is over that the provider accepted (DELETE-12).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeleteEnd {
+    /// At once: nothing is left to wait for, or nothing was removed.
+    Answered,
+    /// When a read finds the object gone. If it is still there at the end of the consistency window, the delete fails, and
+    /// the next run repeats it.
+    #[default]
+    Gone,
+    /// When a read finds the object gone, or else at the end of the consistency window, with a warning: the read may be
+    /// unable to tell.
+    GoneOrAnswered,
+}
+
 /// How a resource type behaves. The default suits most.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Traits {

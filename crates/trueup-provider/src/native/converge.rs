@@ -10,9 +10,9 @@ use super::shape::{Constructor, HookKind, TypeShape, failure};
 use crate::clock::BoxFuture;
 use crate::contract::{Converge, Current};
 use crate::handler::{
-    ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
-    MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest, Recovery,
-    ResourceHandler, Sighting, StubInputs, Traits,
+    ApplyFailure, ApplyRequest, CheckRequest, DeleteEnd, DeleteRequest, ImportRequest, Imported,
+    LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest, PrecreateRequest, ReadRequest,
+    Recovery, ResourceHandler, Sighting, StubInputs, Traits,
 };
 use crate::planning;
 use crate::provider::Configured;
@@ -73,8 +73,8 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         self.shape.recorded(inputs).map_or(usual, |receiver| receiver.consistency_window())
     }
 
-    fn deletes(&self, inputs: &Value) -> bool {
-        self.shape.recorded(inputs).map_or(true, |receiver| receiver.deletes())
+    fn delete_end(&self, inputs: &Value) -> DeleteEnd {
+        self.shape.recorded(inputs).map_or_else(|_| DeleteEnd::default(), |receiver| receiver.delete_end())
     }
 
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {

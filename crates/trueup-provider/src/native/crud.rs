@@ -10,9 +10,9 @@ use super::shape::{Constructor, HookKind, TypeShape, failure};
 use crate::clock::BoxFuture;
 use crate::contract::{Crud, Found, Prior};
 use crate::handler::{
-    ApplyFailure, ApplyRequest, CheckRequest, DeleteRequest, ImportRequest, Imported, LookupRequest,
-    MigrateRequest, Observed, PlanAnswer, PlanRequest, ReadRequest, Recovery, ResourceHandler, Sighting,
-    Traits,
+    ApplyFailure, ApplyRequest, CheckRequest, DeleteEnd, DeleteRequest, ImportRequest, Imported,
+    LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest, ReadRequest, Recovery, ResourceHandler,
+    Sighting, Traits,
 };
 use crate::planning;
 use crate::provider::Configured;
@@ -83,8 +83,8 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
         self.shape.recorded(inputs).map_or(usual, |receiver| receiver.consistency_window())
     }
 
-    fn deletes(&self, inputs: &Value) -> bool {
-        self.shape.recorded(inputs).map_or(true, |receiver| receiver.deletes())
+    fn delete_end(&self, inputs: &Value) -> DeleteEnd {
+        self.shape.recorded(inputs).map_or_else(|_| DeleteEnd::default(), |receiver| receiver.delete_end())
     }
 
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {

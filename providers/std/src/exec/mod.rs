@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use trueup_core::{Marked, Value, value};
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
-    Traits,
+    Context, Converge, Current, DeleteEnd, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result,
+    Sightings, Traits,
 };
 
 use crate::outcome::{Outcome, check_codes};
@@ -124,7 +124,7 @@ pub struct Exec {
     /// Brings the object to a changed `input` in place and prints its outputs. Without it the object is replaced.
     #[trueup(length(min = 1))]
     update: Option<Vec<Marked<String>>>,
-    /// Removes the object. If it is gone already, that is success. Without it nothing is run.
+    /// Removes the object, and ends when it is gone. If it is gone already, that is success. Without it nothing is run.
     #[trueup(length(min = 1))]
     delete: Option<Vec<Marked<String>>>,
     /// Looks for the object named `TRUEUP_NAME`, knowing nothing else, and prints its outputs, or nothing.
@@ -150,8 +150,8 @@ pub struct Exec {
     #[trueup(default = 600.0, range(min = 0.001, max = 86400))]
     timeout: f64,
     /// How long the object may stay invisible after it was created or updated, in seconds: so long its absence is not
-    /// believed, but looked at again. So long a deleted object may stay visible, too: the delete waits until `read` finds
-    /// it gone. If it is not set, 10.
+    /// believed, but looked at again. With *lookup*, a deleted object may stay visible as long: the run waits until `read`
+    /// finds it gone, and warns if it never does. If it is not set, 10.
     #[trueup(range(min = 0, max = 86400))]
     consistency_window: Option<f64>,
     /// What exit codes say about a command that was to change something, instead of the table above: `failed`, `retry` or
@@ -262,8 +262,13 @@ impl Converge for Exec {
         own.unwrap_or(CONSISTENCY_WINDOW)
     }
 
-    fn deletes(&self) -> bool {
-        self.delete.is_some()
+    /// A `delete` command that succeeds has removed the object. Where a later run could find and adopt it, the object is
+    /// watched until `read` finds it gone, but a `read` that always prints something holds nothing up.
+    fn delete_end(&self) -> DeleteEnd {
+        match self.delete.is_some() && self.recovery() == Recovery::Lookup {
+            true => DeleteEnd::GoneOrAnswered,
+            false => DeleteEnd::Answered,
+        }
     }
 
     async fn reconcile(

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use trueup_core::{FieldType, Marked, Value, value};
 use trueup_provider::{
-    Context, Converge, Current, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result, Sightings,
-    Traits,
+    Context, Converge, Current, DeleteEnd, Diff, Error, Inputs, Outputs, PlanHook, Planned, Recovery, Result,
+    Sightings, Traits,
 };
 
 use crate::outcome::{Outcome, check_codes};
@@ -301,8 +301,8 @@ impl Converge for Http {
         own.unwrap_or(CONSISTENCY_WINDOW)
     }
 
-    fn deletes(&self) -> bool {
-        self.delete.is_some()
+    fn delete_end(&self) -> DeleteEnd {
+        if self.delete.is_some() { DeleteEnd::Gone } else { DeleteEnd::Answered }
     }
 
     async fn reconcile(

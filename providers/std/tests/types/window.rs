@@ -92,3 +92,24 @@ fn a_window_is_set_per_resource_and_changes_no_object() {
     let negative = thing(&server, 1).with_entry("consistency_window", value!(-1));
     assert!(bench.refused(&of(negative)).contains("consistency_window"));
 }
+
+/// DELETE-12: a `delete` command that succeeds has removed the object, also where `read` always prints something. Such a
+/// destroy used to wait for ten seconds and then fail.
+#[test]
+fn a_read_that_always_prints_something_holds_no_delete_up() {
+    let bench = Bench::new();
+    let read = sh("echo >> reads; echo '{}'");
+    let inputs = value!({ create: (sh("echo '{}'")), read: (read), delete: ["true"] });
+    bench.deployed(&program([resource("std_exec.a", inputs.clone())]));
+    let reads = || bench.content("reads").lines().count();
+    let before = reads();
+    bench.destroyed();
+    assert_eq!(reads(), before);
+    // What a later run could find is watched for as long as the window lasts, and then counts as deleted all the same.
+    let found = inputs.with_entry("lookup", value!(["true"])).with_entry("consistency_window", value!(0.1));
+    bench.deployed(&program([resource("std_exec.a", found)]));
+    let before = reads();
+    bench.destroyed();
+    assert!(reads() > before);
+    assert!(bench.told().contains("the object is still there"), "{}", bench.told());
+}

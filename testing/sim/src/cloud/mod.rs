@@ -15,12 +15,14 @@ pub use objects::Kind;
 
 pub(crate) use consistency::LATE_MAX;
 pub(crate) use faults::Weather;
-pub(crate) use objects::{Caller, Effect, HOME, ObjectId, Spec, Who};
+pub(crate) use objects::{Caller, Effect, HOME, ObjectId, SPELLINGS, Spec, Who, canonical, spelled};
 pub(crate) use request::{Asking, Line, Refusal, Request, Seen};
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use trueup_provider::Clock;
 
 use crate::clock::SimClock;
 use crate::log::{Happened, Log};
@@ -132,6 +134,25 @@ impl Cloud {
         }
     }
 
+    /// Waits until no command of a killed process is at work any more. Whether there was one.
+    pub(crate) async fn commands_end(&self) -> bool {
+        let mut waited = false;
+        loop {
+            self.arrive();
+            let due = {
+                let contents = self.lock();
+                let commands = contents.travelling.iter().filter(|(_, _, request)| request.is_command());
+                commands.map(|(at, _, _)| *at).min()
+            };
+            let Some(due) = due else { return waited };
+            if !waited {
+                self.log.count(Ingredient::CommandAwaited);
+            }
+            waited = true;
+            self.clock.sleep(due.saturating_sub(self.clock.elapsed())).await;
+        }
+    }
+
     /// Has the effect of a request, or refuses it.
     fn perform(&self, who: &Who, request: Request, complete: bool) -> Result<Seen, Refusal> {
         let now = self.clock.elapsed();
@@ -153,8 +174,14 @@ impl Cloud {
                     object.complete |= complete;
                     return Ok(object.seen(&id));
                 }
+                let name = name.map(|name| canonical(kind, &name));
                 contents.refuse_taken(kind, region, name.as_deref())?;
                 contents.refuse_missing(&spec)?;
+                if let Some(id) = contents.shared(kind, region, name.as_deref()) {
+                    token.map(|token| contents.tokens.insert(token, id.clone()));
+                    self.log.count(Ingredient::Shared);
+                    return self.change(who, contents, id, spec, now);
+                }
                 contents.made += 1;
                 let id = format!("{}-{}", kind.word(), contents.made);
                 let visible_from = now + contents.lateness.draw(&mut contents.dice);
@@ -180,16 +207,7 @@ impl Cloud {
             }
             Request::Update { id, spec } => {
                 contents.refuse_missing(&spec)?;
-                let late = now + contents.lateness.draw(&mut contents.dice);
-                let object = contents.objects.get_mut(&id).ok_or(Refusal::Gone)?;
-                let before = std::mem::replace(&mut object.spec, spec);
-                object.before = (late > now).then_some((late, before));
-                object.complete = true;
-                let uses = object.spec.uses().cloned().collect();
-                let shown = shown(&object.spec);
-                let seen = object.seen(&id);
-                self.happened(who, &id, Effect::Changed { uses, shown });
-                Ok(seen)
+                self.change(who, contents, id, spec, now)
             }
             Request::Delete { id } => {
                 let by_hand = *who == Who::Hand;
@@ -214,6 +232,26 @@ impl Cloud {
             }
             Request::Find { kind, name } => contents.find(kind, region, &name, now, &self.log),
         }
+    }
+
+    fn change(
+        &self,
+        who: &Who,
+        contents: &mut Contents,
+        id: ObjectId,
+        spec: Spec,
+        now: Duration,
+    ) -> Result<Seen, Refusal> {
+        let late = now + contents.lateness.draw(&mut contents.dice);
+        let object = contents.objects.get_mut(&id).ok_or(Refusal::Gone)?;
+        let before = std::mem::replace(&mut object.spec, spec);
+        object.before = (late > now).then_some((late, before));
+        object.complete = true;
+        let uses = object.spec.uses().cloned().collect();
+        let shown = shown(&object.spec);
+        let seen = object.seen(&id);
+        self.happened(who, &id, Effect::Changed { uses, shown });
+        Ok(seen)
     }
 
     fn happened(&self, who: &Who, id: &str, effect: Effect) {
@@ -248,6 +286,13 @@ impl Contents {
         Ok(())
     }
 
+    /// The object that whoever makes one of this name gets instead, if there is one.
+    fn shared(&self, kind: Kind, region: u64, name: Option<&str>) -> Option<ObjectId> {
+        let name = name.filter(|_| kind == Kind::Pool)?;
+        let mut objects = self.objects.iter();
+        objects.find(|(_, object)| object.is_called(kind, region, name)).map(|(id, _)| id.clone())
+    }
+
     fn refuse_missing(&self, spec: &Spec) -> Result<(), Refusal> {
         match spec.uses().find(|used| !self.objects.contains_key(*used)) {
             Some(missing) => Err(Refusal::Missing(missing.clone())),
@@ -264,11 +309,17 @@ impl Contents {
     }
 
     fn find(&self, kind: Kind, region: u64, name: &str, now: Duration, log: &Log) -> Result<Seen, Refusal> {
-        let bears = |object: &Object| object.is_called(kind, region, name);
+        let name = canonical(kind, name);
+        let bears = |object: &Object| object.is_called(kind, region, &name);
         let named = self.objects.iter().filter(|(_, object)| bears(object));
         // Of several, the ones that say whose they are come first.
-        let named = named.max_by_key(|(_, object)| !object.tags.is_empty());
-        named.ok_or(Refusal::Gone).and_then(|(id, object)| object.seen_at(id, now, log))
+        if let Some((id, object)) = named.max_by_key(|(_, object)| !object.tags.is_empty()) {
+            return object.seen_at(id, now, log);
+        }
+        let mut ghosts = self.ghosts.iter();
+        let (id, ghost) = ghosts.find(|(_, ghost)| bears(&ghost.object)).ok_or(Refusal::Gone)?;
+        log.count(Ingredient::GhostFound);
+        Ok(ghost.object.seen(id))
     }
 }
 

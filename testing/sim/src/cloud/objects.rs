@@ -27,11 +27,31 @@ pub enum Kind {
     Page,
     /// Not found, but made only once for one token, by the convergent contract.
     Hub,
+    /// Found by its name, which the engine chooses; it bears no mark of its owner, and nothing can update it. Local
+    /// commands manage it.
+    Sack,
+    /// Like a sack, but neither found nor made only once.
+    Pebble,
+    /// Found by its name, which the program chooses and can spell in several ways.
+    Leaf,
+    /// Not found. Whoever makes one where there is one gets that one, so that several resources may hold it.
+    Pool,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 6] = [Kind::Box, Kind::Ticket, Kind::Stone, Kind::Jar, Kind::Page, Kind::Hub];
+    pub const ALL: [Kind; 10] = [
+        Kind::Box,
+        Kind::Ticket,
+        Kind::Stone,
+        Kind::Jar,
+        Kind::Page,
+        Kind::Hub,
+        Kind::Sack,
+        Kind::Pebble,
+        Kind::Leaf,
+        Kind::Pool,
+    ];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -42,6 +62,10 @@ impl Kind {
             Kind::Jar => "jar",
             Kind::Page => "page",
             Kind::Hub => "hub",
+            Kind::Sack => "sack",
+            Kind::Pebble => "pebble",
+            Kind::Leaf => "leaf",
+            Kind::Pool => "pool",
         }
     }
 }
@@ -49,12 +73,32 @@ impl Kind {
 impl Kind {
     /// Whether an object of it is found by its name.
     pub(crate) fn is_found(self) -> bool {
-        matches!(self, Kind::Box | Kind::Jar | Kind::Page)
+        matches!(self, Kind::Box | Kind::Jar | Kind::Page | Kind::Sack | Kind::Leaf)
     }
 
     /// Whether no two objects of it have one name.
     pub(crate) fn is_unique(self) -> bool {
-        matches!(self, Kind::Box | Kind::Page)
+        matches!(self, Kind::Box | Kind::Page | Kind::Leaf)
+    }
+
+    /// Whether the program chooses its name.
+    pub(crate) fn is_named_by_program(self) -> bool {
+        matches!(self, Kind::Page | Kind::Leaf | Kind::Pool)
+    }
+
+    /// Whether nobody finds out what came of a create.
+    pub(crate) fn is_blind(self) -> bool {
+        matches!(self, Kind::Stone | Kind::Pebble)
+    }
+
+    /// Whether local commands manage it, which go on for a while when the process that started them is killed.
+    pub(crate) fn is_managed_by_commands(self) -> bool {
+        matches!(self, Kind::Sack | Kind::Pebble)
+    }
+
+    /// Whether an object of it may have to go before another one is made in its place.
+    pub(crate) fn is_deleted_first(self) -> bool {
+        matches!(self, Kind::Page | Kind::Leaf) || self.is_managed_by_commands()
     }
 
     /// Whether others can attach something to an object of it.
@@ -70,6 +114,27 @@ impl Kind {
     /// Whether an object of this id is of it.
     pub(crate) fn is_of(self, id: &str) -> bool {
         id.split_once('-').is_some_and(|(word, _)| word == self.word())
+    }
+}
+
+/// How many ways there are to spell the name of a leaf.
+pub(crate) const SPELLINGS: u64 = 4;
+
+/// A name in one of its spellings.
+pub(crate) fn spelled(name: &str, spelling: u64) -> String {
+    match spelling % SPELLINGS {
+        0 => name.to_owned(),
+        1 => format!("./{name}"),
+        2 => format!("{name}/"),
+        _ => name.to_uppercase(),
+    }
+}
+
+/// The name that a spelling stands for. Leaves alone have several.
+pub(crate) fn canonical(kind: Kind, name: &str) -> String {
+    match kind {
+        Kind::Leaf => name.trim_start_matches("./").trim_end_matches('/').to_lowercase(),
+        _ => name.to_owned(),
     }
 }
 

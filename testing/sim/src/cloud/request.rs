@@ -82,6 +82,9 @@ pub(crate) enum Refusal {
 /// How long the request of a process that was killed is under way at most.
 const TRAVEL_MAX: Duration = Duration::from_secs(55);
 
+/// How long a command of a killed process goes on at most.
+const COMMAND_MAX: Duration = Duration::from_secs(7);
+
 /// The way of one process to the cloud.
 #[derive(Clone)]
 pub(crate) struct Line {
@@ -126,6 +129,9 @@ impl Line {
             generation: context.generation,
             region,
         };
+        if request.is_command() {
+            self.cloud.commands_end().await;
+        }
         let answer = self.travel(&caller, request.clone()).await;
         match (&answer, &request) {
             (
@@ -221,6 +227,11 @@ impl Line {
         self.cloud.clock.sleep(time).await;
     }
 
+    /// Waits until no command of a killed process is at work any more. Whether there was one.
+    pub(crate) async fn commands_end(&self) -> bool {
+        self.cloud.commands_end().await
+    }
+
     /// Counts something.
     pub(crate) fn count(&self, ingredient: Ingredient) {
         self.cloud.log.count(ingredient);
@@ -253,6 +264,9 @@ impl Drop for Sent<'_> {
         self.line.process.hears();
         let Some(request) = self.request.take().filter(Request::changes) else { return };
         let now = self.line.cloud.clock.elapsed();
+        if request.is_command() {
+            return self.leave_command(now, request);
+        }
         // It may be under way for as long as nobody else may begin, and no longer.
         let process = self.caller.process;
         let until = self.line.cloud.log.ask(|watch| {
@@ -263,6 +277,17 @@ impl Drop for Sent<'_> {
         let mut contents = self.line.cloud.lock();
         if contents.dice.percent(50) {
             let delay = Duration::from_millis(contents.dice.below(longest.as_millis() as u64 + 1));
+            contents.travelling.push((now + delay, self.caller.clone(), request));
+        }
+    }
+}
+
+impl Sent<'_> {
+    /// A command ends with the call that started it, unless its process was killed: then it goes on for a while.
+    fn leave_command(&self, now: Duration, request: Request) {
+        let mut contents = self.line.cloud.lock();
+        if self.line.process.is_cut() && contents.dice.percent(50) {
+            let delay = Duration::from_millis(contents.dice.below(COMMAND_MAX.as_millis() as u64));
             contents.travelling.push((now + delay, self.caller.clone(), request));
         }
     }
@@ -290,7 +315,19 @@ impl Request {
 
     /// Whether nobody could find out what it made.
     fn is_blind(&self) -> bool {
-        matches!(self, Request::Create { kind: Kind::Stone, .. })
+        matches!(self, Request::Create { kind, .. } if kind.is_blind())
+    }
+
+    /// Whether a local command sends it.
+    pub(super) fn is_command(&self) -> bool {
+        let kind = match self {
+            Request::Create { kind, .. } | Request::Find { kind, .. } => Some(*kind),
+            Request::Update { id, .. }
+            | Request::Delete { id }
+            | Request::Read { id }
+            | Request::Inspect { id } => Kind::ALL.into_iter().find(|kind| kind.is_of(id)),
+        };
+        kind.is_some_and(Kind::is_managed_by_commands)
     }
 
     /// Whether nothing keeps it from making a second object if it arrives twice.

@@ -8,7 +8,7 @@ use trueup_state::{Record, Status};
 
 use super::model::{Known, Watch, object_of};
 use super::{Judged, Violation, require};
-use crate::cloud::{HOME, Kind, ObjectId, Spec};
+use crate::cloud::{HOME, Kind, ObjectId, Spec, canonical};
 use crate::run::Simulated;
 use crate::scenario::{COLOURS, Sketch};
 
@@ -52,13 +52,18 @@ pub(crate) fn cloud_is_as_the_program_says(
             colour: COLOURS[item.colour].to_owned(),
             needs: sketch.needed(*number).map(|of| ids[&of].clone()),
             host: sketch.hosted(*number).map(|of| ids[&of].clone()),
-            note: item.note.map(|of| format!("{}/{}", ids[&of], sketch.items[&of].size)),
+            note: sketch.noted(*number).map(|of| format!("{}/{}", ids[&of], sketch.items[&of].size)),
             bound: sketch.bound(*number).map(|of| format!("{}/{}", ids[&of], sketch.items[&of].size)),
-            secret: item.secret.map(|secret| Sketch::bearer(*number, secret)),
+            secret: sketch.secret(*number).map(|secret| Sketch::bearer(*number, secret)),
         };
         let found = truth.get(id).map(|(_, _, spec)| spec);
         require(found == Some(&wanted), "INV-5", || {
             format!("{} should be {wanted:?}, and is {found:?}", sketch.address(*number))
+        })?;
+        let name = truth.get(id).and_then(|(_, name, _)| name.clone());
+        let called = item.kind.is_named_by_program().then(|| canonical(item.kind, &item.name()));
+        require(called.is_none() || called == name, "INV-5", || {
+            format!("{} should be called {called:?}, and is {name:?}", sketch.address(*number))
         })?;
     }
     // What was lost with the state is found again by who declares it, and by nobody else.

@@ -27,6 +27,18 @@ pub(super) fn deletes_are_confirmed(watch: &Watch, happened: &Happened) -> Judge
     Ok(())
 }
 
+/// What the engine has deleted is not adopted again, though it may be seen for a while.
+pub(super) fn deleted_objects_are_not_adopted(watch: &Watch, happened: &Happened) -> Judged {
+    let Happened::Committed { writes, .. } = happened else { return Ok(()) };
+    for write in writes {
+        let Step::Adopted { object, .. } = &write.entry.step else { continue };
+        let id = object.outputs.get("id").and_then(|id| id.as_str()).unwrap_or_default();
+        let deleted = watch.objects.get(id).is_some_and(|known| !known.live && !known.deleted_by_hand);
+        require(!deleted, "INV-11", || format!("{id} was deleted, and was adopted by {}", write.subject()))?;
+    }
+    Ok(())
+}
+
 /// No two records are of one address, so that no address has two current generations.
 pub(super) fn one_record_each(watch: &Watch, happened: &Happened) -> Judged {
     let Happened::Committed { writes, .. } = happened else { return Ok(()) };

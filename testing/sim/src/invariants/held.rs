@@ -58,7 +58,7 @@ pub(super) fn nothing_is_dropped_silently(watch: &Watch, happened: &Happened) ->
         let Some(object) = object_of(generation) else {
             // An intent is let go only if nothing came of it, or whatever did is to be left alone.
             let left = watch.live().find(|(_, it)| it.made_for == Some((record.origin.clone(), *number)));
-            if let (Some((id, _)), false) = (left, by_hand || meant) {
+            if let (Some((id, _)), false) = (left, meant) {
                 return Err(Violation {
                     invariant: "INV-1",
                     what: format!("the intent of {} was dropped, and {id} had come of it", record.address),

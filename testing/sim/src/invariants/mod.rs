@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | INV-1 | `held::every_object_is_held`, `held::calls_follow_intents`, `held::nothing_is_dropped_silently` |
 //! | INV-2 | `once::nothing_is_made_twice` |
-//! | INV-3 | `planned::deletes_are_planned`, `planned::foreign_objects_are_left_alone`, `planned::adoptions_are_asked_for` |
+//! | INV-3 | `planned::deletes_are_planned`, `planned::foreign_objects_are_left_alone`, `planned::shared_objects_are_left_alone`, `planned::adoptions_are_asked_for` |
 //! | INV-4 | `converged::deploy_converges` |
 //! | INV-5 | `converged::cloud_is_as_the_program_says`, `converged::ends_alike` |
 //! | INV-6 | `planned::changes_are_granted` |
@@ -12,7 +12,7 @@
 //! | INV-8 | `journalled::acknowledged_writes_survive` |
 //! | INV-9 | `fenced::writers_hold_the_lease`, `fenced::callers_hold_the_lease` |
 //! | INV-10 | `ordered::nothing_in_use_is_deleted`, `ordered::nothing_missing_is_used` |
-//! | INV-11 | `generations::deletes_are_confirmed`, `generations::one_record_each` |
+//! | INV-11 | `generations::deletes_are_confirmed`, `generations::deleted_objects_are_not_adopted`, `generations::one_record_each` |
 //! | INV-12 | `left_out::records_stay_identical`, `left_out::objects_stay_untouched` |
 //! | INV-13 | `secrets::canaries_appear_nowhere` |
 //! | INV-14 | `pure::planning_changes_nothing`, `pure::plans_are_equal` |
@@ -81,6 +81,7 @@ impl Watch {
         once::nothing_is_made_twice(self, happened)?;
         planned::deletes_are_planned(self, happened)?;
         planned::foreign_objects_are_left_alone(self, happened)?;
+        planned::shared_objects_are_left_alone(self, happened)?;
         planned::adoptions_are_asked_for(self, happened)?;
         planned::changes_are_granted(self, happened)?;
         journalled::every_prefix_is_valid(self, happened)?;
@@ -89,6 +90,7 @@ impl Watch {
         ordered::nothing_in_use_is_deleted(self, happened)?;
         ordered::nothing_missing_is_used(self, happened)?;
         generations::deletes_are_confirmed(self, happened)?;
+        generations::deleted_objects_are_not_adopted(self, happened)?;
         generations::one_record_each(self, happened)?;
         left_out::records_stay_identical(self, happened)?;
         left_out::objects_stay_untouched(self, happened)?;

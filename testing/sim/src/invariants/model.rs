@@ -69,7 +69,8 @@ impl Known {
             let context = CallContext::new(STACK, STAGE, origin.clone());
             Some(CallContext { slot, ..context }.physical_name()) == self.name
         };
-        kind == Kind::Page || (0..SLOTS_SEARCHED).any(named)
+        // The program may call a leaf otherwise by now.
+        kind == Kind::Page || kind != Kind::Leaf && (0..SLOTS_SEARCHED).any(named)
     }
 }
 
@@ -118,6 +119,13 @@ impl Watch {
     /// Whether a record knows an object.
     pub(crate) fn is_recorded(&self, object: &str) -> bool {
         let mut generations = self.records.values().flat_map(|record| record.generations());
+        generations.any(|generation| object_of(generation).as_deref() == Some(object))
+    }
+
+    /// Whether a record other than this one knows an object.
+    pub(crate) fn is_held_beside(&self, object: &str, record: RecordId) -> bool {
+        let others = self.records.iter().filter(|(id, _)| **id != record);
+        let mut generations = others.flat_map(|(_, record)| record.generations());
         generations.any(|generation| object_of(generation).as_deref() == Some(object))
     }
 
@@ -213,8 +221,11 @@ impl Watch {
             let record = self.records.get(&id);
             let object = record.and_then(|record| record.generation(*number)).and_then(object_of);
             let made_for = record.map(|record| (record.origin.clone(), *number));
+            let shared: Vec<ObjectId> =
+                self.objects.keys().filter(|it| self.is_held_beside(it, id)).cloned().collect();
             for (id, known) in &mut self.objects {
-                known.forgotten |= object.as_ref() == Some(id) || known.made_for == made_for;
+                let let_go = object.as_ref() == Some(id) || known.made_for == made_for;
+                known.forgotten |= let_go && !shared.contains(id);
             }
         }
         if let Step::Adopted { object, .. } = &write.entry.step
@@ -222,7 +233,13 @@ impl Watch {
             && let Some(known) = self.objects.get_mut(id)
         {
             known.found |= known.lost;
-            (known.forgotten, known.lost) = (false, false);
+            (known.forgotten, known.lost, known.orphaned) = (false, false, false);
+            if let (Some(made_for), Step::Adopted { origin, number, .. }) =
+                (&mut known.made_for, &write.entry.step)
+            {
+                // Without marks, nobody knows which generation it was.
+                *made_for = (origin.clone(), *number);
+            }
         }
         match &write.record {
             Some(record) => self.records.insert(id, record.clone()),

@@ -5,7 +5,7 @@ use trueup_state::{Status, Step};
 
 use super::model::{Allowed, Watch, object_of};
 use super::{Judged, require};
-use crate::cloud::{Asking, Caller, Effect, Who};
+use crate::cloud::{Asking, Caller, Effect, Kind, Who};
 use crate::log::Happened;
 
 /// INV-3: the plan said that this resource loses this generation, and it is not protected.
@@ -32,7 +32,9 @@ pub(super) fn deletes_are_planned(watch: &Watch, happened: &Happened) -> Judged 
 /// INV-3: what the engine neither made nor adopted, it does not touch.
 pub(super) fn foreign_objects_are_left_alone(watch: &Watch, happened: &Happened) -> Judged {
     let Happened::Effect { who: Who::Engine(caller), object, effect } = happened else { return Ok(()) };
-    if matches!(effect, Effect::Created { .. }) {
+    // Whoever makes a pool where there is one gets that one.
+    let is_shared = Kind::Pool.is_of(object) && matches!(effect, Effect::Changed { .. });
+    if matches!(effect, Effect::Created { .. }) || is_shared {
         return Ok(());
     }
     let own = watch.records.values().filter(|record| record.origin == caller.origin);
@@ -42,6 +44,22 @@ pub(super) fn foreign_objects_are_left_alone(watch: &Watch, happened: &Happened)
         known.is_some_and(|it| it.made_for.as_ref().is_some_and(|(origin, _)| *origin == caller.origin));
     require(ours || own.any(|id| id == *object), "INV-3", || {
         format!("{object} is not of {}, and was changed ({effect:?}, {caller})", caller.origin)
+    })
+}
+
+/// INV-3: what another resource holds is not deleted. One that is only being made or changed may come too late.
+pub(super) fn shared_objects_are_left_alone(watch: &Watch, happened: &Happened) -> Judged {
+    let Happened::Effect { who: Who::Engine(caller), object, effect: Effect::Deleted } = happened else {
+        return Ok(());
+    };
+    let mut others = watch.records.values().filter(|record| record.origin != caller.origin);
+    let holder = others.find(|record| {
+        let current = record.current.as_ref().filter(|it| it.status == Status::Ready);
+        current.and_then(object_of).as_ref() == Some(object)
+    });
+    require(holder.is_none(), "INV-3", || {
+        let holder = holder.map(|it| it.address.to_string()).unwrap_or_default();
+        format!("{object} was deleted, and {holder} holds it ({caller})")
     })
 }
 

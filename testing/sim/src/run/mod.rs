@@ -68,6 +68,8 @@ struct World {
     disk: Disk,
     sketch: Sketch,
     upgraded: bool,
+    /// How many seconds wall clocks are ahead.
+    ahead_s: i64,
     processes: u64,
     points: Vec<u64>,
     end: Vec<String>,
@@ -87,6 +89,7 @@ impl World {
             log,
             sketch: Sketch::default(),
             upgraded: false,
+            ahead_s: 0,
             processes: 0,
             points: Vec::new(),
             end: Vec::new(),

@@ -20,7 +20,7 @@ use crate::cloud::{HOME, Line, Weather};
 use crate::invariants::{Violation, canaries_appear_nowhere, shown, stopping};
 use crate::log::{Happened, Orders};
 use crate::process::{Incident, Process};
-use crate::scenario::{Operation, STAGE, Step};
+use crate::scenario::{Edit, Operation, STAGE, Step};
 use crate::tally::Ingredient;
 use crate::types::registry;
 
@@ -76,9 +76,17 @@ impl World {
             is_moved.then(|| self.log.count(Ingredient::Configured));
             (is_moved && self.sketch.compass().is_some()).then(|| self.log.count(Ingredient::Followed));
             (self.sketch.moves.len() < moves).then(|| self.log.count(Ingredient::Reused));
+            match edit {
+                Edit::Respell(..) => self.log.count(Ingredient::Respelled),
+                Edit::Collide(..) => self.log.count(Ingredient::Collided),
+                _ => {}
+            }
         }
         self.sketch.is_circular().then(|| self.log.count(Ingredient::Circular));
         self.upgraded |= step.upgrade;
+        // No clock goes back behind the beginning.
+        self.ahead_s = (self.ahead_s + step.clock_step_s).max(-1_800);
+        (step.clock_step_s != 0).then(|| self.log.count(Ingredient::ClockStep));
         if step.loses_state {
             self.lose_state().await;
         }
@@ -109,6 +117,9 @@ impl World {
             own.await;
         }
         self.points.push(first.process.points());
+        if step.hasty {
+            self.ask_a_hasty_person().await;
+        }
         // Whoever comes next waits for the lease of what was killed; by then nothing of it travels any more.
         self.clock.sleep(Duration::from_millis(step.pause_ms)).await;
         self.judge_at_rest();
@@ -169,7 +180,7 @@ impl World {
         let heard = Heard::default();
         let events = EventSink::new().with(heard.clone());
         let reconciler = Reconciler::new(store, registry(&line, self.upgraded), events.clone())
-            .with(Arc::new(self.clock.clone()), random);
+            .with(Arc::new(self.clock.ahead(self.ahead_s)), random);
         Started { process, reconciler, cancellation, events, heard }
     }
 
@@ -313,6 +324,7 @@ fn told(outcome: &Outcome) -> String {
         }
         Outcome::Skipped(cause) => format!("skipped because of {cause}"),
         Outcome::NotStarted => "not started".to_owned(),
+        Outcome::InFlight => "left in flight".to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The person whom the engine asks when it cannot know: looks into the cloud and says.
 
+use trueup_core::Address;
 use trueup_engine::HandChange;
 use trueup_state::Status;
 
@@ -37,9 +38,42 @@ impl World {
         for id in squatters.into_iter().chain(lost) {
             self.cloud.delete_by_hand(&id);
         }
-        let unknown: Vec<_> = self.log.ask(|watch| {
+        let is_blind = |name: &str| matches!(name, "s_stone" | "s_pebble");
+        for (address, left) in self.unknown_creates(|name| at_their_end || is_blind(name)) {
+            left.iter().for_each(|id| self.cloud.delete_by_hand(id));
+            self.change_by_hand(HandChange::ResolveAbsent(address)).await;
+        }
+        let protected: Vec<_> = self.log.ask(|watch| {
+            let protected = watch.records.values().filter(|record| record.meta.protect);
+            protected.map(|record| record.address.clone()).collect()
+        });
+        for address in protected {
+            self.change_by_hand(HandChange::Unprotect(address.into())).await;
+        }
+    }
+
+    /// Settles creates that were interrupted and nobody finds, as soon as the run that says so has ended: looks, deletes
+    /// what is there, and says that there is nothing. Only of commands: of requests to a server, nobody knows when they end.
+    pub(super) async fn ask_a_hasty_person(&mut self) {
+        for (address, left) in self.unknown_creates(|type_name| type_name == "s_pebble") {
+            self.log.count(Ingredient::Hasty);
+            left.iter().for_each(|id| self.cloud.delete_by_hand(id));
+            let change = HandChange::ResolveAbsent(address);
+            let started = self.start(&[], &Operation::Refresh, 1);
+            let shown = started.reconciler.preview_by_hand(&super::scope(), &change).await;
+            let how = shown.as_ref().map_or_else(ToString::to_string, |_| "it can be settled".to_owned());
+            self.log.push(Happened::Ended { process: started.process.number(), how });
+            if shown.is_ok() {
+                self.change_by_hand(change).await;
+            }
+        }
+    }
+
+    /// The creates of some types whose outcome is unknown, with the objects that came of them.
+    fn unknown_creates(&self, of_type: impl Fn(&str) -> bool) -> Vec<(Address, Vec<String>)> {
+        self.log.ask(|watch| {
             let records = watch.records.values().filter(|record| {
-                (at_their_end || record.address.type_name() == "s_stone")
+                of_type(record.address.type_name())
                     && record.current.as_ref().is_some_and(|current| {
                         current.object.is_none() && matches!(current.status, Status::Creating(_))
                     })
@@ -54,18 +88,7 @@ impl World {
                 own.map(|(id, _)| id.clone()).collect()
             };
             records.map(|record| (record.address.clone(), left(record))).collect()
-        });
-        for (address, left) in unknown {
-            left.iter().for_each(|id| self.cloud.delete_by_hand(id));
-            self.change_by_hand(HandChange::ResolveAbsent(address)).await;
-        }
-        let protected: Vec<_> = self.log.ask(|watch| {
-            let protected = watch.records.values().filter(|record| record.meta.protect);
-            protected.map(|record| record.address.clone()).collect()
-        });
-        for address in protected {
-            self.change_by_hand(HandChange::Unprotect(address.into())).await;
-        }
+        })
     }
 
     async fn change_by_hand(&mut self, change: HandChange) {

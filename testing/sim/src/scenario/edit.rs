@@ -32,6 +32,10 @@ pub enum Edit {
     Configure(Option<u64>),
     /// From now on the provider block follows from a compass.
     Follow,
+    /// The name of a leaf is spelled differently.
+    Respell(u64, u64),
+    /// A leaf is called as another one is, which is a mistake, or by its own name again.
+    Collide(u64),
 }
 
 impl Sketch {
@@ -65,6 +69,12 @@ impl Sketch {
             Edit::Configure(region) if !self.pinned => self.configure(*region),
             Edit::Configure(_) => {}
             Edit::Follow => self.follows = true,
+            Edit::Respell(at, spelling) => {
+                if let Some(leaf) = self.leaf(*at).and_then(|number| self.items.get_mut(&number)) {
+                    leaf.spelling = *spelling;
+                }
+            }
+            Edit::Collide(at) => self.collide(*at),
         }
         self.stiffen();
     }
@@ -104,18 +114,23 @@ impl Sketch {
             note: linked(item.note),
             after: linked(item.after),
             bound: linked(item.bound),
-            path,
-            // What is let go keeps its name, and a page cannot have another.
-            retain: item.retain && item.kind != Kind::Page,
+            // All pools are one object.
+            path: if item.kind == Kind::Pool { 0 } else { path },
+            // What is let go keeps its name: a page cannot have another, and nothing tells a sack from the next.
+            retain: item.retain && !item.kind.is_named_by_program() && item.kind != Kind::Sack,
             ..item.clone()
         };
         self.items.insert(number, item);
     }
 
-    fn remove(&mut self, number: u64) {
+    pub(super) fn remove(&mut self, number: u64) {
         let Some(removed) = self.items.remove(&number) else { return };
         if removed.retain {
             self.retired.insert(number);
+        }
+        let borrowers = self.items.iter().filter(|(_, item)| item.borrowed == Some(removed.path));
+        for borrower in borrowers.map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.separate(borrower);
         }
         self.relink(number, None);
     }
@@ -123,7 +138,7 @@ impl Sketch {
     fn rename(&mut self, from: u64) {
         let Some(item) = self.items.remove(&from) else { return };
         // What is let go keeps its name, and so does a page, whatever its address.
-        if item.retain || item.kind == Kind::Page {
+        if item.retain || item.kind.is_named_by_program() {
             self.retired.insert(from);
         }
         // One that was never used: where something was removed and is still recorded, nothing can move to.
@@ -146,6 +161,37 @@ impl Sketch {
                     *link = to;
                 }
             }
+        }
+    }
+
+    /// The leaf that a number stands for that counts through leaves.
+    fn leaf(&self, at: u64) -> Option<u64> {
+        let leaves = self.items.iter().filter(|(_, item)| item.kind == Kind::Leaf);
+        let leaves: Vec<u64> = leaves.map(|(number, _)| *number).collect();
+        leaves.get(at as usize % leaves.len().max(1)).copied()
+    }
+
+    fn collide(&mut self, at: u64) {
+        let (Some(leaf), Some(other)) = (self.leaf(at), self.leaf(at + 1)) else { return };
+        if leaf == other || self.items[&leaf].borrowed.is_some() {
+            return self.separate(leaf);
+        }
+        // Names do not go round: whoever lends one has it.
+        let lends = self.items.values().any(|it| it.borrowed == Some(self.items[&leaf].path));
+        let Item { path, borrowed, .. } = self.items[&other];
+        if let Some(leaf) = self.items.get_mut(&leaf).filter(|_| borrowed.is_none() && !lends) {
+            leaf.borrowed = Some(path);
+        }
+    }
+
+    /// Gives a leaf that has the name of another one a name of its own, and the other one too: which of them has an object
+    /// there by now, nobody knows.
+    pub(super) fn separate(&mut self, leaf: u64) {
+        let Some(path) = self.items.get(&leaf).and_then(|leaf| leaf.borrowed) else { return };
+        let involved = self.items.values_mut().filter(|it| it.kind == Kind::Leaf);
+        for item in involved.filter(|it| it.path == path || it.borrowed == Some(path)) {
+            self.separated += 1;
+            (item.path, item.borrowed) = (10_000 + self.separated, None);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Drawing scenarios.
 
 use super::rings::add_ring;
+use super::variants::{add_clock_steps, add_haste, add_variants};
 use super::{Edit, Item, Operation, Rival, Scenario, Step};
 use crate::actor::Deed;
 use crate::cloud::{Faults, HOME, Kind, Lateness};
@@ -31,8 +32,13 @@ pub fn generate(seed: u64, size: Size) -> Scenario {
         step.edits = first;
         step.operation = Operation::Deploy;
     }
+    add_variants(seed, &mut drawn);
     add_ring(seed, resources, &mut drawn);
     add_compass(seed, &mut drawn);
+    add_clock_steps(seed, &mut drawn);
+    if trouble {
+        add_haste(seed, &mut drawn);
+    }
     Scenario { seed, steps: drawn }
 }
 
@@ -83,6 +89,8 @@ fn step(dice: &mut Dice, at: u64, resources: u64, trouble: bool) -> Step {
         rival: (trouble && dice.percent(12)).then(|| rival(dice)),
         pause_ms: *dice.pick(&[0, 100, 3_000, 20_000, 100_000]),
         loses_state: trouble && at > 0 && dice.percent(6),
+        clock_step_s: 0,
+        hasty: false,
     }
 }
 
@@ -163,6 +171,8 @@ fn item(dice: &mut Dice) -> Item {
         bound: None,
         secret: dice.percent(25).then(|| dice.below(5)),
         path: 0,
+        spelling: 0,
+        borrowed: None,
         retain: dice.percent(7),
         protect: dice.percent(4),
         delete_first: dice.percent(12),

@@ -8,6 +8,7 @@ mod rows;
 mod shrink;
 mod sketch;
 mod text;
+mod variants;
 
 pub use edit::Edit;
 pub use generate::{Size, generate};
@@ -57,6 +58,10 @@ pub struct Step {
     pub upgrade: bool,
     /// Whether the state is lost before.
     pub loses_state: bool,
+    /// By how many seconds the wall clock is set forward before, or back.
+    pub clock_step_s: i64,
+    /// Whether a person settles at once afterwards what only a person can.
+    pub hasty: bool,
     /// A second process that does the same at the same time.
     pub rival: Option<Rival>,
     /// How long nobody does anything afterwards.

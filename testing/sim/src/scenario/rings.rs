@@ -55,6 +55,8 @@ fn plain(kind: Kind) -> Item {
         bound: None,
         secret: None,
         path: 0,
+        spelling: 0,
+        borrowed: None,
         retain: false,
         protect: false,
         delete_first: false,

@@ -52,25 +52,37 @@ const KINDS: [Kind; 5] = [Kind::Box, Kind::Ticket, Kind::Stone, Kind::Jar, Kind:
 /// How many rows of one resource there are.
 const PLAIN_ROWS: usize = KINDS.len() * WORKS.len() * SINCE.len() * 4;
 
-/// How many rows there are: those of one resource, then those of rings.
-pub const ROWS: usize = PLAIN_ROWS + RING_ROWS;
+/// Kinds whose replacements follow an order of their own.
+const ORDERED_KINDS: [Kind; 3] = [Kind::Sack, Kind::Pebble, Kind::Leaf];
+
+/// How many rows of these there are.
+const ORDERED_ROWS: usize = ORDERED_KINDS.len() * WORKS.len() * SINCE.len() * 2;
+
+/// How many rows there are: those of one resource, then those of rings, then those of kinds with an order of their own.
+pub const ROWS: usize = PLAIN_ROWS + RING_ROWS + ORDERED_ROWS;
 
 /// A row by its number.
 pub fn row(number: usize) -> Row {
     let mut rest = number % ROWS;
-    if let Some(ring) = rest.checked_sub(PLAIN_ROWS) {
-        return Row::Ring(ring);
-    }
+    let kinds: &[Kind] = match (rest.checked_sub(PLAIN_ROWS), rest.checked_sub(PLAIN_ROWS + RING_ROWS)) {
+        (_, Some(ordered)) => {
+            rest = ordered;
+            &ORDERED_KINDS
+        }
+        (Some(ring), None) => return Row::Ring(ring),
+        (None, None) => &KINDS,
+    };
     let mut digit = |base: usize| {
         let digit = rest % base;
         rest /= base;
         digit
     };
+    let kind = kinds[digit(kinds.len())];
     Row::Plain(PlainRow {
-        kind: KINDS[digit(KINDS.len())],
+        kind,
         work: WORKS[digit(WORKS.len())],
         since: SINCE[digit(SINCE.len())],
-        delete_first: digit(2) == 1,
+        delete_first: !ORDERED_KINDS.contains(&kind) && digit(2) == 1,
         used: digit(2) == 1,
         number,
     })
@@ -88,7 +100,7 @@ impl Row {
     /// Whether the rerun must end where an uninterrupted run ends, without anyone's help.
     pub(crate) fn ends_with_one_rerun(&self) -> bool {
         match self {
-            Row::Plain(row) => row.kind != Kind::Stone,
+            Row::Plain(row) => !row.kind.is_blind(),
             Row::Ring(_) => true,
         }
     }
@@ -135,6 +147,8 @@ impl PlainRow {
             bound: None,
             secret: Some(1),
             path: 0,
+            spelling: 0,
+            borrowed: None,
             retain: false,
             protect: false,
             delete_first: self.delete_first,
@@ -161,6 +175,8 @@ pub(super) fn step(edits: Vec<Edit>) -> Step {
         parallelism: 10,
         upgrade: false,
         loses_state: false,
+        clock_step_s: 0,
+        hasty: false,
         rival: None,
         pause_ms: 0,
     }

@@ -77,6 +77,8 @@ fn smaller(step: &Step) -> Vec<Step> {
     offer(&|it| it.rival = None);
     offer(&|it| it.upgrade = false);
     offer(&|it| it.loses_state = false);
+    offer(&|it| it.clock_step_s = 0);
+    offer(&|it| it.hasty = false);
     offer(&|it| it.pause_ms = 0);
     offer(&|it| it.operation = Operation::Deploy);
     offer(&|it| it.parallelism = 1);

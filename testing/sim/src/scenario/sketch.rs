@@ -11,7 +11,7 @@ use trueup_program::{
     ResourceDeclaration,
 };
 
-use crate::cloud::Kind;
+use crate::cloud::{Kind, spelled};
 use crate::invariants::CANARY;
 
 /// The stack that all programs are of.
@@ -41,6 +41,8 @@ pub struct Sketch {
     pub retired: BTreeSet<u64>,
     /// No number of what was added was as great.
     pub used: u64,
+    /// How many names were given to tell resources apart that had one.
+    pub separated: u64,
     /// What its provider block says, if it has one: where objects are.
     pub region: Option<u64>,
     /// Whether a block ever led somewhere else than no block does.
@@ -78,8 +80,12 @@ pub struct Item {
     pub bound: Option<u64>,
     /// Which secret it has, if it has one.
     pub secret: Option<u64>,
-    /// What a page is called.
+    /// What it is called, if the program chooses that.
     pub path: u64,
+    /// In which of its spellings.
+    pub spelling: u64,
+    /// The name of another that it is called by instead, which nobody may deploy while that one is there.
+    pub borrowed: Option<u64>,
     /// Left in the cloud when it is removed or replaced.
     pub retain: bool,
     /// Neither replaced nor deleted.
@@ -92,6 +98,11 @@ impl Item {
     /// All that it refers to. What others attach to it is another matter: that may go in circles.
     pub(crate) fn links(&self) -> impl Iterator<Item = u64> {
         [self.needs, self.host, self.note, self.after].into_iter().flatten()
+    }
+
+    /// What the program calls it.
+    pub(crate) fn name(&self) -> String {
+        spelled(&page_name(self.borrowed.unwrap_or(self.path)), self.spelling)
     }
 }
 
@@ -129,7 +140,7 @@ impl Sketch {
         }
         loop {
             let stiff = |number: &u64, item: &Item| {
-                let own = item.kind == Kind::Page || item.delete_first;
+                let own = item.kind.is_deleted_first() || item.delete_first;
                 let linked = self.linked.get(number).is_some_and(|links| !links.is_disjoint(&self.stiff));
                 !self.stiff.contains(number) && (own || linked)
             };
@@ -146,13 +157,27 @@ impl Sketch {
     /// something that only moves over later, and what is let go uses nothing that may have to go.
     pub(crate) fn needed(&self, number: u64) -> Option<u64> {
         let item = &self.items[&number];
-        item.needs.filter(|needed| !item.retain && !self.stiff.contains(needed))
+        item.needs.filter(|needed| !item.retain && item.kind != Kind::Pool && !self.stiff.contains(needed))
     }
 
     /// What it stands on, as far as any cloud could grant it.
     pub(crate) fn hosted(&self, number: u64) -> Option<u64> {
         let item = &self.items[&number];
-        item.host.filter(|_| !item.retain)
+        // What several resources hold uses what the last of them said: no record tells.
+        item.host.filter(|_| !item.retain && item.kind != Kind::Pool)
+    }
+
+    /// What it says something of. What several resources hold shows nothing but its size and colour: of all else, nobody sees
+    /// that another one changed it.
+    pub(crate) fn noted(&self, number: u64) -> Option<u64> {
+        let item = &self.items[&number];
+        item.note.filter(|_| item.kind != Kind::Pool)
+    }
+
+    /// Which secret it has, under the same condition.
+    pub(crate) fn secret(&self, number: u64) -> Option<u64> {
+        let item = &self.items[&number];
+        item.secret.filter(|_| item.kind != Kind::Pool)
     }
 
     /// What attaches something to it, as far as a program can say so: its type must make something of it, and where it
@@ -183,9 +208,16 @@ impl Sketch {
         format!("{BEARER}{}", secret_of(number, secret))
     }
 
-    /// The same with nothing that could have a plan refused.
+    /// The same with nothing that could have a plan refused or leave two resources at odds over one object.
     pub(crate) fn unguarded(mut self) -> Self {
         self.items.values_mut().for_each(|item| item.protect = false);
+        for number in self.items.keys().copied().collect::<Vec<_>>() {
+            self.separate(number);
+        }
+        let pools = self.items.iter().filter(|(_, item)| item.kind == Kind::Pool).map(|(number, _)| *number);
+        for number in pools.skip(1).collect::<Vec<_>>() {
+            self.remove(number);
+        }
         self
     }
 
@@ -226,11 +258,11 @@ impl Sketch {
         ];
         inputs.extend(self.needed(number).map(|of| ("needs".into(), output(of, "id"))));
         inputs.extend(self.hosted(number).map(|of| ("host".into(), output(of, "id"))));
-        inputs.extend(item.note.map(|of| ("note".into(), output(of, "url"))));
-        let secret = item.secret.map(|secret| Value::string(secret_of(number, secret)).into_secret());
+        inputs.extend(self.noted(number).map(|of| ("note".into(), output(of, "url"))));
+        let secret = self.secret(number).map(|secret| Value::string(secret_of(number, secret)).into_secret());
         inputs.extend(secret.map(|secret| ("secret".into(), bearer(literal(secret)))));
-        if item.kind == Kind::Page {
-            inputs.push(("path".into(), literal(Value::string(page_name(item.path)))));
+        if item.kind.is_named_by_program() {
+            inputs.push(("path".into(), literal(Value::string(item.name()))));
         }
         let mut declared =
             ResourceDeclaration::new(self.address(number), Expression::new(Node::Object(inputs)));

@@ -26,7 +26,7 @@ impl fmt::Display for Sketch {
             let links = [
                 ("needs", self.needed(*number)),
                 ("on", self.hosted(*number)),
-                ("says", item.note),
+                ("says", self.noted(*number)),
                 ("after", item.after),
                 ("told of", self.bound(*number)),
             ];
@@ -40,7 +40,10 @@ impl fmt::Display for Sketch {
             for (_, option) in options.iter().filter(|(set, _)| *set) {
                 write!(f, " {option}")?;
             }
-            if let Some(secret) = item.secret {
+            if item.kind.is_named_by_program() {
+                write!(f, " called {}", item.name())?;
+            }
+            if let Some(secret) = self.secret(*number) {
                 write!(f, " secret {secret}")?;
             }
             writeln!(f)?;
@@ -67,6 +70,9 @@ impl fmt::Display for Step {
         if self.loses_state {
             writeln!(f, "  the state is lost")?;
         }
+        if self.clock_step_s != 0 {
+            writeln!(f, "  the wall clock is set by {} s", self.clock_step_s)?;
+        }
         write!(f, "  {:?}", self.operation)?;
         if self.parallelism != 10 {
             write!(f, ", {} at a time", self.parallelism)?;
@@ -88,6 +94,9 @@ impl fmt::Display for Step {
             write!(f, ", at point {point}: {incident:?}")?;
         }
         writeln!(f)?;
+        if self.hasty {
+            writeln!(f, "  a person settles at once what only a person can")?;
+        }
         if self.pause_ms > 0 {
             writeln!(f, "  pause of {} ms", self.pause_ms)?;
         }

@@ -3,6 +3,7 @@
 //! Each version of a type is a Rust type of its own: a process of a newer release registers the newer ones under the same
 //! names.
 
+mod command;
 mod compass;
 mod named;
 mod plain;
@@ -36,6 +37,20 @@ pub(crate) struct Shown {
     echo: String,
 }
 
+/// The same of a type whose objects are told apart by what the program calls them.
+#[derive(Clone, Outputs)]
+pub(crate) struct ShownByName {
+    #[trueup(stable)]
+    pub(crate) id: String,
+    #[trueup(mirrors = "size")]
+    size: u64,
+    #[trueup(mirrors = "colour")]
+    colour: String,
+    url: String,
+    complete: bool,
+    echo: String,
+}
+
 /// The same, one release later.
 #[derive(Clone, Outputs)]
 pub(crate) struct ShownLater {
@@ -57,6 +72,13 @@ impl From<Seen> for Shown {
         let Spec { size, colour, .. } = seen.spec;
         let (url, echo) = (format!("{}/{size}", seen.id), String::new());
         Shown { url, id: seen.id, size, colour, complete: seen.complete, echo }
+    }
+}
+
+impl From<Seen> for ShownByName {
+    fn from(seen: Seen) -> Self {
+        let Shown { id, size, colour, url, complete, echo } = seen.into();
+        ShownByName { id, size, colour, url, complete, echo }
     }
 }
 
@@ -82,7 +104,7 @@ struct Settings {
 
 /// All types, as one release knows them, on the line of one process.
 pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
-    let (configured, line) = (line.clone(), line.clone());
+    let (configured, waiting, line) = (line.clone(), line.clone(), line.clone());
     let of = move || line.clone();
     // Stubs are made before there is a receiver: what they need is in the configuration.
     let provider = NativeProvider::configured("s", move |settings: Settings| {
@@ -103,7 +125,15 @@ pub(crate) fn registry(line: &Line, upgraded: bool) -> Registry {
     let provider = provider
         .converge_with::<named::Jar>("jar", of.clone())
         .converge_with::<named::Page>("page", of.clone())
-        .converge_with::<named::Hub>("hub", of);
+        .converge_with::<named::Hub>("hub", of.clone())
+        .converge_with::<named::Leaf>("leaf", of.clone())
+        .converge_with::<named::Pool>("pool", of.clone())
+        .converge_with::<command::Sack>("sack", of.clone())
+        .converge_with::<command::Pebble>("pebble", of)
+        .waiting_for_orphans(move |_| {
+            let line = waiting.clone();
+            async move { Ok(line.commands_end().await) }
+        });
     Registry::new().with(provider).with(NativeProvider::new("k").crud::<compass::Compass>("compass"))
 }
 

@@ -43,5 +43,14 @@ pub(crate) fn found_by(planted: Mutation) -> Source {
         Mutation::CutInputs => Source::Large(15),
         Mutation::RevealAnswers => Source::Row(0),
         Mutation::RevealIntents => Source::Row(0),
+        Mutation::UpdateNothing => Source::Large(3),
+        Mutation::TrustFirstName => Source::Large(1430),
+        Mutation::IgnoreSpelling => Source::Large(42),
+        Mutation::ForgetPartial => Source::Large(22),
+        Mutation::TrustNotFound => Source::Large(462),
+        Mutation::TrustAcceptedDelete => Source::Large(112),
+        Mutation::IgnoreOrphans => Source::Large(240),
+        Mutation::LeaveToEachOther => Source::Large(195),
+        Mutation::TrustClock => Source::Large(1019),
     }
 }

@@ -12,6 +12,7 @@ use trueup_state::{Generation, Status};
 use super::search::SearchResult;
 use crate::draft::Draft;
 use crate::draft::node::{Decision, FoundObject, Sight, Start};
+use crate::mutations::planted;
 use crate::plan::{Action, Reason, ReplaceOrder, action_of, updated_instead};
 use crate::planner::Sources;
 use crate::providers::respelled;
@@ -258,6 +259,9 @@ impl Case<'_> {
             self.handler.plan(request).await
         };
         let mut answer = self.sources.calls.retried(self.sources.call(node), &context, plan).await?;
+        if planted!(UpdateNothing) && prior.is_some_and(|prior| prior.inputs.is_none()) {
+            answer.verdict = Verdict::Update;
+        }
         context.report_warnings(std::mem::take(&mut answer.diagnostics));
         Ok(answer)
     }
