@@ -19,9 +19,9 @@ use trueup_core::schema::{Presence, ResourceSchema};
 use trueup_core::{Change, Diagnostic, Diagnostics, Failure, FailureClass, Path, Value, diff};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Configured, DeleteRequest,
-    FailedCreate, ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, NameRules, Observed,
-    PlanAnswer, PlanRequest, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits,
-    ValidateRequest, with_ignored,
+    FailedCreate, ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer,
+    PlanRequest, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits, ValidateRequest,
+    with_ignored,
 };
 
 use crate::answers::{diagnostics, failure, unreadable, unsendable};
@@ -64,7 +64,7 @@ impl TerraformResource {
                 tells_place: false,
                 importable: true,
                 consistency_window: Duration::ZERO,
-                name_rules: NameRules::default(),
+                ..Traits::default()
             },
             plans_deletions: abilities.plans_deletions,
             moves: abilities.moves,
