@@ -10,6 +10,8 @@ use trueup_provider::{BoxFuture, Clock, Registry};
 use trueup_state::Store;
 use trueup_state::sealing::KeyService;
 
+use crate::settings::Environment;
+
 /// All that a command line is made of.
 pub struct Composition {
     /// The name by which the binary is called, for usage and hints.
@@ -64,6 +66,12 @@ pub struct RegistryRequest {
     pub clock: Arc<dyn Clock>,
     /// Opens stores.
     pub open_store: Arc<OpenStore>,
+    /// The environment.
+    pub environment: Environment,
+    /// Whether someone is there to answer.
+    pub interactive: bool,
+    /// Shows a line to people while a command runs.
+    pub notify: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 /// Opens the store that a request names, or says what is wrong with the request.
@@ -79,4 +87,6 @@ pub struct StoreRequest {
     pub state: StateSettings,
     /// By what leases expire.
     pub clock: Arc<dyn Clock>,
+    /// The environment, which says what the settings leave out.
+    pub environment: Environment,
 }

@@ -117,7 +117,7 @@ impl<'a> Workplace<'a> {
 
     /// Where the store is, for people.
     pub(crate) fn location(&self) -> String {
-        stores::location(&self.state.value)
+        stores::location(&self.state.value, &self.session.environment)
     }
 
     /// Opens the store, with secrets sealed on the way in and opened on the way out.
@@ -149,16 +149,22 @@ impl<'a> Workplace<'a> {
         state: &StateSettings,
         access: Access,
     ) -> CommandResult<Arc<dyn Store>> {
-        let Session { folder, clock, composition, .. } = self.session;
+        let Session { folder, clock, composition, environment, .. } = self.session;
         let open = composition.open_store.clone();
-        let request = StoreRequest { folder: folder.clone(), state: state.clone(), clock: clock.clone() };
+        let request = StoreRequest {
+            folder: folder.clone(),
+            state: state.clone(),
+            clock: clock.clone(),
+            environment: environment.clone(),
+        };
         if let Some(path) = self.unmade(state)? {
             if access != Access::Write {
                 return Ok(Arc::new(MemoryStore::new(clock.clone())));
             }
             let own = path.starts_with(folder.join(settings::OWN_FOLDER)).then(|| folder.clone());
             let make = move || made(path.clone(), own.clone(), open.clone(), request.clone());
-            return Ok(Arc::new(UnmadeStore::new(stores::location(state), clock.clone(), Box::new(make))));
+            let location = stores::location(state, environment);
+            return Ok(Arc::new(UnmadeStore::new(location, clock.clone(), Box::new(make))));
         }
         if access == Access::Write && settings::make_private(folder).is_err() {
             let own = folder.join(settings::OWN_FOLDER);

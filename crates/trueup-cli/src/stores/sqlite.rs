@@ -14,7 +14,7 @@ use crate::failure::store_trouble;
 use crate::settings::OWN_FOLDER;
 
 pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, Diagnostics> {
-    let StoreRequest { folder, state, clock } = request;
+    let StoreRequest { folder, state, clock, .. } = request;
     let path = folder.join(sqlite_path(&state)?);
     match SqliteStore::open(path, clock).await {
         Ok(store) => Ok(Arc::new(store)),
