@@ -50,6 +50,7 @@ fn inputs(value: Value) -> InputValues {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one start of a large provider serves all of it")]
 async fn it_tells_its_schemas_once_and_plans() {
     let cache = tempfile::tempdir().unwrap();
     let Some(first) = provider(cache.path()) else { return };
