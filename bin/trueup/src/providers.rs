@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use trueup_cli::{RegistryRequest, StoreRequest, sqlite_file, state_in_own_folder};
-use trueup_core::Value;
-use trueup_provider::{Error, Registry, Result};
+use trueup_cli::{OpenError, RegistryRequest, StoreRequest, sqlite_file, state_in_own_folder, store_failure};
+use trueup_core::{Failure, FailureClass, Value};
+use trueup_provider::{Registry, Result};
 use trueup_provider_std::{
     CommandGuard, Randomness, StackOutputRequest, StackOutputs, Surroundings, stack_provider, std_provider,
     terraform_provider,
@@ -60,14 +60,17 @@ async fn outputs_of(own: RegistryRequest, wanted: StackOutputRequest) -> Result<
         return Ok(None);
     }
     let opened = open_store(StoreRequest { folder, state, clock, environment }).await;
-    let store = opened.map_err(|diagnostics| {
-        let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-        Error::fatal(told.join("; "))
+    let store = opened.map_err(|error| match error {
+        OpenError::Store(error) => store_failure(&error),
+        OpenError::Settings(diagnostics) => {
+            let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+            Failure::new(FailureClass::Invalid, told.join("; "))
+        }
     })?;
     outputs(&*store, &wanted.stack, &wanted.stage).await
 }
 
 async fn outputs(store: &dyn Store, stack: &str, stage: &str) -> Result<Option<Value>> {
     let snapshot = store.load(&Scope::new(stack, stage)).await;
-    Ok(snapshot.map_err(|error| Error::fatal(error.to_string()))?.outputs)
+    Ok(snapshot.map_err(|error| store_failure(&error))?.outputs)
 }

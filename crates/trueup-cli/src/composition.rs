@@ -7,8 +7,8 @@ use std::sync::Arc;
 use trueup_core::Diagnostics;
 use trueup_front_end::{FrontEnd, RequiredProvider, StateSettings};
 use trueup_provider::{BoxFuture, Clock, Registry};
-use trueup_state::Store;
 use trueup_state::sealing::KeyService;
+use trueup_state::{Store, StoreError};
 
 use crate::settings::Environment;
 
@@ -74,9 +74,30 @@ pub struct RegistryRequest {
     pub notify: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-/// Opens the store that a request names, or says what is wrong with the request.
+/// Opens the store that a request names.
 pub type OpenStore =
-    dyn Fn(StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, Diagnostics>> + Send + Sync;
+    dyn Fn(StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, OpenError>> + Send + Sync;
+
+/// A store that could not be opened.
+#[derive(Clone, Debug)]
+pub enum OpenError {
+    /// The settings are wrong.
+    Settings(Diagnostics),
+    /// The store itself failed.
+    Store(StoreError),
+}
+
+impl From<Diagnostics> for OpenError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        OpenError::Settings(diagnostics)
+    }
+}
+
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> Self {
+        OpenError::Store(error)
+    }
+}
 
 /// Which store is to be opened.
 #[derive(Clone)]

@@ -146,7 +146,6 @@ async fn run_command(session: &Session<'_>, command: &Command, json: bool, log: 
     let exit = match commands::run(session, command).await {
         Ok(exit) => exit,
         Err(error) => {
-            let error = error.without_credentials();
             if let Some(told) = error.to_json().filter(|_| json) {
                 ui.json(&told);
             }

@@ -44,11 +44,12 @@ mod whole_file;
 mod workplace;
 
 pub use composition::{
-    Composition, KeyServiceClients, KeyServiceRequest, MakeKeyService, MakeRegistry, OpenStore,
+    Composition, KeyServiceClients, KeyServiceRequest, MakeKeyService, MakeRegistry, OpenError, OpenStore,
     RegistryRequest, StoreRequest,
 };
 pub use entry::main;
 pub use exit::Exit;
+pub use failure::store_failure;
 pub use rust_program::{Deployment, cli, composition};
 pub use settings::Environment;
 pub use stores::{open_store, sqlite_file, sqlite_path, state_in_own_folder};

@@ -14,7 +14,7 @@ use trueup_front_end::StateSettings;
 use trueup_provider::BoxFuture;
 use trueup_state::Store;
 
-use crate::composition::StoreRequest;
+use crate::composition::{OpenError, StoreRequest};
 use crate::settings::Environment;
 
 pub(crate) use settings::of_address;
@@ -32,7 +32,7 @@ enum Kind {
 }
 
 /// Opens the store that a request names.
-pub fn open_store(request: StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, Diagnostics>> {
+pub fn open_store(request: StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, OpenError>> {
     Box::pin(async move {
         match kind(&request.state)? {
             Kind::Sqlite => sqlite::open(request).await,

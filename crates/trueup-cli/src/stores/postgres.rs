@@ -8,15 +8,11 @@ use trueup_state::Store;
 use trueup_store_postgres::{PostgresConfig, PostgresStore};
 
 use super::settings::Fields;
-use crate::composition::StoreRequest;
-use crate::failure::store_trouble;
+use crate::composition::{OpenError, StoreRequest};
 use crate::settings::Environment;
 
-pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, Diagnostics> {
-    match PostgresStore::open(config(&request.state, &request.environment)?, request.clock).await {
-        Ok(store) => Ok(Arc::new(store)),
-        Err(error) => Err(store_trouble(&error).into()),
-    }
+pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, OpenError> {
+    Ok(Arc::new(PostgresStore::open(config(&request.state, &request.environment)?, request.clock).await?))
 }
 
 /// Where the database is; what the settings leave out is taken from the environment, as PostgreSQL's own programs do.

@@ -8,15 +8,11 @@ use trueup_state::Store;
 use trueup_store_s3::{S3Config, S3Store};
 
 use super::settings::Fields;
-use crate::composition::StoreRequest;
-use crate::failure::store_trouble;
+use crate::composition::{OpenError, StoreRequest};
 use crate::settings::Environment;
 
-pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, Diagnostics> {
-    match S3Store::open(&config(&request.state, &request.environment)?, request.clock).await {
-        Ok(store) => Ok(Arc::new(store)),
-        Err(error) => Err(store_trouble(&error).into()),
-    }
+pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, OpenError> {
+    Ok(Arc::new(S3Store::open(&config(&request.state, &request.environment)?, request.clock).await?))
 }
 
 /// Where the bucket is. Credentials come from the environment alone.
