@@ -5,6 +5,7 @@
 //! - [`emulator`]: an emulator of AWS, which can be killed and started again
 //! - [`faketime`]: another time for one process
 //! - [`gate`]: what stands before a server and holds an exchange in its middle
+//! - [`http`]: a server of HTTP whose answers a test decides
 //! - [`postgres`]: a PostgreSQL server of its own, which can be killed and started again
 //! - `vault`, with the feature of that name: a server with the API of Vault's transit engine
 //! - [`left_out`]: whether the test command said to do without a server
@@ -16,6 +17,7 @@ pub mod emulator;
 pub mod environment;
 pub mod faketime;
 pub mod gate;
+pub mod http;
 pub mod postgres;
 #[cfg(feature = "vault")]
 pub mod vault;
