@@ -20,6 +20,7 @@ use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 /// How many commits of one record each are measured.
 const COMMITS: u64 = 500;
 
+#[expect(clippy::disallowed_methods, reason = "its command line")]
 fn main() {
     let largest = std::env::args().skip(1).find_map(|it| it.parse().ok()).unwrap_or(100_000);
     let Some(emulator) = Emulator::Ministack.start() else { return };

@@ -10,6 +10,7 @@ mod plugin_host;
 mod providers;
 mod terraform;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -22,8 +23,9 @@ use trueup_provider_std::guard_command;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let ended = plugin_guard::guarded().or_else(plugin_host::hosted);
-    if let Some(ended) = ended.or_else(|| guard_command(std::env::args_os())) {
+    let arguments = arguments();
+    let ended = plugin_guard::guarded(&arguments).or_else(|| plugin_host::hosted(&arguments));
+    if let Some(ended) = ended.or_else(|| guard_command(arguments)) {
         return ended;
     }
     trueup_cli::main(Composition {
@@ -34,4 +36,9 @@ fn main() -> ExitCode {
         open_store: Arc::new(open_store),
         key_services: key_services::clients(),
     })
+}
+
+#[expect(clippy::disallowed_methods, reason = "guards and hosts are told by the first argument")]
+fn arguments() -> Vec<OsString> {
+    std::env::args_os().collect()
 }

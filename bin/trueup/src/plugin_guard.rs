@@ -3,7 +3,7 @@
 //!
 //! Only Linux has that; elsewhere plugins end when we end them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,16 +20,16 @@ pub(crate) fn guard() -> Vec<OsString> {
 }
 
 /// If this process was started as a guard: how it ended, in case it could not become the plugin.
-pub(crate) fn guarded() -> Option<ExitCode> {
-    let mut arguments = std::env::args_os().skip(1);
+pub(crate) fn guarded(arguments: &[OsString]) -> Option<ExitCode> {
+    let mut arguments = arguments.iter().skip(1);
     if arguments.next()? != WORD {
         return None;
     }
     let (parent, program) = (arguments.next()?, arguments.next()?);
-    if !bound_to(&parent) {
+    if !bound_to(parent) {
         return Some(ExitCode::FAILURE);
     }
-    let error = become_program(Path::new(&program), arguments);
+    let error = become_program(Path::new(program), arguments);
     // Whoever started it hears what a plugin says last, if they still listen.
     let _ = writeln!(std::io::stderr(), "cannot run {}: {error}", program.to_string_lossy());
     Some(ExitCode::FAILURE)
@@ -51,13 +51,13 @@ fn bound_to(_parent: &OsString) -> bool {
 }
 
 #[cfg(unix)]
-fn become_program(program: &Path, arguments: impl Iterator<Item = OsString>) -> std::io::Error {
+fn become_program(program: &Path, arguments: impl Iterator<Item = impl AsRef<OsStr>>) -> std::io::Error {
     use std::os::unix::process::CommandExt;
     std::process::Command::new(program).args(arguments).exec()
 }
 
 #[cfg(not(unix))]
-fn become_program(program: &Path, arguments: impl Iterator<Item = OsString>) -> std::io::Error {
+fn become_program(program: &Path, arguments: impl Iterator<Item = impl AsRef<OsStr>>) -> std::io::Error {
     let status = std::process::Command::new(program).args(arguments).status();
     status.map_or_else(|error| error, |status| std::io::Error::other(format!("it ended: {status}")))
 }

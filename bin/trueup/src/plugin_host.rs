@@ -1,12 +1,12 @@
 //! Plugins that outlive us: each has a process of this program as its host, which keeps what the plugin answers until it is
 //! recorded, and the plugin itself for the next run.
 
-use std::collections::BTreeMap;
-use std::io::IsTerminal;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use trueup_cli::Environment;
 use trueup_terraform::{Host, serve_as_host};
 
 use crate::plugin_guard::guard;
@@ -25,11 +25,12 @@ const STAY_SECONDS: u64 = 120;
 const GRACE_SECONDS: u64 = 15 * 60;
 
 /// How plugins are hosted; `None` if they are not. Fails with what is wrong with a variable.
-pub(crate) fn host(variables: &BTreeMap<String, String>) -> Result<Option<Host>, String> {
-    let interactive = std::io::stderr().is_terminal() && !variables.contains_key("CI");
-    let stay = seconds(variables, STAY)?.unwrap_or(if interactive { STAY_SECONDS } else { 0 });
-    let grace = seconds(variables, GRACE)?.unwrap_or(GRACE_SECONDS);
-    let (Ok(own), Some(folder)) = (std::env::current_exe(), state_folder(variables)) else { return Ok(None) };
+pub(crate) fn host(environment: &Environment, interactive: bool) -> Result<Option<Host>, String> {
+    let stay = seconds(environment, STAY)?.unwrap_or(if interactive { STAY_SECONDS } else { 0 });
+    let grace = seconds(environment, GRACE)?.unwrap_or(GRACE_SECONDS);
+    let (Ok(own), Some(folder)) = (std::env::current_exe(), state_folder(environment)) else {
+        return Ok(None);
+    };
     Ok(Some(Host {
         command: vec![own.into(), WORD.into()],
         folder: folder.join("plugins"),
@@ -39,25 +40,26 @@ pub(crate) fn host(variables: &BTreeMap<String, String>) -> Result<Option<Host>,
 }
 
 /// If this process was started as a host: how it ended.
-pub(crate) fn hosted() -> Option<ExitCode> {
-    if std::env::args_os().nth(1)? != *WORD {
+pub(crate) fn hosted(arguments: &[OsString]) -> Option<ExitCode> {
+    if arguments.get(1)? != WORD {
         return None;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    match runtime.block_on(serve_as_host(guard())) {
+    let environment = Environment::of_process();
+    match runtime.block_on(serve_as_host(guard(), environment.all().to_vec())) {
         Ok(()) => Some(ExitCode::SUCCESS),
         Err(_) => Some(ExitCode::FAILURE),
     }
 }
 
 /// What a user keeps that is no cache: answers that are not recorded yet must not be swept away.
-fn state_folder(variables: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let set = |name: &str| variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+fn state_folder(environment: &Environment) -> Option<PathBuf> {
+    let set = |name: &str| environment.get(name).map(PathBuf::from);
     let folder = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
     folder.map(|folder| folder.join("trueup"))
 }
 
-fn seconds(variables: &BTreeMap<String, String>, name: &str) -> Result<Option<u64>, String> {
-    let Some(text) = variables.get(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+fn seconds(environment: &Environment, name: &str) -> Result<Option<u64>, String> {
+    let Some(text) = environment.get(name) else { return Ok(None) };
     text.parse().map(Some).map_err(|_| format!("{name} is `{text}`, which is no number of seconds"))
 }

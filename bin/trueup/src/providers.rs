@@ -1,12 +1,10 @@
 //! The providers: those that are built in, and Terraform's.
 
-use std::ffi::OsString;
-use std::io::Write;
 use std::sync::Arc;
 
-use trueup_cli::{RegistryRequest, StoreRequest, sqlite_file, state_in_own_folder};
-use trueup_core::{Value, escape};
-use trueup_provider::{Error, Registry, Result};
+use trueup_cli::{OpenError, RegistryRequest, StoreRequest, sqlite_file, state_in_own_folder, store_failure};
+use trueup_core::{Failure, FailureClass, Value};
+use trueup_provider::{Registry, Result};
 use trueup_provider_std::{
     CommandGuard, Randomness, StackOutputRequest, StackOutputs, Surroundings, stack_provider, std_provider,
     terraform_provider,
@@ -24,10 +22,13 @@ const COMMAND_LOCKS: &str = ".trueup/commands";
 
 /// The providers for a stack.
 pub(crate) fn registry(request: &RegistryRequest) -> Registry {
-    let environment = environment();
+    let environment = request.environment.without(&KEY_VARIABLES);
+    let notify = request.notify.clone();
+    // A plan has no progress that could tell that it waits.
+    let guard = CommandGuard::new(request.folder.join(COMMAND_LOCKS), move |waiting| notify(waiting));
     let surroundings = Surroundings::new(&request.folder)
-        .with_environment(environment.clone())
-        .with_command_guard(CommandGuard::new(request.folder.join(COMMAND_LOCKS), tell));
+        .with_environment(environment.all().iter().cloned())
+        .with_command_guard(guard);
     let own = request.clone();
     let outputs = StackOutputs::from_function(move |wanted| outputs_of(own.clone(), wanted));
     let registry = Registry::new()
@@ -37,27 +38,18 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
     #[cfg(feature = "aws")]
     let registry = registry.with(trueup_provider_aws::aws_provider(&request.folder));
     #[cfg(feature = "pg")]
-    let registry =
-        registry.with(trueup_provider_pg::pg_provider(|name| std::env::var_os(name)?.into_string().ok()));
+    let registry = registry.with(trueup_provider_pg::pg_provider({
+        let environment = environment.clone();
+        move |name| environment.variables().get(name).cloned()
+    }));
     // All others are Terraform's.
     let others = TerraformProviders::new(request, &registry, environment);
     registry.with_source(Arc::new(others))
 }
 
-/// Tells that a plan waits, which has no progress that could tell it.
-fn tell(waiting: &str) {
-    // Nobody is left to tell that nobody listens.
-    let _ = writeln!(std::io::stderr(), "{}", escape(waiting));
-}
-
-/// The environment of the process without the keys of secrets.
-fn environment() -> Vec<(OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key)).collect()
-}
-
 /// What another stack gives: from this stack's store, or from the one in another stack's folder.
 async fn outputs_of(own: RegistryRequest, wanted: StackOutputRequest) -> Result<Option<Value>> {
-    let RegistryRequest { folder, state, clock, open_store, .. } = own;
+    let RegistryRequest { folder, state, clock, open_store, environment, .. } = own;
     let (folder, state) = match wanted.folder {
         None => (folder, state),
         Some(other) => (folder.join(other), state_in_own_folder()),
@@ -67,15 +59,18 @@ async fn outputs_of(own: RegistryRequest, wanted: StackOutputRequest) -> Result<
         // Asking must not make a store.
         return Ok(None);
     }
-    let opened = open_store(StoreRequest { folder, state, clock }).await;
-    let store = opened.map_err(|diagnostics| {
-        let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-        Error::fatal(told.join("; "))
+    let opened = open_store(StoreRequest { folder, state, clock, environment }).await;
+    let store = opened.map_err(|error| match error {
+        OpenError::Store(error) => store_failure(&error),
+        OpenError::Settings(diagnostics) => {
+            let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+            Failure::new(FailureClass::Invalid, told.join("; "))
+        }
     })?;
     outputs(&*store, &wanted.stack, &wanted.stage).await
 }
 
 async fn outputs(store: &dyn Store, stack: &str, stage: &str) -> Result<Option<Value>> {
     let snapshot = store.load(&Scope::new(stack, stage)).await;
-    Ok(snapshot.map_err(|error| Error::fatal(error.to_string()))?.outputs)
+    Ok(snapshot.map_err(|error| store_failure(&error))?.outputs)
 }

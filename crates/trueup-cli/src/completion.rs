@@ -50,7 +50,7 @@ pub(crate) fn profiles(current: &OsStr) -> Vec<CompletionCandidate> {
 type Asking<'s> = std::pin::Pin<Box<dyn Future<Output = Option<BTreeSet<String>>> + 's>>;
 
 fn recorded(ask: impl for<'s> FnOnce(&'s dyn Store, Vec<Scope>) -> Asking<'s>) -> Option<BTreeSet<String>> {
-    let folder = std::env::current_dir().ok()?;
+    let folder = crate::entry::current_folder().ok()?;
     let environment = Environment::of_process();
     let path =
         environment.get("TRUEUP_STATE").map_or_else(|| format!("{OWN_FOLDER}/state.db"), str::to_owned);

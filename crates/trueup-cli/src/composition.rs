@@ -7,8 +7,10 @@ use std::sync::Arc;
 use trueup_core::Diagnostics;
 use trueup_front_end::{FrontEnd, RequiredProvider, StateSettings};
 use trueup_provider::{BoxFuture, Clock, Registry};
-use trueup_state::Store;
 use trueup_state::sealing::KeyService;
+use trueup_state::{Store, StoreError};
+
+use crate::settings::Environment;
 
 /// All that a command line is made of.
 pub struct Composition {
@@ -64,11 +66,38 @@ pub struct RegistryRequest {
     pub clock: Arc<dyn Clock>,
     /// Opens stores.
     pub open_store: Arc<OpenStore>,
+    /// The environment.
+    pub environment: Environment,
+    /// Whether someone is there to answer.
+    pub interactive: bool,
+    /// Shows a line to people while a command runs.
+    pub notify: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-/// Opens the store that a request names, or says what is wrong with the request.
+/// Opens the store that a request names.
 pub type OpenStore =
-    dyn Fn(StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, Diagnostics>> + Send + Sync;
+    dyn Fn(StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, OpenError>> + Send + Sync;
+
+/// A store that could not be opened.
+#[derive(Clone, Debug)]
+pub enum OpenError {
+    /// The settings are wrong.
+    Settings(Diagnostics),
+    /// The store itself failed.
+    Store(StoreError),
+}
+
+impl From<Diagnostics> for OpenError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        OpenError::Settings(diagnostics)
+    }
+}
+
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> Self {
+        OpenError::Store(error)
+    }
+}
 
 /// Which store is to be opened.
 #[derive(Clone)]
@@ -79,4 +108,6 @@ pub struct StoreRequest {
     pub state: StateSettings,
     /// By what leases expire.
     pub clock: Arc<dyn Clock>,
+    /// The environment, which says what the settings leave out.
+    pub environment: Environment,
 }

@@ -10,9 +10,10 @@ use clap::FromArgMatches;
 use clap_complete::CompleteEnv;
 use trueup_core::mask_credentials;
 use trueup_files::Accept;
+use trueup_front_end::GivenVariable;
 use trueup_provider::RuntimeClock;
 
-use crate::arguments::{Arguments, GlobalArgs, command_line, given_variables, normalise};
+use crate::arguments::{Arguments, Command, GlobalArgs, command_line, given_variables, normalise};
 use crate::commands;
 use crate::composition::Composition;
 use crate::exit::Exit;
@@ -27,19 +28,32 @@ use crate::ui::{Terminal, Ui};
 #[expect(clippy::needless_pass_by_value, reason = "a binary has no further use for it")]
 pub fn main(composition: Composition) -> ExitCode {
     let logged_secrets = LoggedSecrets::default();
-    crate::panics::show_only_locations(logged_secrets.clone());
-    let name = composition.name;
-    if let Some(exit) = completed(name) {
+    let environment = Environment::of_process();
+    crate::panics::show_only_locations(&environment, logged_secrets.clone());
+    let arguments = arguments();
+    if let Some(exit) = completed(composition.name, &arguments) {
         return exit;
     }
-    run(&composition, std::env::args_os().collect(), logged_secrets).into()
+    run(&composition, environment, arguments, logged_secrets).into()
+}
+
+/// The arguments of the process.
+#[expect(clippy::disallowed_methods, reason = "the command line is what they are for")]
+fn arguments() -> Vec<OsString> {
+    std::env::args_os().collect()
+}
+
+/// The folder in which the process was started.
+#[expect(clippy::disallowed_methods, reason = "paths that a user types are relative to it")]
+pub(crate) fn current_folder() -> std::io::Result<PathBuf> {
+    std::env::current_dir()
 }
 
 /// How it ended, if a shell asked for completions.
-fn completed(name: &'static str) -> Option<ExitCode> {
-    let here = std::env::current_dir().ok();
+fn completed(name: &'static str, arguments: &[OsString]) -> Option<ExitCode> {
+    let here = current_folder().ok();
     let completing = CompleteEnv::with_factory(|| command_line(name)).var(crate::completion::VARIABLE);
-    match completing.try_complete(std::env::args_os(), here.as_deref()) {
+    match completing.try_complete(arguments, here.as_deref()) {
         Ok(true) => Some(ExitCode::SUCCESS),
         Ok(false) => None,
         // A shell that does not read them wants none.
@@ -51,21 +65,14 @@ fn completed(name: &'static str) -> Option<ExitCode> {
     }
 }
 
-fn run(composition: &Composition, arguments: Vec<OsString>, logged_secrets: LoggedSecrets) -> Exit {
-    let environment = Environment::of_process();
+fn run(
+    composition: &Composition,
+    environment: Environment,
+    arguments: Vec<OsString>,
+    logged_secrets: LoggedSecrets,
+) -> Exit {
     let arguments = normalise(arguments);
-    // Never freed: taking the tree of commands apart would be a fifteenth of the work of a short run.
-    let mut command = ManuallyDrop::new(command_line(composition.name));
-    let matches = match command.try_get_matches_from_mut(&arguments) {
-        Ok(matches) => matches,
-        Err(told) => {
-            let ui = Ui::new(Terminal::detect(&environment, false));
-            return tell_usage(&told, &ui, composition.name);
-        }
-    };
-    let given = given_variables(&matches);
-    let json = wants_json(&matches);
-    let parsed = match Arguments::from_arg_matches(&matches) {
+    let CommandLine { parsed, given, json } = match parse(composition.name, &arguments) {
         Ok(parsed) => parsed,
         Err(told) => {
             let ui = Ui::new(Terminal::detect(&environment, false));
@@ -89,10 +96,11 @@ fn run(composition: &Composition, arguments: Vec<OsString>, logged_secrets: Logg
             return CommandError::plain(format!("cannot begin: {error}")).tell(&ui, composition.name);
         }
     };
+    // What the session holds may need the runtime.
     runtime.block_on(async {
         let session = Session {
             composition,
-            ui: ui.clone(),
+            ui,
             environment,
             user,
             folder,
@@ -108,25 +116,49 @@ fn run(composition: &Composition, arguments: Vec<OsString>, logged_secrets: Logg
             logged_secrets,
             typed: typed(composition.name, &arguments),
         };
-        tracing::info!(version = composition.version, "{}", session.typed);
-        let exit = match commands::run(&session, &parsed.command).await {
-            Ok(exit) => exit,
-            Err(error) => {
-                let error = error.without_credentials();
-                if let Some(told) = error.to_json().filter(|_| json) {
-                    ui.json(&told);
-                }
-                error.tell(&ui, composition.name)
-            }
-        };
-        session.shut_down().await;
-        if let Some(log) = &log {
-            log.warn(&ui);
-        }
-        let exit = delivered(exit, &ui, composition.name);
-        tracing::info!(exit = exit.code(), "ended");
-        exit
+        run_command(&session, &parsed.command, json, log.as_ref()).await
     })
+}
+
+/// What was typed.
+struct CommandLine {
+    parsed: Arguments,
+    given: Vec<GivenVariable>,
+    /// Whether the command was asked to tell machines.
+    json: bool,
+}
+
+fn parse(name: &'static str, arguments: &[OsString]) -> Result<CommandLine, clap::Error> {
+    // Never freed: taking the tree of commands apart would be a fifteenth of the work of a short run.
+    let mut command = ManuallyDrop::new(command_line(name));
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Ok(CommandLine {
+        parsed: Arguments::from_arg_matches(&matches)?,
+        given: given_variables(&matches),
+        json: wants_json(&matches),
+    })
+}
+
+/// Runs a command, and tells how it failed if it did.
+async fn run_command(session: &Session<'_>, command: &Command, json: bool, log: Option<&LogFile>) -> Exit {
+    let (ui, name) = (&session.ui, session.name());
+    tracing::info!(version = session.composition.version, "{}", session.typed);
+    let exit = match commands::run(session, command).await {
+        Ok(exit) => exit,
+        Err(error) => {
+            if let Some(told) = error.to_json().filter(|_| json) {
+                ui.json(&told);
+            }
+            error.tell(ui, name)
+        }
+    };
+    session.shut_down().await;
+    if let Some(log) = log {
+        log.warn(ui);
+    }
+    let exit = delivered(exit, ui, name);
+    tracing::info!(exit = exit.code(), "ended");
+    exit
 }
 
 /// Whether the command was asked to tell machines.
@@ -187,7 +219,7 @@ fn prepare(
     if !global.env_file.is_empty() || !of_profile.is_empty() {
         return Err(begin_again(global, environment, of_profile, arguments));
     }
-    let here = std::env::current_dir()
+    let here = current_folder()
         .map_err(|error| CommandError::plain(format!("there is no folder to work in: {error}")))?;
     let folder = match &global.chdir {
         None => here,

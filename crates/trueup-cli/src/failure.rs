@@ -1,15 +1,21 @@
 //! The funnel through which every command fails: what is wrong, where, what to do, and the exit code.
+//!
+//! Errors of stores and leases keep their kind up to here: machines are told the reason, people what to do.
 
 use std::borrow::Cow;
 
 use serde_json::{Value as Json, json};
-use trueup_core::{Diagnostic, Diagnostics, Entries, Origin, Severity, SourceMap, Value, mask_credentials};
+use trueup_core::{
+    Diagnostic, Diagnostics, Entries, Failure, FailureClass, Origin, Severity, SourceMap, Value,
+    mask_credentials,
+};
 use trueup_engine::EngineError;
 use trueup_front_end::InvalidProgram;
 use trueup_program::{Expression, Node, Place, Program};
-use trueup_state::StoreError;
 use trueup_state::sealing::KeyError;
+use trueup_state::{HeldLease, StoreError};
 
+use crate::composition::OpenError;
 use crate::exit::Exit;
 use crate::render::render_diagnostics;
 use crate::ui::Ui;
@@ -24,6 +30,10 @@ pub(crate) enum CommandError {
         /// What the origins refer to.
         sources: SourceMap,
     },
+    /// The store failed.
+    Store(StoreError),
+    /// Another run holds the stage, or its state was moved away.
+    Held(Box<HeldLease>),
     /// It was interrupted before anything was done.
     Interrupted,
     /// It was told already; only the exit code is left to say.
@@ -61,36 +71,38 @@ impl CommandError {
         }
     }
 
-    /// The same without the passwords of addresses that it quotes.
-    pub(crate) fn without_credentials(self) -> Self {
-        match self {
-            CommandError::Wrong { diagnostics, sources } => {
-                let mut without = Diagnostics::new();
-                without.extend(diagnostics.into_iter().map(masked));
-                CommandError::Wrong { diagnostics: without, sources }
-            }
-            other => other,
+    /// A store that could not be opened, with the text that its settings stand in.
+    pub(crate) fn of_opening(error: OpenError, sources: &SourceMap) -> Self {
+        match error {
+            OpenError::Settings(diagnostics) => CommandError::Wrong { diagnostics, sources: sources.clone() },
+            OpenError::Store(error) => error.into(),
         }
     }
 
-    /// The same for machines; nothing, if it was told already.
+    /// The error for machines; nothing, if it was told already.
     pub(crate) fn to_json(&self) -> Option<Json> {
-        let told = |error: &str, diagnostics: Json| json!({ "version": 1, "kind": "error", "error": error, "diagnostics": diagnostics });
-        match self {
-            CommandError::Wrong { diagnostics, .. } => {
-                let first = diagnostics.iter().find(|it| it.severity == Severity::Error);
-                let first = first.map_or("something is wrong", |it| &it.summary);
-                Some(told(first, json!(diagnostics)))
-            }
-            CommandError::Interrupted => Some(told("interrupted", json!([]))),
-            CommandError::Told(_) => None,
+        if matches!(self, CommandError::Told(_)) {
+            return None;
         }
+        let (diagnostics, _) = self.diagnostics();
+        let first = diagnostics.iter().find(|it| it.severity == Severity::Error);
+        let error = match self {
+            CommandError::Interrupted => "interrupted",
+            _ => first.map_or("something is wrong", |it| &it.summary),
+        };
+        let mut told =
+            json!({ "version": 1, "kind": "error", "error": error, "diagnostics": json!(diagnostics) });
+        if let Some(reason) = self.reason() {
+            told["reason"] = reason.into();
+        }
+        Some(told)
     }
 
     /// Tells it, and how the command ends. Whatever is to be run is run by the binary of this name.
     pub(crate) fn tell(self, ui: &Ui, name: &str) -> Exit {
-        match self.without_credentials() {
-            CommandError::Wrong { diagnostics, sources } => {
+        match self {
+            CommandError::Wrong { .. } | CommandError::Store(_) | CommandError::Held(_) => {
+                let (diagnostics, sources) = self.diagnostics();
                 ui.note(&render_diagnostics(&calling(diagnostics, name), &sources, ui.err()));
                 Exit::Error
             }
@@ -99,6 +111,39 @@ impl CommandError {
                 Exit::Interrupted
             }
             CommandError::Told(exit) => exit,
+        }
+    }
+
+    /// All that is wrong, without the passwords of addresses that it quotes.
+    fn diagnostics(&self) -> (Diagnostics, SourceMap) {
+        let (diagnostics, sources) = match self {
+            CommandError::Wrong { diagnostics, sources } => (diagnostics.clone(), sources.clone()),
+            CommandError::Store(error) => (store_trouble(error).into(), SourceMap::new()),
+            CommandError::Held(held) => (held_by(held).into(), SourceMap::new()),
+            CommandError::Interrupted | CommandError::Told(_) => (Diagnostics::new(), SourceMap::new()),
+        };
+        let mut without = Diagnostics::new();
+        without.extend(diagnostics.into_iter().map(masked));
+        (without, sources)
+    }
+
+    /// The reason as a word for machines, where there is one. The words are documented, and permanent.
+    fn reason(&self) -> Option<&'static str> {
+        match self {
+            CommandError::Wrong { .. } | CommandError::Told(_) => None,
+            CommandError::Interrupted => Some("interrupted"),
+            CommandError::Held(held) if held.moved_to().is_some() => Some("state-moved"),
+            CommandError::Held(_) => Some("held"),
+            CommandError::Store(error) => Some(match error {
+                StoreError::Superseded => "superseded",
+                StoreError::Conflict { .. } => "conflict",
+                StoreError::Unavailable { .. } => "state-unavailable",
+                StoreError::Damaged { .. } => "state-damaged",
+                StoreError::TakenAway { .. } => "state-taken-away",
+                StoreError::Key { error: KeyError::Unavailable { .. }, .. } => "key-unavailable",
+                StoreError::Key { .. } => "key",
+                StoreError::Format { .. } => "state-format",
+            }),
         }
     }
 }
@@ -196,8 +241,24 @@ impl From<InvalidProgram> for CommandError {
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        store_trouble(&error).into()
+        CommandError::Store(error)
     }
+}
+
+/// A failed read of another stack's state, as its reader's own failure. What may pass by itself is tried again.
+pub fn store_failure(error: &StoreError) -> Failure {
+    let class = match error {
+        StoreError::Unavailable { .. } | StoreError::Key { error: KeyError::Unavailable { .. }, .. } => {
+            FailureClass::Retryable
+        }
+        StoreError::Superseded | StoreError::Conflict { .. } => FailureClass::Conflict,
+        StoreError::Damaged { .. }
+        | StoreError::TakenAway { .. }
+        | StoreError::Key { .. }
+        | StoreError::Format { .. } => FailureClass::Fatal,
+    };
+    let Diagnostic { summary, hints, .. } = store_trouble(error);
+    Failure { hints, ..Failure::new(class, summary) }
 }
 
 /// What is wrong with a store, and what to do about it.
@@ -244,25 +305,47 @@ impl From<EngineError> for CommandError {
         match error {
             EngineError::Unsound(diagnostics) => diagnostics.into(),
             EngineError::Store(error) => error.into(),
-            EngineError::Held(held) if held.moved_to().is_some() => {
-                let place = held.moved_to().unwrap_or_default();
-                let name = "`trueup config` shows what names the store: the stack block, TRUEUP_STATE or your configuration";
-                let back =
-                    format!("to use this one again as it was then: `trueup unlock {}`", held.holder.run);
-                let moved = Diagnostic::error(format!("the state was moved to {place}"));
-                Diagnostics::from(moved.hint(name).hint(back)).into()
-            }
-            EngineError::Held(held) => {
-                let since = crate::render::clock(held.since);
-                let summary = format!("the stage is held by {} since {since} UTC", held.holder);
-                CommandError::new(
-                    summary,
-                    format!(
-                        "wait for it, or if it is dead take the lease away: `trueup unlock {}`",
-                        held.holder.run
-                    ),
-                )
-            }
+            EngineError::Held(held) => CommandError::Held(held),
         }
+    }
+}
+
+fn held_by(held: &HeldLease) -> Diagnostic {
+    let run = &held.holder.run;
+    if let Some(place) = held.moved_to() {
+        let name =
+            "`trueup config` shows what names the store: the stack block, TRUEUP_STATE or your configuration";
+        let back = format!("to use this one again as it was then: `trueup unlock {run}`");
+        return Diagnostic::error(format!("the state was moved to {place}")).hint(name).hint(back);
+    }
+    let since = crate::render::clock(held.since);
+    let wait = format!("wait for it, or if it is dead take the lease away: `trueup unlock {run}`");
+    Diagnostic::error(format!("the stage is held by {} since {since} UTC", held.holder)).hint(wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unavailable() -> StoreError {
+        let (attempted, location) = ("open", "postgres://ada:hunter22@db/x".to_owned());
+        StoreError::Unavailable { attempted, location, cause: "no answer".to_owned() }
+    }
+
+    #[test]
+    fn another_stacks_store_is_asked_again_if_that_may_help() {
+        let class = |error: &StoreError| store_failure(error).class;
+        assert_eq!(class(&unavailable()), FailureClass::Retryable);
+        let damaged = StoreError::Damaged { location: "state.db".to_owned(), what: "x".to_owned() };
+        assert_eq!(class(&damaged), FailureClass::Fatal);
+        assert!(store_failure(&damaged).hints[0].starts_with("put a copy of it back"));
+    }
+
+    #[test]
+    fn machines_are_told_the_reason_and_no_password() {
+        let told = CommandError::from(EngineError::from(unavailable())).to_json().unwrap();
+        assert_eq!(told["reason"], "state-unavailable");
+        assert!(!told.to_string().contains("hunter22"), "{told}");
+        assert_eq!(CommandError::plain("x").to_json().unwrap().get("reason"), None);
     }
 }

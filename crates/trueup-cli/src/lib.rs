@@ -7,8 +7,8 @@
 //! `commands` ask the engine, `render` turns its answers into text, `progress` shows runs while they last, and `ui`
 //! writes everything. Every failure goes through `failure`.
 //!
-//! Only this crate knows arguments, terminal, environment and home directory. It hands them on as data. It decides
-//! nothing about infrastructure: that is the engine's.
+//! Only this crate reads the environment, the home directory and the terminal, and hands them on as data
+//! ([`Environment`]). It decides nothing about infrastructure: that is the engine's.
 
 mod approval;
 mod arguments;
@@ -44,10 +44,12 @@ mod whole_file;
 mod workplace;
 
 pub use composition::{
-    Composition, KeyServiceClients, KeyServiceRequest, MakeKeyService, MakeRegistry, OpenStore,
+    Composition, KeyServiceClients, KeyServiceRequest, MakeKeyService, MakeRegistry, OpenError, OpenStore,
     RegistryRequest, StoreRequest,
 };
 pub use entry::main;
 pub use exit::Exit;
+pub use failure::store_failure;
 pub use rust_program::{Deployment, cli, composition};
+pub use settings::Environment;
 pub use stores::{open_store, sqlite_file, sqlite_path, state_in_own_folder};

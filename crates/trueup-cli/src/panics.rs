@@ -7,10 +7,11 @@ use std::panic::PanicHookInfo;
 use trueup_core::escape;
 
 use crate::log_file::LoggedSecrets;
+use crate::settings::Environment;
 
 /// Makes panics show no more than that. `RUST_BACKTRACE` shows their text too, without the secrets of this run.
-pub(crate) fn show_only_locations(secrets: LoggedSecrets) {
-    let wants_text = std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0");
+pub(crate) fn show_only_locations(environment: &Environment, secrets: LoggedSecrets) {
+    let wants_text = environment.exact("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0");
     std::panic::set_hook(Box::new(move |panic: &PanicHookInfo<'_>| {
         let place = panic.location().map_or("an unknown place".to_owned(), ToString::to_string);
         tracing::error!(%place, "panic");

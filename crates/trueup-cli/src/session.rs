@@ -57,10 +57,17 @@ impl Session<'_> {
 
     /// The providers, for a stack whose state is kept there and whose program asks for these.
     pub(crate) fn registry(&self, state: &StateSettings, providers: &[RequiredProvider]) -> Registry {
-        let (folder, state, clock) = (self.folder.clone(), state.clone(), self.clock.clone());
-        let (open_store, providers) = (self.opening_sealed(), providers.to_vec());
-        let registry =
-            (self.composition.registry)(&RegistryRequest { folder, state, providers, clock, open_store });
+        let ui = self.ui.clone();
+        let registry = (self.composition.registry)(&RegistryRequest {
+            folder: self.folder.clone(),
+            state: state.clone(),
+            providers: providers.to_vec(),
+            clock: self.clock.clone(),
+            open_store: self.opening_sealed(),
+            environment: self.environment.clone(),
+            interactive: self.ui.is_interactive(),
+            notify: Arc::new(move |line| ui.note(line)),
+        });
         self.logged_secrets.add(registry.secrets());
         self.registries.borrow_mut().push(registry.clone());
         match &self.profile {

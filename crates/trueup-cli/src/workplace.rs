@@ -13,7 +13,7 @@ use trueup_provider::{BoxFuture, Registry};
 use trueup_state::sealing::KeySources;
 use trueup_state::{MemoryStore, Scope, Snapshot, Store, StoreError};
 
-use crate::composition::{OpenStore, StoreRequest};
+use crate::composition::{OpenError, OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
 use crate::render::render_diagnostics;
 use crate::session::{Session, login};
@@ -117,7 +117,7 @@ impl<'a> Workplace<'a> {
 
     /// Where the store is, for people.
     pub(crate) fn location(&self) -> String {
-        stores::location(&self.state.value)
+        stores::location(&self.state.value, &self.session.environment)
     }
 
     /// Opens the store, with secrets sealed on the way in and opened on the way out.
@@ -149,16 +149,22 @@ impl<'a> Workplace<'a> {
         state: &StateSettings,
         access: Access,
     ) -> CommandResult<Arc<dyn Store>> {
-        let Session { folder, clock, composition, .. } = self.session;
+        let Session { folder, clock, composition, environment, .. } = self.session;
         let open = composition.open_store.clone();
-        let request = StoreRequest { folder: folder.clone(), state: state.clone(), clock: clock.clone() };
+        let request = StoreRequest {
+            folder: folder.clone(),
+            state: state.clone(),
+            clock: clock.clone(),
+            environment: environment.clone(),
+        };
         if let Some(path) = self.unmade(state)? {
             if access != Access::Write {
                 return Ok(Arc::new(MemoryStore::new(clock.clone())));
             }
             let own = path.starts_with(folder.join(settings::OWN_FOLDER)).then(|| folder.clone());
             let make = move || made(path.clone(), own.clone(), open.clone(), request.clone());
-            return Ok(Arc::new(UnmadeStore::new(stores::location(state), clock.clone(), Box::new(make))));
+            let location = stores::location(state, environment);
+            return Ok(Arc::new(UnmadeStore::new(location, clock.clone(), Box::new(make))));
         }
         if access == Access::Write && settings::make_private(folder).is_err() {
             let own = folder.join(settings::OWN_FOLDER);
@@ -166,9 +172,7 @@ impl<'a> Workplace<'a> {
                 .ui
                 .note(&format!("{} is open to others, and cannot be closed: it is not yours", own.display()));
         }
-        let opened = open(request).await;
-        opened
-            .map_err(|diagnostics| CommandError::Wrong { diagnostics, sources: self.loaded.sources.clone() })
+        open(request).await.map_err(|error| CommandError::of_opening(error, &self.loaded.sources))
     }
 
     /// The file that the store will be, if it is one and is not there yet.
@@ -287,11 +291,13 @@ fn made(
         if let Some(folder) = own {
             settings::make_own_folder(&folder).map_err(|error| unavailable(error.to_string()))?;
         }
-        open(request).await.map_err(|diagnostics| {
-            // It says itself what it could not open.
-            let own = format!("cannot open the state at {}: ", path.display());
-            let summaries = diagnostics.iter().map(|it| it.summary.strip_prefix(&own).unwrap_or(&it.summary));
-            unavailable(summaries.collect::<Vec<_>>().join("; "))
+        open(request).await.map_err(|error| match error {
+            OpenError::Store(StoreError::Unavailable { cause, .. }) => unavailable(cause),
+            OpenError::Store(error) => error,
+            OpenError::Settings(diagnostics) => {
+                let summaries: Vec<&str> = diagnostics.iter().map(|it| it.summary.as_str()).collect();
+                unavailable(summaries.join("; "))
+            }
         })
     })
 }

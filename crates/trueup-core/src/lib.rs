@@ -6,10 +6,12 @@
 //! - [`Path`], [`Address`]: positions inside a value, and names of resources
 //! - [`Diagnostic`], [`SourceMap`]: what is wrong, and where in the source
 //! - [`Failure`]: how an operation on the outside world went wrong
+//! - [`Date`], [`parse_span`]: the calendar, and spans of time
 //!
 //! This crate knows no file, network, clock, terminal or environment.
 
 mod address;
+mod calendar;
 mod credentials;
 mod diagnostic;
 mod escape;
@@ -22,12 +24,14 @@ pub mod schema;
 mod secret;
 mod secrets;
 mod source;
+mod span;
 mod suggestion;
 mod text;
 mod types;
 mod value;
 
 pub use address::{Address, AddressError, AddressRange, InstanceKey, Mode, ModulePath, ModuleStep};
+pub use calendar::Date;
 pub use credentials::mask_credentials;
 pub use diagnostic::{Diagnostic, Diagnostics, Report, Severity, Style};
 pub use escape::{acts_on_display, escape, escape_json, escape_line};
@@ -39,6 +43,7 @@ pub use path::{Path, PathError, Step};
 pub use secret::Secret;
 pub use secrets::{KnownSecrets, SECRET_LENGTH_MIN, SecretTexts};
 pub use source::{FileId, Origin, SourceFile, SourceMap};
+pub use span::parse_span;
 pub use suggestion::nearest;
 pub use text::is_identifier;
 pub use types::{Mismatch, ObjectType, Type, convert};

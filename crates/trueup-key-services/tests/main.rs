@@ -185,3 +185,30 @@ async fn settings_are_those_of_vaults_own_tools() {
         "hvs.",
     );
 }
+
+#[tokio::test]
+async fn requests_go_through_the_proxy_that_the_variables_name() {
+    let proxy = VaultServer::start("trueup");
+    let (address, nobody) = (proxy.address(), "http://127.0.0.1:9");
+    let key = |variables: &[(&str, &str)]| {
+        let asked = [("VAULT_ADDR", nobody), ("VAULT_TOKEN", ROOT_TOKEN)];
+        let all = [&asked[..], variables].concat();
+        vault_key("trueup", &environment(&all), Arc::<Hasty>::default())
+    };
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY"] {
+        let before = proxy.engine().requests.len();
+        assert!(wrapped(&key(&[(name, &address)]).unwrap()).await.starts_with("vault:v1:"), "{name}");
+        assert!(proxy.engine().requests.len() > before, "{name}");
+    }
+    let direct: [&[(&str, &str)]; 3] = [
+        &[("HTTP_PROXY", &address), ("NO_PROXY", "127.0.0.1")],
+        &[("HTTPS_PROXY", &address)],
+        &[("HTTP_PROXY", "")],
+    ];
+    for variables in direct {
+        let refused = key(variables).unwrap().wrap(PAYLOAD, &scope()).await.unwrap_err();
+        check(&refused, "no answer from http://127.0.0.1:9", true, ROOT_TOKEN);
+    }
+    let told = key(&[("HTTP_PROXY", "http://ada:hunter22@[")]).unwrap_err();
+    assert!(told.contains("HTTP_PROXY") && !told.contains("hunter22"), "{told}");
+}

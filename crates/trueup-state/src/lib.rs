@@ -9,12 +9,10 @@
 //! - [`sealing`]: what keeps secrets from the store
 //! - [`moving`]: from one store to another
 //! - [`rows`]: what stores that keep rows have in common
-//! - [`conformance`]: what every store must do
 //!
 //! This crate decides nothing about what to do with resources: that is the engine's.
 
 mod configurations;
-pub mod conformance;
 mod entry;
 mod lease;
 mod memory;

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use trueup_core::Address;
+use trueup_provider::State;
 
 use crate::entry::{Entry, Step};
 use crate::record::{Attempt, Generation, Metadata, Record, RecordId, Status};
@@ -200,20 +201,7 @@ fn check_distinct<'a>(
 /// Steps that happen to a record that exists.
 fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static str> {
     match &entry.step {
-        Step::UpdateBegun { meta, attempt } => {
-            let current = record.current.as_mut().ok_or("there is no current generation")?;
-            begin_update(current, attempt)?;
-            written(current, entry);
-            // Until it has succeeded, the object may use what it used, what an attempt before gave it, and what this one will.
-            let before = current.dependencies.take().unwrap_or_default();
-            let all: BTreeSet<Address> =
-                before.into_iter().chain(record.meta.firm_dependencies().cloned()).collect();
-            let only_new = is_within(&all, &meta.dependencies);
-            say(&mut record, meta);
-            if let Some(current) = &mut record.current {
-                current.dependencies = (!only_new).then(|| all.into_iter().collect());
-            }
-        }
+        Step::UpdateBegun { meta, attempt } => begin_update(&mut record, meta, attempt, entry)?,
         Step::Answered { number, object } => {
             let generation = in_flight(&mut record, *number)?;
             generation.object = Some(object.clone());
@@ -225,33 +213,8 @@ fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static 
                 attempt.pending = Some(context.clone());
             }
         }
-        Step::Settled { number, object } => {
-            let generation = in_flight(&mut record, *number)?;
-            if let Status::Creating(attempt) | Status::Updating(attempt) = &generation.status {
-                generation.bindings = attempt.bindings.clone();
-            }
-            generation.object = Some(object.clone());
-            generation.dependencies = None;
-            generation.status = Status::Ready;
-            generation.configuration = entry.configuration.or(generation.configuration);
-            written(generation, entry);
-        }
-        Step::Abandoned { number } => {
-            // Older generations are only ever deleted (DELETE-10).
-            if let Ok(refused) = any(&mut record, *number)
-                && refused.status == Status::Deleting
-            {
-                refused.status = Status::Ready;
-                return Ok(Some(record));
-            }
-            let generation = in_flight(&mut record, *number)?;
-            match (&generation.object, &mut generation.status) {
-                (None, _) => record.current = None,
-                // Half an object was there before and still is: it stays to be finished (CRASH-2).
-                (Some(_), Status::Creating(attempt)) => attempt.pending = None,
-                (Some(_), status) => *status = Status::Ready,
-            }
-        }
+        Step::Settled { number, object } => settle(in_flight(&mut record, *number)?, object, entry),
+        Step::Abandoned { number } => abandon(&mut record, *number)?,
         Step::Refreshed { number, object } => {
             let generation = any(&mut record, *number)?;
             if generation.status != Status::Ready {
@@ -297,16 +260,7 @@ fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static 
             remove(&mut record, *number);
         }
         Step::Moved { to } => record.address = to.clone(),
-        Step::Relinked { moved } => {
-            for dependencies in record.dependencies_mut() {
-                for dependency in dependencies.iter_mut() {
-                    if let Some((_, to)) = moved.iter().find(|(from, _)| from == dependency) {
-                        *dependency = to.clone();
-                    }
-                }
-                dependencies.sort();
-            }
-        }
+        Step::Relinked { moved } => relink(&mut record, moved),
         Step::CreateBegun { .. } | Step::Adopted { .. } | Step::Resealed { .. } | Step::Copied { .. } => {
             return Err("it is about the record as a whole");
         }
@@ -321,16 +275,77 @@ fn written(generation: &mut Generation, entry: &Entry) {
 }
 
 /// Puts an update under way: on what is ready, or again on what was interrupted.
-fn begin_update(current: &mut Generation, attempt: &Attempt) -> Result<(), &'static str> {
-    let next = match (&current.status, &current.object) {
+fn begin_update(
+    record: &mut Record,
+    meta: &Metadata,
+    attempt: &Attempt,
+    entry: &Entry,
+) -> Result<(), &'static str> {
+    let current = record.current.as_mut().ok_or("there is no current generation")?;
+    current.status = status_of_update(current, attempt)?;
+    written(current, entry);
+    // Until it has succeeded, the object may use what it used, what an attempt before gave it, and what this one will.
+    let before = current.dependencies.take().unwrap_or_default();
+    let all: BTreeSet<Address> = before.into_iter().chain(record.meta.firm_dependencies().cloned()).collect();
+    let only_new = is_within(&all, &meta.dependencies);
+    say(record, meta);
+    if let Some(current) = &mut record.current {
+        current.dependencies = (!only_new).then(|| all.into_iter().collect());
+    }
+    Ok(())
+}
+
+fn status_of_update(current: &Generation, attempt: &Attempt) -> Result<Status, &'static str> {
+    Ok(match (&current.status, &current.object) {
         (Status::Deleting, _) => return Err("a delete is under way"),
         (_, None) => return Err("nothing is known of the object"),
         // A half-made object is finished by the same contract that begins one.
         (Status::Creating(_), Some(_)) => Status::Creating(Box::new(attempt.clone())),
         (Status::Ready | Status::Updating(_), Some(_)) => Status::Updating(Box::new(attempt.clone())),
-    };
-    current.status = next;
+    })
+}
+
+/// Ends what is under way: the object is as it was to be.
+fn settle(generation: &mut Generation, object: &State, entry: &Entry) {
+    if let Status::Creating(attempt) | Status::Updating(attempt) = &generation.status {
+        generation.bindings = attempt.bindings.clone();
+    }
+    generation.object = Some(object.clone());
+    generation.dependencies = None;
+    generation.status = Status::Ready;
+    generation.configuration = entry.configuration.or(generation.configuration);
+    written(generation, entry);
+}
+
+/// Gives up what is under way. The record then says what it said before.
+fn abandon(record: &mut Record, number: u64) -> Result<(), &'static str> {
+    // Older generations are only ever deleted (DELETE-10).
+    if let Ok(refused) = any(record, number)
+        && refused.status == Status::Deleting
+    {
+        refused.status = Status::Ready;
+        return Ok(());
+    }
+    let generation = in_flight(record, number)?;
+    match (&generation.object, &mut generation.status) {
+        (None, _) => record.current = None,
+        // Half an object was there before and still is: it stays to be finished (CRASH-2).
+        (Some(_), Status::Creating(attempt)) => attempt.pending = None,
+        (Some(_), status) => *status = Status::Ready,
+    }
     Ok(())
+}
+
+/// Follows dependencies to their new addresses.
+fn relink(record: &mut Record, moved: &[(Address, Address)]) {
+    for dependencies in record.dependencies_mut() {
+        for dependency in dependencies.iter_mut() {
+            if let Some((_, to)) = moved.iter().find(|(from, _)| from == dependency) {
+                *dependency = to.clone();
+            }
+        }
+        dependencies.sort();
+    }
 }
 
 fn is_within(some: &BTreeSet<Address>, others: &[Address]) -> bool {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_core::Address;
-use trueup_state::conformance::{self, HandClock, StoreUnderTest};
 use trueup_state::{
     Acquired, Batch, Entry, Holder, MemoryStore, RecordId, Scope, Step, Store, StoreError, Write,
 };
+use trueup_store_suite::conformance::{self, HandClock, StoreUnderTest};
 
 struct InMemory(HandClock);
 

@@ -8,10 +8,11 @@ use trueup_provider::{
     CallContext, InputValues, MigrateRequest, PlanRequest, PrivateBytes, Provider, State, Verdict,
 };
 use trueup_terraform::{Launch, Pool, ProviderOptions, TerraformProvider};
+use trueup_test_servers::environment;
 
 /// The binary of a provider below the usual roots.
 fn find(name: &str) -> Option<PathBuf> {
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".terraform.d"));
+    let home = environment::home().map(|home| home.join(".terraform.d"));
     let roots = ["/usr/share/terraform/plugins", "/usr/local/share", "/opt"].map(PathBuf::from);
     let prefix = format!("terraform-provider-{name}_");
     let mut folders: Vec<(PathBuf, usize)> = home.into_iter().chain(roots).map(|root| (root, 0)).collect();
@@ -37,7 +38,7 @@ fn provider(cache: &Path) -> Option<TerraformProvider> {
         name: "aws".into(),
         address: "registry.terraform.io/hashicorp/aws".to_owned(),
         version: Default::default(),
-        launch: Launch::new(program, std::env::vars_os().collect()),
+        launch: Launch::new(program, environment::variables()),
         cache: Some(cache.to_owned()),
         pool: Pool::new(2),
         secrets: Default::default(),
@@ -49,6 +50,7 @@ fn inputs(value: Value) -> InputValues {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one start of a large provider serves all of it")]
 async fn it_tells_its_schemas_once_and_plans() {
     let cache = tempfile::tempdir().unwrap();
     let Some(first) = provider(cache.path()) else { return };

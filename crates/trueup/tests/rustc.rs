@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A call of the compiler, in the folder of this package, that finds the library as `trueup`.
+#[expect(clippy::disallowed_methods, reason = "cargo says which compiler it uses")]
 pub(crate) fn rustc() -> Command {
     let library = library();
     let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));

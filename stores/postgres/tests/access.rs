@@ -4,8 +4,8 @@
 use crate::wire;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use trueup_state::conformance::shop::holder;
 use trueup_state::{Acquired, Batch, Store, StoreError};
+use trueup_store_suite::conformance::shop::holder;
 use trueup_test_servers::postgres::{Certificate, Postgres};
 use wire::{adopted, commit, lease, open, refusal, scope};
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use trueup_provider::RuntimeClock;
 use trueup_state::Store;
-use trueup_state::conformance::{self, StoreUnderTest};
 use trueup_store_postgres::{PostgresConfig, PostgresStore};
+use trueup_store_suite::conformance::{self, StoreUnderTest};
 use trueup_test_servers::postgres::Postgres;
 
 /// Places are schemas of one database. Their clock is a file that the server reads.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use trueup_provider::RuntimeClock;
-use trueup_store_contest::{Contest, contend, place};
 use trueup_store_postgres::{PostgresConfig, PostgresStore};
+use trueup_store_suite::contest::{Contest, contend, place};
 use trueup_test_servers::postgres::Postgres;
 
 async fn open(url: &str) -> PostgresStore {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_provider::RuntimeClock;
-use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Lease, Scope, Store};
 use trueup_store_postgres::PostgresStore;
+use trueup_store_suite::conformance::HandClock;
 use trueup_test_servers::postgres::Postgres;
 use wire::{config, holder, lease, open, scope};
 

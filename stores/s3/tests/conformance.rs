@@ -10,8 +10,8 @@ use std::time::Duration;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use trueup_state::Store;
-use trueup_state::conformance::{self, HandClock, StoreUnderTest};
 use trueup_store_s3::{Limits, S3Store};
+use trueup_store_suite::conformance::{self, HandClock, StoreUnderTest};
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
 struct InBucket {

@@ -6,8 +6,8 @@ use crate::shop;
 use std::sync::Arc;
 
 use trueup_provider::RuntimeClock;
-use trueup_store_contest::{Contest, contend, place};
 use trueup_store_s3::{S3Config, S3Store};
+use trueup_store_suite::contest::{Contest, contend, place};
 use trueup_test_servers::emulator::Emulator;
 
 async fn open(endpoint: &str) -> S3Store {

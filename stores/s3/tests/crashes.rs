@@ -10,9 +10,9 @@ use object_store::{ObjectStore, ObjectStoreExt};
 use shop::unreliable::{Fate, Unreliable};
 use shop::{SMALL, TERM, adopted, commit, holder, id, lease, line, numbers, scope};
 use trueup_core::value;
-use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Batch, Entry, FencingToken, Step, Store, StoreError, Write, transition};
 use trueup_store_s3::S3Store;
+use trueup_store_suite::conformance::HandClock;
 
 /// How many commits a run makes. Each brings two records and takes away one, with a line of history.
 const COMMITS: u64 = 16;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use object_store::memory::InMemory;
 use object_store::{ObjectStoreExt, PutPayload};
 use shop::{HEAD, SMALL, adopted, commit, head, holder, lease, scope};
-use trueup_state::conformance::HandClock;
 use trueup_state::{Store, StoreError};
+use trueup_store_suite::conformance::HandClock;
 
 /// A bucket with some records, and whoever wrote them gone.
 async fn filled() -> Arc<InMemory> {

@@ -10,8 +10,8 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use shop::unreliable::{Fate, Unreliable};
 use shop::{SMALL, TERM, adopted, commit, holder, lease, line, numbers, scope};
-use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Batch, Store, StoreError, Version};
+use trueup_store_suite::conformance::HandClock;
 
 /// A source of chance that can be had again by its seed.
 fn chance(seed: u64) -> impl FnMut(u64) -> u64 + Send {

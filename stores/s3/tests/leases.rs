@@ -9,9 +9,9 @@ use std::time::Duration;
 use object_store::memory::InMemory;
 use shop::unreliable::Unreliable;
 use shop::{SMALL, TERM, adopted, commit, holder, lease, numbers, scope};
-use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Store, StoreError};
 use trueup_store_s3::Limits;
+use trueup_store_suite::conformance::HandClock;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const SECOND: Duration = Duration::from_secs(1);

@@ -11,12 +11,12 @@ use object_store::memory::InMemory;
 use proptest::prelude::*;
 use shop::{SMALL, adopted, holder, id, line, object, scope};
 use trueup_core::value;
-use trueup_state::conformance::HandClock;
 use trueup_state::{
     Acquired, Batch, Entry, FencingToken, MemoryStore, Record, RecordId, Step, Store, Version, Write,
     transition,
 };
 use trueup_store_s3::Limits;
+use trueup_store_suite::conformance::HandClock;
 
 /// Something that is done to a store.
 #[derive(Clone, Debug)]

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use object_store::memory::InMemory;
 use shop::{SMALL, lease, scope};
 use trueup_core::{Secret, value};
-use trueup_state::conformance::HandClock;
 use trueup_state::sealing::{KeyKind, KeySources, SealedStore, rekey};
 use trueup_state::{Batch, Store};
+use trueup_store_suite::conformance::HandClock;
 
 async fn holds_canary(bucket: &InMemory) -> bool {
     let all = shop::everything(bucket).await;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use shop::proxy::{self, Way};
 use shop::{TERM, adopted, commit, config, holder, lease, line, numbers, scope};
-use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Batch, Store, StoreError};
 use trueup_store_s3::{S3Config, S3Store};
+use trueup_store_suite::conformance::HandClock;
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
 
 fn started() -> Option<RunningEmulator> {

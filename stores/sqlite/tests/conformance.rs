@@ -9,9 +9,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 use trueup_core::Secret;
 use trueup_state::Store;
-use trueup_state::conformance::{self, HandClock, StoreUnderTest};
 use trueup_state::sealing::{KeyKind, KeySources, SealedStore};
 use trueup_store_sqlite::SqliteStore;
+use trueup_store_suite::conformance::{self, HandClock, StoreUnderTest};
 
 struct InFolder {
     folder: TempDir,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use trueup_provider::RuntimeClock;
-use trueup_store_contest::{Contest, contend, place};
 use trueup_store_sqlite::SqliteStore;
+use trueup_store_suite::contest::{Contest, contend, place};
 
 async fn open(path: &str) -> SqliteStore {
     SqliteStore::open(path, Arc::new(RuntimeClock::new())).await.unwrap()

@@ -7,9 +7,9 @@ use std::fs;
 use std::sync::Arc;
 
 use shop::{adopted, commit, lease, open, scope};
-use trueup_state::conformance::HandClock;
 use trueup_state::{Acquired, Holder, Snapshot, Store, StoreError};
 use trueup_store_sqlite::SqliteStore;
+use trueup_store_suite::conformance::HandClock;
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();

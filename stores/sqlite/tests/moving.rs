@@ -8,9 +8,9 @@ use std::pin::pin;
 use std::task::Poll;
 
 use trueup_core::value;
-use trueup_state::conformance::shop::holder;
 use trueup_state::moving::{Moved, move_scope};
 use trueup_state::{Batch, Snapshot, Store};
+use trueup_store_suite::conformance::shop::holder;
 
 use shop::{adopted, commit, lease, open, scope};
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
+use trueup_test_servers::environment::search_path;
 
 /// A folder for a binary to work in, removed at the end.
 #[derive(Debug)]
@@ -75,8 +76,7 @@ impl Folder {
 
     /// The environment of whatever runs here.
     pub(crate) fn environment(&self) -> Vec<(&'static str, std::ffi::OsString)> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        vec![("HOME", self.path().into()), ("LANG", "C.UTF-8".into()), ("PATH", path)]
+        vec![("HOME", self.path().into()), ("LANG", "C.UTF-8".into()), ("PATH", search_path())]
     }
 
     /// Runs the binary.

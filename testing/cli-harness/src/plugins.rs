@@ -30,7 +30,7 @@ const DEPTH_MAX: usize = 8;
 /// The folder of the binary of a Terraform provider of others, below folders that are named or below those where they
 /// usually lie.
 pub fn provider_folder(kind: &str, named: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
-    let home = std::env::home_dir().map(|home| home.join(".terraform.d"));
+    let home = trueup_test_servers::environment::home().map(|home| home.join(".terraform.d"));
     let usual = ["/usr/share/terraform/plugins", "/usr/local/share", "/opt"].map(PathBuf::from);
     named.into_iter().chain(home).chain(usual).find_map(|root| below(&root, kind))
 }

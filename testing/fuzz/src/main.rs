@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+#[expect(clippy::disallowed_methods, reason = "its command line")]
 fn main() -> std::io::Result<()> {
     let below = std::env::args_os()
         .nth(1)

@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::environment::text_variable;
+
 /// What a Terraform configuration begins with whose AWS is an emulator. The plugin finds it by `AWS_ENDPOINT_URL`.
 pub const AWS_PROVIDER: &str = r#"terraform {
   required_providers {
@@ -94,10 +96,8 @@ impl Emulator {
     ///
     /// # Panics
     /// As [`Emulator::start`].
-    #[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
     pub fn shared(self) -> Option<RunningEmulator> {
-        let attached = std::env::var(SHARED_SERVER)
-            .ok()
+        let attached = text_variable(SHARED_SERVER)
             .filter(|_| self == Emulator::Ministack && !crate::left_out(self.name()));
         let Some(port) = attached.and_then(|port| port.parse().ok()) else { return self.start() };
         let data = tempfile::tempdir().unwrap_or_else(|error| panic!("cannot make a folder: {error}"));
@@ -312,7 +312,7 @@ impl Start {
 fn target_folder() -> Result<PathBuf, NoEmulator> {
     let program = std::env::current_exe().map_err(|error| failed("find the target folder", &error))?;
     let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
-    let fallback = || std::env::temp_dir().join("trueup");
+    let fallback = || tempfile::env::temp_dir().join("trueup");
     Ok(target.map_or_else(fallback, Path::to_owned))
 }
 

@@ -1,9 +1,11 @@
 //! Real servers for tests: found or installed, started on this machine, gone with the test.
 //!
 //! - [`disk`]: a file system of a chosen size
+//! - [`environment`]: that of the test command
 //! - [`emulator`]: an emulator of AWS, which can be killed and started again
 //! - [`faketime`]: another time for one process
 //! - [`gate`]: what stands before a server and holds an exchange in its middle
+//! - [`http`]: a server of HTTP whose answers a test decides
 //! - [`postgres`]: a PostgreSQL server of its own, which can be killed and started again
 //! - `vault`, with the feature of that name: a server with the API of Vault's transit engine
 //! - [`left_out`]: whether the test command said to do without a server
@@ -12,8 +14,10 @@
 
 pub mod disk;
 pub mod emulator;
+pub mod environment;
 pub mod faketime;
 pub mod gate;
+pub mod http;
 pub mod postgres;
 #[cfg(feature = "vault")]
 pub mod vault;
@@ -23,18 +27,17 @@ pub mod vault;
 pub const LEFT_OUT: &str = "TRUEUP_TESTS_WITHOUT";
 
 /// Whether the test command said to do without this server. The test should then return at once.
-#[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
 pub fn left_out(server: &str) -> bool {
-    std::env::var(LEFT_OUT).is_ok_and(|names| names.split(',').any(|name| name.trim() == server))
+    environment::text_variable(LEFT_OUT)
+        .is_some_and(|names| names.split(',').any(|name| name.trim() == server))
 }
 
 /// The variable by which `cargo xtask soak` asks tests for their long form: `TRUEUP_TESTS=long`.
 pub const SIZE: &str = "TRUEUP_TESTS";
 
 /// The size of a test: `short` in every run, `long` in a soak.
-#[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
 pub fn sized<T>(short: T, long: T) -> T {
-    if std::env::var(SIZE).is_ok_and(|size| size == "long") { long } else { short }
+    if environment::text_variable(SIZE).is_some_and(|size| size == "long") { long } else { short }
 }
 
 /// The variable by which the test command says that every binary of the workspace is built and up to date.
@@ -42,5 +45,5 @@ pub const BUILT: &str = "TRUEUP_TESTS_BUILT";
 
 /// Whether the binaries of other packages can be used as they are. Otherwise a test that needs one builds it.
 pub fn is_built() -> bool {
-    std::env::var_os(BUILT).is_some()
+    environment::variable(BUILT).is_some()
 }

@@ -1,5 +1,6 @@
 //! The server's side of the handshake and of the encryption.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -34,10 +35,10 @@ pub(crate) fn complain(message: &str) {
 }
 
 pub(crate) async fn serve(version: Version) -> io::Result<()> {
-    if std::env::var_os("TF_PLUGIN_MAGIC_COOKIE").is_none() {
+    if variable("TF_PLUGIN_MAGIC_COOKIE").is_none() {
         return Err(io::Error::other("this is a plugin, to be run by Terraform or trueup"));
     }
-    let folder: Option<PathBuf> = std::env::var_os("PLUGIN_UNIX_SOCKET_DIR").map(Into::into);
+    let folder: Option<PathBuf> = variable("PLUGIN_UNIX_SOCKET_DIR").map(Into::into);
     let folder = match folder {
         Some(folder) => tempfile::TempDir::with_prefix_in("fixture-", folder)?,
         None => tempfile::TempDir::with_prefix("fixture-")?,
@@ -65,13 +66,18 @@ pub(crate) async fn serve(version: Version) -> io::Result<()> {
         .map_err(io::Error::other)
 }
 
+#[expect(clippy::disallowed_methods, reason = "plugins are told by their environment")]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
 async fn wait_for(mut ended: mpsc::Receiver<()>) {
     let _ = ended.recv().await;
 }
 
 /// The acceptor, and the certificate as the handshake tells it.
 fn encryption() -> io::Result<(Option<TlsAcceptor>, String)> {
-    let client = std::env::var_os("PLUGIN_CLIENT_CERT").and_then(|text| text.into_string().ok());
+    let client = variable("PLUGIN_CLIENT_CERT").and_then(|text| text.into_string().ok());
     let Some(client) = client else { return Ok((None, String::new())) };
     let body: String = client.lines().filter(|line| !line.starts_with("-----")).collect();
     let client = STANDARD.decode(body).map_err(io::Error::other)?;

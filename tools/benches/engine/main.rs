@@ -31,6 +31,7 @@ use std::sync::Arc;
 use trueup_provider::{Clock, RuntimeClock};
 use trueup_state::MemoryStore;
 
+#[expect(clippy::disallowed_methods, reason = "its command line")]
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     if let [flag, store, resources, path] = arguments.as_slice()

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
+use trueup_test_servers::environment::program_on_path;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -15,7 +16,7 @@ use crate::grid::Grid;
 use crate::life::Life;
 use crate::machine;
 use crate::operation::Operation;
-use crate::tool::{self, TRUEUP, Tool};
+use crate::tool::{TRUEUP, Tool};
 use crate::workload::{Shape, Workload};
 
 /// Where the baseline is kept.
@@ -45,7 +46,7 @@ struct Baseline {
 
 /// Counts, and compares with the baseline or replaces it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if tool::on_path("valgrind").is_none() {
+    if program_on_path("valgrind").is_none() {
         return Err(Failure::new(
             "counting instructions takes valgrind, which is not here: install it (`apt-get install valgrind`) and \
              try again",

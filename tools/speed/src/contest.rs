@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use trueup_test_servers::environment::program_on_path;
+
 use crate::cloud::Cloud;
 use crate::failure::Failure;
 use crate::figures;
@@ -156,7 +158,7 @@ impl Contest<'_> {
     /// In a life of its own, because being watched slows it down.
     fn count_fsyncs(&self, workload: Workload, report: &mut Report) -> Result<(), Failure> {
         let Some(tool) = self.tools.first() else { return Ok(()) };
-        if tool::on_path("strace").is_none() {
+        if program_on_path("strace").is_none() {
             return Ok(());
         }
         let mut life = Life::begin(tool, workload, None, self.folder)?;

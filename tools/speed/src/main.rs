@@ -41,6 +41,8 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use trueup_test_servers::environment::program_on_path;
+
 use crate::arguments::{Arguments, MAKESPAN, RENDERING};
 use crate::contest::Contest;
 use crate::failure::Failure;
@@ -53,6 +55,7 @@ use crate::watch::Watch;
 /// Exit status for arguments that make no sense, as is customary.
 const USAGE_ERROR: u8 = 2;
 
+#[expect(clippy::disallowed_methods, reason = "its command line")]
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let [first, rest @ ..] = words.as_slice()
@@ -106,7 +109,7 @@ fn measured(arguments: &Arguments, earlier: Option<Report>) -> Result<Report, Fa
     for doubt in machine.doubts() {
         eprintln!("warning: {doubt}");
     }
-    if tool::on_path("strace").is_none() {
+    if program_on_path("strace").is_none() {
         eprintln!("warning: without strace, calls of fsync cannot be counted");
     }
     let is_again = earlier.is_some();
@@ -164,7 +167,7 @@ fn tools(arguments: &Arguments, folder: &Path) -> Result<Vec<Tool>, Failure> {
     fs::create_dir_all(&home).map_err(|error| Failure::at(&home, error))?;
     let mut tools = vec![Tool::at(&TRUEUP, &arguments.trueup, &home)?];
     for peer in PEERS.iter().filter(|peer| arguments.wants_peer(peer.name)) {
-        match tool::on_path(peer.name) {
+        match program_on_path(peer.name) {
             Some(program) => tools.push(Tool::at(peer, &program, &home)?),
             None => eprintln!("{} is not on the path", peer.name),
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
+use trueup_test_servers::environment::search_path;
 
 use crate::failure::Failure;
 use crate::operation::Operation;
@@ -108,8 +109,7 @@ impl Tool {
 
     /// The variables it is given: no `TF_…`, no `TRUEUP_…`, and a home with nothing in it.
     pub(crate) fn environment(&self, home: &Path) -> Vec<(String, std::ffi::OsString)> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut all = vec![("PATH".to_owned(), path), ("HOME".to_owned(), home.into())];
+        let mut all = vec![("PATH".to_owned(), search_path()), ("HOME".to_owned(), home.into())];
         let own = self.adapter.environment.iter();
         all.extend(own.map(|(name, value)| ((*name).to_owned(), (*value).into())));
         all
@@ -133,10 +133,4 @@ impl Tool {
         let said = String::from_utf8_lossy(&output.stderr);
         Err(Failure::new(format!("{} {} failed: {said}", self.name(), self.adapter.prepare.join(" "))))
     }
-}
-
-/// Where a program of this name is on the path.
-pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }

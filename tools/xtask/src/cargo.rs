@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use trueup_test_servers::environment;
+
 use crate::failure::Failure;
 
 /// The variables that make clippy the compiler of a build. They are long, and the same everywhere: not shown.
@@ -14,17 +16,13 @@ pub(crate) const LINT_VARIABLES: [&str; 2] = ["RUSTC_WORKSPACE_WRAPPER", "CLIPPY
 /// A cargo command, to be given arguments and then to [`run`], [`capture`] or [`succeeds_quietly`].
 pub(crate) fn cargo(root: &Path) -> Command {
     // Cargo tells its subcommands which cargo it is; another one on the path may be of another version.
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let program = environment::variable("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.current_dir(root);
     // `cargo run` describes this tool's own package to it in these. Build scripts that watch them would run again each
     // time the developer switches between this tool and plain cargo.
-    for (name, _) in std::env::vars_os() {
-        let name_text = name.to_string_lossy();
-        if name_text.starts_with("CARGO_PKG_") || name_text.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(&name);
-        }
-    }
+    environment::remove_variables(&mut command, "CARGO_PKG_");
+    environment::remove_variables(&mut command, "CARGO_MANIFEST_");
     command
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
+use trueup_test_servers::environment;
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
@@ -155,8 +156,8 @@ fn run_cargo_deny(repository: &Repository) -> Result<(), Failure> {
         return Ok(());
     }
     let mut checks = vec!["bans", "licenses", "sources"];
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let home = environment::variable("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| environment::home().map(|home| home.join(".cargo")));
     let is_at_hand = home.is_some_and(|home| home.join(ADVISORIES).is_dir());
     match is_at_hand {
         true => checks.push("advisories"),

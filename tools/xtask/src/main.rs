@@ -68,6 +68,7 @@ const DURATION: &str = "All phases together take about 12 minutes from nothing o
 /// Exit status for arguments that make no sense, as is customary.
 const USAGE_ERROR: u8 = 2;
 
+#[expect(clippy::disallowed_methods, reason = "its command line")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

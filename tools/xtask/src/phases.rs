@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use trueup_test_servers::environment::variable;
+
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
@@ -35,7 +37,7 @@ pub(crate) fn build_program(repository: &Repository) -> Result<(), Failure> {
 pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
     let servers = Servers::start();
     let mut tests = workspace::all_tests(repository)?;
-    if std::env::var_os("PROPTEST_CASES").is_none() {
+    if variable("PROPTEST_CASES").is_none() {
         tests.env("PROPTEST_CASES", PROPERTY_CASES);
     }
     servers.share_with(&mut tests);

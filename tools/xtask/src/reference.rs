@@ -69,6 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test needs some folder")]
     fn stale_missing_and_left_over_pages_are_told() {
         let base = std::env::temp_dir().join(format!("trueup-xtask-reference-{}", std::process::id()));
         let (kept, fresh) = (base.join("kept"), base.join("fresh"));

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use trueup_test_servers::environment::variable;
+
 use crate::failure::Failure;
 
 /// The checkout that the tool was built in.
@@ -16,7 +18,7 @@ impl Repository {
     pub(crate) fn of_this_tool() -> Self {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = here.ancestors().nth(2).unwrap_or(here);
-        Self::at(root, std::env::var_os("CARGO_TARGET_DIR"))
+        Self::at(root, variable("CARGO_TARGET_DIR"))
     }
 
     fn at(root: &Path, target_dir: Option<OsString>) -> Self {

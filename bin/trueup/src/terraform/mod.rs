@@ -3,14 +3,13 @@
 mod missing;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_cli::RegistryRequest;
 use trueup_cli::terraform::{cache_folder, requirements, settings};
+use trueup_cli::{Environment, RegistryRequest};
 use trueup_core::KnownSecrets;
 use trueup_provider::{BoxFuture, Provider, ProviderAddress, ProviderSource, Registry};
 use trueup_terraform::{Host, Launch, Pool, ProviderOptions, TerraformProvider};
@@ -30,7 +29,7 @@ const START_TIMEOUT: &str = "TRUEUP_PLUGIN_START_TIMEOUT";
 pub(crate) struct TerraformProviders {
     requirements: Vec<Requirement>,
     settings: Result<Settings, Problem>,
-    environment: Vec<(OsString, OsString)>,
+    environment: Environment,
     /// How long a plugin may take to begin, if someone says so.
     start_timeout: Result<Option<Duration>, Problem>,
     /// How plugins are hosted.
@@ -44,23 +43,18 @@ pub(crate) struct TerraformProviders {
 
 impl TerraformProviders {
     /// Those for a stack, beside the ones that are built in.
-    pub(crate) fn new(
-        request: &RegistryRequest,
-        builtin: &Registry,
-        environment: Vec<(OsString, OsString)>,
-    ) -> Self {
-        let variables = text_variables(&environment);
-        let settings = settings(&request.folder, &variables);
+    pub(crate) fn new(request: &RegistryRequest, builtin: &Registry, environment: Environment) -> Self {
+        let settings = settings(&request.folder, &environment);
         for warning in settings.iter().flat_map(|settings| &settings.warnings) {
             tracing::warn!("{warning}");
         }
         TerraformProviders {
             requirements: requirements(&request.providers, builtin),
             settings,
+            start_timeout: start_timeout(&environment),
+            host: host(&environment, request.interactive).map_err(refused),
+            schemas: cache_folder(&environment).map(|cache| cache.join("schemas")),
             environment,
-            start_timeout: start_timeout(&variables),
-            host: host(&variables).map_err(refused),
-            schemas: cache_folder(&variables).map(|cache| cache.join("schemas")),
             pool: Pool::new(PLUGINS_MAX),
             secrets: builtin.secrets().clone(),
             found: Mutex::default(),
@@ -92,7 +86,8 @@ impl TerraformProviders {
     }
 
     fn options(&self, name: &str, found: Found) -> Result<ProviderOptions, Problem> {
-        let mut launch = Launch { guard: guard(), ..Launch::new(found.program, self.environment.clone()) };
+        let mut launch =
+            Launch { guard: guard(), ..Launch::new(found.program, self.environment.all().to_vec()) };
         launch.host = self.host.clone()?;
         launch.start_timeout = self.start_timeout.clone()?.unwrap_or(launch.start_timeout);
         Ok(ProviderOptions {
@@ -129,16 +124,10 @@ fn refused(what: String) -> Problem {
     Problem { address: None, origin: None, kind: ProblemKind::Package { what, overridden: false } }
 }
 
-fn start_timeout(variables: &BTreeMap<String, String>) -> Result<Option<Duration>, Problem> {
-    let Some(text) = variables.get(START_TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(None) };
+fn start_timeout(environment: &Environment) -> Result<Option<Duration>, Problem> {
+    let Some(text) = environment.get(START_TIMEOUT) else { return Ok(None) };
     match text.parse() {
         Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
         Err(_) => Err(refused(format!("{START_TIMEOUT} is `{text}`, which is no number of seconds"))),
     }
-}
-
-fn text_variables(environment: &[(OsString, OsString)]) -> BTreeMap<String, String> {
-    let text =
-        |(name, value): &(OsString, OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
-    environment.iter().filter_map(text).collect()
 }

@@ -8,6 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
+use trueup_test_servers::environment::search_path;
+
 use crate::binary::{empty, stack};
 
 /// What was said, without the breaks of its lines.
@@ -108,7 +110,7 @@ fn what_is_named_ends() {
         let inner = format!("{written} | '{}' {arguments}", folder.binary().display());
         let mut command = Command::new("sh");
         command.args(["-c", &inner]).current_dir(folder.path()).env_clear().env("HOME", folder.path());
-        let output = command.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+        let output = command.env("PATH", search_path()).output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{arguments}: {err}");
         err + &String::from_utf8_lossy(&output.stdout)
@@ -204,7 +206,7 @@ fn our_folder_is_for_its_owner_alone() {
             let inner = format!("umask {umask}; exec '{}' {arguments}", folder.binary().display());
             let mut command = Command::new("sh");
             command.args(["-c", &inner]).current_dir(folder.path()).env_clear().env("HOME", folder.path());
-            let output = command.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+            let output = command.env("PATH", search_path()).output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         };
         run("plan --stage t --out p.plan --log-file trueup.log");

@@ -1,10 +1,9 @@
 //! Runs that are killed while they make the stub of a cycle: the number of objects is the judge.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
 use trueup_cli_harness::Folder;
+use trueup_test_servers::http::{Answer, HttpServer, Request};
 
 use crate::binary::empty;
 use crate::binary::gate::pipe;
@@ -141,7 +140,7 @@ fn a_stub_that_needs_the_other_one_is_refused_before_anything_is_made() {
 
 /// An API with things that have a name and a peer.
 struct Api {
-    url: String,
+    server: HttpServer,
     shared: Arc<Shared>,
 }
 
@@ -155,21 +154,13 @@ struct Shared {
 
 impl Api {
     fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let shared: Arc<Shared> = Arc::default();
         let serving = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shared = serving.clone();
-                std::thread::spawn(move || drop(serve(stream, &shared)));
-            }
-        });
-        Api { url, shared }
+        Api { server: HttpServer::start(move |request| answer(request, &serving)), shared }
     }
 
     fn stack(&self) -> Folder {
-        let url = &self.url;
+        let url = self.server.url();
         stack(&format!(
             r#"
             resource "std_http" "left" {{
@@ -215,40 +206,19 @@ impl Api {
     }
 }
 
-fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
-    let mut stream = BufReader::new(stream);
-    let mut first = String::new();
-    stream.read_line(&mut first)?;
-    let mut length = 0;
-    loop {
-        let mut header = String::new();
-        stream.read_line(&mut header)?;
-        let header = header.trim().to_ascii_lowercase();
-        if header.is_empty() {
-            break;
-        }
-        if let Some(told) = header.strip_prefix("content-length:") {
-            length = told.trim().parse().unwrap();
-        }
-    }
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body)?;
-    let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
-    let mut words = first.split_whitespace();
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let name = path.trim_start_matches("/things/");
+fn answer(request: &Request, shared: &Shared) -> Answer {
+    let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let name = request.path.trim_start_matches("/things/");
     let mut things = shared.things.lock().unwrap();
     let found = things.iter().position(|thing| thing["name"] == name);
-    let answer = match (method, found) {
+    let answer = match (request.method.as_str(), found) {
         ("POST", _) => {
             let mut thing = body;
             thing["id"] = format!("thing-{}", things.len() + 1).into();
             things.push(thing.clone());
             shared.made.notify_all();
-            drop(things);
             if *shared.silent.lock().unwrap() {
-                // Until the client is gone.
-                return stream.read(&mut [0]).map(drop);
+                return Answer::Silence;
             }
             Some(thing)
         }
@@ -259,10 +229,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         ("DELETE", Some(at)) => Some(things.remove(at)),
         (_, found) => found.map(|at| things[at].clone()),
     };
-    let (status, text) = answer.map_or((404, "{}".to_owned()), |thing| (200, thing.to_string()));
-    let head = format!("HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", text.len());
-    stream.get_mut().write_all(head.as_bytes())?;
-    stream.get_mut().write_all(text.as_bytes())
+    answer.map_or_else(|| Answer::Json(404, "{}".to_owned()), |thing| Answer::Json(200, thing.to_string()))
 }
 
 /// BIND-10, CRASH-1, CRASH-7: the run is killed between the effect and its answer.

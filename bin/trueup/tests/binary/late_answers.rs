@@ -2,12 +2,11 @@
 //! is the judge.
 #![allow(clippy::disallowed_methods, reason = "the API lags behind real time")]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use trueup_cli_harness::Folder;
+use trueup_test_servers::http::{Answer, HttpServer, Request};
 use trueup_test_servers::sized;
 
 use crate::binary::stack;
@@ -17,7 +16,7 @@ const LAG: Duration = Duration::from_secs(3);
 
 /// An API whose reads come from a replica.
 struct Replica {
-    url: String,
+    server: HttpServer,
     shared: Arc<Shared>,
 }
 
@@ -32,22 +31,14 @@ struct Shared {
 
 impl Replica {
     fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let shared: Arc<Shared> = Arc::default();
         let serving = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shared = serving.clone();
-                std::thread::spawn(move || drop(serve(stream, &shared)));
-            }
-        });
-        Replica { url, shared }
+        Replica { server: HttpServer::start(move |request| answer(request, &serving)), shared }
     }
 
     /// A stack with one object here.
     fn stack(&self) -> Folder {
-        let url = &self.url;
+        let url = self.server.url();
         stack(&format!(
             r#"
             resource "std_http" "a" {{
@@ -80,44 +71,23 @@ impl Replica {
     }
 }
 
-/// Serves one request.
-fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
-    let mut stream = BufReader::new(stream);
-    let mut first = String::new();
-    stream.read_line(&mut first)?;
-    let mut length = 0;
-    loop {
-        let mut header = String::new();
-        stream.read_line(&mut header)?;
-        let header = header.trim().to_ascii_lowercase();
-        if header.is_empty() {
-            break;
-        }
-        if let Some(told) = header.strip_prefix("content-length:") {
-            length = told.trim().parse().unwrap();
-        }
-    }
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body)?;
-    let asked = first.split_whitespace().nth(1).unwrap_or_default().trim_start_matches("/things/");
-    let found = if first.starts_with("POST") {
-        let body: serde_json::Value = serde_json::from_slice(&body)?;
+fn answer(request: &Request, shared: &Shared) -> Answer {
+    let found = if request.method == "POST" {
+        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         let name = body["name"].as_str().unwrap().to_owned();
         shared.things.lock().unwrap().push((Instant::now(), name));
         shared.made.notify_all();
         if *shared.silent.lock().unwrap() {
-            // Until the client is gone.
-            return stream.read(&mut [0]).map(drop);
+            return Answer::Silence;
         }
         true
     } else {
+        let asked = request.path.trim_start_matches("/things/");
         let things = shared.things.lock().unwrap();
         things.iter().any(|(made, name)| name == asked && made.elapsed() >= LAG)
     };
     let (status, text) = if found { (200, r#"{"id": "one"}"#) } else { (404, "{}") };
-    let head = format!("HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", text.len());
-    stream.get_mut().write_all(head.as_bytes())?;
-    stream.get_mut().write_all(text.as_bytes())
+    Answer::Json(status, text.to_owned())
 }
 
 /// CRASH-1, CRASH-7, INV-2: the run is killed between effect and answer, and the lookup is late.

@@ -115,4 +115,9 @@ resource "std_file" "port" {
     folder.done("-C site deploy --stage t --yes");
     assert_eq!(folder.read("site/port.txt"), "8080");
     assert!(folder.done("-C site plan").out.contains("No changes"));
+    // A failure of the other store says what to do, as the other stack's own commands do.
+    folder.write("network/.trueup/state.db", "no database at all");
+    let told = folder.run("-C site plan");
+    let words: Vec<&str> = told.err.split_whitespace().collect();
+    assert!(words.join(" ").contains("help: put a copy of it back"), "{told:?}");
 }

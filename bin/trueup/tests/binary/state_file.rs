@@ -1,6 +1,6 @@
 //! A state that cannot be used is left alone, and a stage that someone else holds is waited for.
 
-use trueup_cli_harness::Folder;
+use trueup_cli_harness::{Folder, Told};
 
 use crate::binary::gate::{open, pipe};
 use crate::binary::stack;
@@ -21,8 +21,18 @@ fn refused(bytes: &[u8]) -> String {
         let told = folder.run(command);
         assert_eq!((told.code, &told.err), (1, &plan.err), "{command}");
     }
+    for command in ["plan --json", "validate --stage t --json"] {
+        assert_eq!(reason(&folder.run(command)), "state-damaged", "{command}");
+    }
     assert_eq!((std::fs::read(&state).unwrap().as_slice(), folder.read("a.txt").as_str()), (bytes, "a"));
     said(&folder, &plan.err)
+}
+
+/// The reason that machines are told.
+fn reason(told: &Told) -> String {
+    let json: serde_json::Value = serde_json::from_str(told.out.lines().last().unwrap()).unwrap();
+    assert_eq!((told.code, &json["kind"]), (1, &"error".into()), "{json}");
+    json["reason"].as_str().unwrap_or_default().to_owned()
 }
 
 fn said(folder: &Folder, text: &str) -> String {
@@ -61,6 +71,7 @@ fn a_second_deploy_in_the_folder_waits_or_fails_at_once() {
     assert_eq!(second.code, 1);
     assert!(second.err.contains("the stage is held by"), "{second:?}");
     assert!(second.err.contains("help: "), "{second:?}");
+    assert_eq!(reason(&folder.run("deploy --stage t --yes --no-wait --json")), "held");
     // Plans wait for nobody (STATE-5), and nobody knows yet what becomes of this one.
     assert!(folder.run("plan").err.contains("make sure no other run is creating it"));
     open(&folder);

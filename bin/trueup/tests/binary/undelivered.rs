@@ -5,6 +5,7 @@ use std::io::Read;
 use std::process::{Child, Command, Output, Stdio};
 
 use trueup_cli_harness::{Folder, Screen, Told};
+use trueup_test_servers::environment::search_path;
 use trueup_test_servers::{disk, left_out};
 
 use crate::binary::gate::{open, pipe};
@@ -234,8 +235,12 @@ fn files_are_written_whole_or_not_at_all() {
     let binary = folder.binary().to_owned();
     let mut command = disk::mounted(&small, 16, script);
     // Nothing of whoever runs the tests: in CI, a stage would have to be named.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    command.arg(&binary).current_dir(folder.path()).env_clear().env("HOME", folder.path()).env("PATH", path);
+    command
+        .arg(&binary)
+        .current_dir(folder.path())
+        .env_clear()
+        .env("HOME", folder.path())
+        .env("PATH", search_path());
     let told = Told::of(command.stdin(Stdio::null()).output().unwrap());
     assert_eq!(told.out, "before\nfiller\nkept.plan\nugly.tf\n", "{told:?}");
 }

@@ -6,6 +6,8 @@
 //! State comes from real runs. Some are killed by a command of their own (`stacks/cut/keep.sh`). Records that no
 //! built-in type leaves behind are edited in a database, sealed by `state rekey`, and moved into the stores.
 
+use trueup_test_servers::environment::text_variable;
+
 use crate::golden::place::Place;
 use crate::golden::workplace::{STATE_FILE, Workplace};
 use crate::golden::{
@@ -16,12 +18,11 @@ use crate::golden::{
 const ASKED: &str = "TRUEUP_GOLDEN";
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says what to write")]
 fn golden_files_are_written_on_request() {
-    match std::env::var(ASKED).as_deref() {
-        Err(_) => {}
-        Ok("expected") => Golden::all().for_each(|golden| write_expectations(&golden)),
-        Ok(name) => {
+    match text_variable(ASKED).as_deref() {
+        None => {}
+        Some("expected") => Golden::all().for_each(|golden| write_expectations(&golden)),
+        Some(name) => {
             let golden = Golden::named(name);
             assert!(!golden.path("").exists(), "{name} exists: golden files never change");
             write_inputs(&golden);
@@ -186,7 +187,7 @@ fn write_events(golden: &Golden) {
 fn check_anonymous(golden: &Golden) {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let host = host.trim();
-    let temporary = std::env::temp_dir().display().to_string();
+    let temporary = tempfile::env::temp_dir().display().to_string();
     for text in [format!("\"host\":\"{host}\""), format!("@{host} "), temporary, "127.0.0.1".to_owned()] {
         for (name, bytes) in golden.files("") {
             let found = bytes.windows(text.len()).any(|window| window == text.as_bytes());

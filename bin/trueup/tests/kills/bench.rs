@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value as Json;
 
 use tempfile::TempDir;
+use trueup_test_servers::environment::search_path;
 
 use crate::kills::server::Server;
 
@@ -41,7 +42,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.args(arguments).arg("--stage").arg("test").current_dir(self.folder.path());
         command.env_clear().env("HOME", self.folder.path());
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("PATH", search_path());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -4,6 +4,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 
 use trueup_test_servers::emulator::Emulator;
+use trueup_test_servers::environment::number_variable;
 use trueup_test_servers::postgres::Postgres;
 use trueup_test_servers::sized;
 
@@ -14,7 +15,7 @@ use crate::kills::stores::{in_bucket, in_database};
 
 /// The number of kills that must leave an operation open; `TRUEUP_KILLS` overrides it.
 fn kills() -> u64 {
-    std::env::var("TRUEUP_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(sized(12, 200))
+    number_variable("TRUEUP_KILLS").unwrap_or(sized(12, 200))
 }
 
 /// The same where the state is on a server.
@@ -23,7 +24,7 @@ fn kills_on_servers() -> u64 {
 }
 
 fn seed() -> u64 {
-    std::env::var("TRUEUP_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+    number_variable("TRUEUP_SEED").unwrap_or(1)
 }
 
 /// CRASH-7, INV-1, INV-2, INV-4, INV-5, INV-8

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use tempfile::TempDir;
+use trueup_test_servers::environment::{self, variable};
 
 use super::page::{Page, Part};
 
@@ -94,8 +95,8 @@ fn script_of(page: &Page) -> String {
 
 /// An empty home, and the compiler where it is.
 fn environment(home: &Path) -> Vec<(&'static str, OsString)> {
-    let given = |name: &'static str| std::env::var_os(name).map(|value| (name, value));
-    let toolchains = std::env::home_dir().map(|home| ("RUSTUP_HOME", home.join(".rustup").into_os_string()));
+    let given = |name: &'static str| variable(name).map(|value| (name, value));
+    let toolchains = environment::home().map(|home| ("RUSTUP_HOME", home.join(".rustup").into_os_string()));
     let toolchains = given("RUSTUP_HOME").or(toolchains);
     let own = [("HOME", home.into()), ("LANG", "C.UTF-8".into()), ("TERM", "xterm-256color".into())];
     own.into_iter().chain(given("PATH")).chain(given("RUSTUP_TOOLCHAIN")).chain(toolchains).collect()

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use trueup_cli_harness::Told;
+use trueup_test_servers::environment::{program_on_path, remove_variables};
 
 use crate::plugins::bench::{Bench, versions};
 
@@ -130,8 +131,7 @@ impl Both {
     /// `None` where there is no Terraform on the path, which is said.
     #[expect(clippy::print_stderr, reason = "what is left out is said")]
     fn new(version: u8) -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
-        let terraform = std::env::split_paths(&path).map(|it| it.join("terraform")).find(|it| it.is_file());
+        let terraform = program_on_path("terraform");
         if terraform.is_none() {
             eprintln!("no terraform is on the path: it referees nothing here");
         }
@@ -157,9 +157,7 @@ impl Both {
 
     fn terraform_in(&self, folder: &Path, arguments: &str) -> Told {
         let mut command = Command::new(&self.terraform);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TF_")) {
-            command.env_remove(name);
-        }
+        remove_variables(&mut command, "TF_");
         command.env("TF_CLI_CONFIG_FILE", self.bench.folder.path().join("settings.tfrc"));
         command.env("CHECKPOINT_DISABLE", "1").current_dir(folder).args(arguments.split(' '));
         Told::of(command.output().unwrap())

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
+use trueup_test_servers::environment::variable;
+
 use crate::referee::case::{Case, Step};
 use crate::referee::folder::Planned;
 use crate::referee::{aws, cases_in, own_cases};
@@ -70,7 +72,7 @@ impl Seen {
 
     /// Writes it down, or holds it against the page.
     pub(crate) fn tell(&self, case: &Case) {
-        if let Some(folder) = std::env::var_os("TRUEUP_REFEREE_SEEN") {
+        if let Some(folder) = variable("TRUEUP_REFEREE_SEEN") {
             let path = |ending: &str| Path::new(&folder).join(&case.name).with_extension(ending);
             std::fs::write(path("seen"), self.to_string()).unwrap();
             // What changes later has not been seen.

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use trueup_cli_harness::Folder;
+use trueup_test_servers::environment::{program_on_path, search_path};
 
 use crate::referee::case::Step;
 use crate::referee::drawn;
@@ -34,8 +35,7 @@ impl Program {
 
     /// Terraform, where there is one on the path.
     pub(crate) fn terraform(environment: &[(String, String)]) -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
-        let program = std::env::split_paths(&path).map(|it| it.join("terraform")).find(|it| it.is_file())?;
+        let program = program_on_path("terraform")?;
         Some(Program { terraform: Some(program), ..Self::ours(environment) })
     }
 
@@ -50,8 +50,7 @@ impl Program {
             Some(terraform) => {
                 let mut command = Command::new(terraform);
                 command.args(arguments.split_whitespace()).current_dir(self.path()).env_clear();
-                let path = std::env::var_os("PATH").unwrap_or_default();
-                command.env("PATH", path).env("HOME", self.path()).env("CHECKPOINT_DISABLE", "1");
+                command.env("PATH", search_path()).env("HOME", self.path()).env("CHECKPOINT_DISABLE", "1");
                 command
             }
         };

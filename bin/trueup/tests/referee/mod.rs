@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use case::Case;
 use coverage::Seen;
+use trueup_test_servers::environment::variable;
 
 /// One test for each case, so that they run at the same time.
 macro_rules! cases {
@@ -70,7 +71,7 @@ fn every_case_is_run() {
 /// Cases of others, with providers of others.
 #[test]
 fn given_cases() {
-    let given = std::env::var_os("TRUEUP_REFEREE_CASES").filter(|folders| !folders.is_empty());
+    let given = variable("TRUEUP_REFEREE_CASES").filter(|folders| !folders.is_empty());
     for folder in given.iter().flat_map(std::env::split_paths) {
         for path in cases_in(&folder) {
             if let Some(seen) = match_up::run(&Case::read(&path), None) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use trueup_cli_harness::{fixture_providers, provider_folder};
+use trueup_test_servers::environment::variable;
 
 use crate::referee::case::Step;
 
@@ -13,7 +14,7 @@ pub(crate) fn folder_of(kind: &str) -> Option<PathBuf> {
     if kind.starts_with("fixture") {
         return Some(fixture_providers(env!("CARGO_BIN_EXE_trueup")).to_owned());
     }
-    let named = std::env::var_os("TRUEUP_REFEREE_PROVIDERS");
+    let named = variable("TRUEUP_REFEREE_PROVIDERS");
     provider_folder(kind, named.iter().flat_map(std::env::split_paths))
 }
 

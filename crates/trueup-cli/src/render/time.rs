@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use trueup_core::Date;
+
 /// `12 ms`, `0.3 s`, `12 s`, `3 min 5 s`.
 pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
@@ -23,24 +25,13 @@ pub(crate) fn clock(at: SystemTime) -> String {
 
 /// `2026-11-15 14:02:07 UTC`.
 pub(crate) fn date(at: SystemTime) -> String {
-    let (year, month, day) = civil(since_epoch(at) / 86_400);
+    let days = i64::try_from(since_epoch(at) / 86_400).unwrap_or_default();
+    let Date { year, month, day } = Date::from_days(days);
     format!("{year:04}-{month:02}-{day:02} {} UTC", clock(at))
 }
 
 fn since_epoch(at: SystemTime) -> u64 {
     at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
-}
-
-/// The date of a day since the epoch, by the usual reckoning in eras of 400 years that begin in March.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -1,60 +1,86 @@
 //! The environment, read once and handed on as data.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 
 /// What begins the names of variables for programs: as Terraform's users know it, then ours, which counts more.
 const VARIABLE_PREFIXES: [&str; 2] = ["TF_VAR_", "TRUEUP_VAR_"];
 
-/// The environment of the process, or what a test says it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Environment {
-    variables: BTreeMap<String, String>,
+/// The environment of the process, or a test's. A clone shares it. It holds secrets, so it has no `Debug`.
+#[derive(Clone, Default)]
+pub struct Environment {
+    shared: Arc<Contents>,
+}
+
+#[derive(Default)]
+struct Contents {
+    all: Vec<(OsString, OsString)>,
+    /// Those of `all` that are UTF-8.
+    text: BTreeMap<String, String>,
     home: Option<PathBuf>,
 }
 
 impl Environment {
-    /// That of the process. What is not UTF-8 is left out: nothing here could use it.
-    pub(crate) fn of_process() -> Self {
-        let named = std::env::vars_os();
-        let named =
-            named.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Environment { variables: named.collect(), home: std::env::home_dir() }
+    /// Reads the environment of the process.
+    #[expect(clippy::disallowed_methods, reason = "the one place where the environment comes in")]
+    pub fn of_process() -> Self {
+        Self::new(std::env::vars_os().collect(), std::env::home_dir())
     }
 
-    /// One of these variables alone.
+    fn new(all: Vec<(OsString, OsString)>, home: Option<PathBuf>) -> Self {
+        let text = |(name, value): &(OsString, OsString)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        };
+        let text = all.iter().filter_map(text).collect();
+        Environment { shared: Arc::new(Contents { all, text, home }) }
+    }
+
+    /// These variables alone.
     #[cfg(test)]
     pub(crate) fn of<const N: usize>(variables: [(&str, &str); N]) -> Self {
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        Environment { variables, home: None }
+        Self::new(variables.map(|(name, value)| (name.into(), value.into())).into(), None)
+    }
+
+    /// The same environment without these variables.
+    pub fn without(&self, names: &[&str]) -> Self {
+        let Contents { all, home, .. } = &*self.shared;
+        let kept = all.iter().filter(|(name, _)| !names.iter().any(|left_out| name == left_out));
+        Self::new(kept.cloned().collect(), home.clone())
     }
 
     /// A variable. An empty one counts as not set.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.exact(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// The user's home directory.
-    pub(crate) fn home(&self) -> Option<&Path> {
-        self.home.as_deref()
+    pub fn home(&self) -> Option<&Path> {
+        self.shared.home.as_deref()
     }
 
-    /// All variables.
-    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
-        &self.variables
+    /// All variables, for processes that inherit them.
+    pub fn all(&self) -> &[(OsString, OsString)] {
+        &self.shared.all
+    }
+
+    /// All variables that are UTF-8.
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.shared.text
     }
 
     /// A variable as it is set, be it to nothing.
     pub(crate) fn exact(&self, name: &str) -> Option<&String> {
-        self.variables.get(name)
+        self.shared.text.get(name)
     }
 
     /// The variables whose names begin so.
     #[cfg(feature = "s3")]
     pub(crate) fn starting_with(&self, prefix: &str) -> Vec<(String, String)> {
-        let named = self.variables.iter().filter(|(name, _)| name.starts_with(prefix));
+        let named = self.variables().iter().filter(|(name, _)| name.starts_with(prefix));
         named.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
@@ -67,7 +93,7 @@ impl Environment {
     pub(crate) fn program_variables(&self) -> Vec<(SmolStr, String)> {
         let of = |prefix: &'static str| {
             let named = self
-                .variables
+                .variables()
                 .iter()
                 .filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value)));
             named.map(|(name, value)| (SmolStr::new(name), value.clone()))

@@ -9,7 +9,7 @@ mod resolve;
 mod user;
 
 pub(crate) use env_file::parse_env_file;
-pub(crate) use environment::Environment;
+pub use environment::Environment;
 pub(crate) use folder::{FolderMemory, OWN_FOLDER, make_own_folder, make_private};
 pub(crate) use key::{KeyServiceSetup, key, new_key, own_key_file};
 pub(crate) use profile::Profile;

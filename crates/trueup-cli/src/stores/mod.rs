@@ -14,7 +14,8 @@ use trueup_front_end::StateSettings;
 use trueup_provider::BoxFuture;
 use trueup_state::Store;
 
-use crate::composition::StoreRequest;
+use crate::composition::{OpenError, StoreRequest};
+use crate::settings::Environment;
 
 pub(crate) use settings::of_address;
 pub(crate) use sqlite::state_in_file;
@@ -31,7 +32,7 @@ enum Kind {
 }
 
 /// Opens the store that a request names.
-pub fn open_store(request: StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, Diagnostics>> {
+pub fn open_store(request: StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, OpenError>> {
     Box::pin(async move {
         match kind(&request.state)? {
             Kind::Sqlite => sqlite::open(request).await,
@@ -44,13 +45,14 @@ pub fn open_store(request: StoreRequest) -> BoxFuture<'static, Result<Arc<dyn St
 }
 
 /// Where a store is, for people and without secrets. Of settings that are wrong, only the kind.
-pub(crate) fn location(state: &StateSettings) -> String {
+#[cfg_attr(not(any(feature = "postgres", feature = "s3")), expect(unused_variables, reason = "for servers"))]
+pub(crate) fn location(state: &StateSettings, environment: &Environment) -> String {
     let found = kind(state).and_then(|kind| match kind {
         Kind::Sqlite => sqlite_path(state).map(|path| path.display().to_string()),
         #[cfg(feature = "postgres")]
-        Kind::Postgres => postgres::config(state).map(|config| config.location()),
+        Kind::Postgres => postgres::config(state, environment).map(|config| config.location()),
         #[cfg(feature = "s3")]
-        Kind::S3 => s3::config(state).map(|config| config.location()),
+        Kind::S3 => s3::config(state, environment).map(|config| config.location()),
     });
     found.unwrap_or_else(|_| state.kind.to_string())
 }

@@ -8,19 +8,15 @@ use trueup_state::Store;
 use trueup_store_s3::{S3Config, S3Store};
 
 use super::settings::Fields;
-use crate::composition::StoreRequest;
-use crate::failure::store_trouble;
+use crate::composition::{OpenError, StoreRequest};
 use crate::settings::Environment;
 
-pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, Diagnostics> {
-    match S3Store::open(&config(&request.state)?, request.clock).await {
-        Ok(store) => Ok(Arc::new(store)),
-        Err(error) => Err(store_trouble(&error).into()),
-    }
+pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, OpenError> {
+    Ok(Arc::new(S3Store::open(&config(&request.state, &request.environment)?, request.clock).await?))
 }
 
 /// Where the bucket is. Credentials come from the environment alone.
-pub(super) fn config(state: &StateSettings) -> Result<S3Config, Diagnostics> {
+pub(super) fn config(state: &StateSettings, environment: &Environment) -> Result<S3Config, Diagnostics> {
     let known = ["bucket", "prefix", "region", "endpoint", "virtual_hosted"];
     let fields = Fields::of(state, &known)?;
     let Some(bucket) = fields.text("bucket")?.filter(|bucket| !bucket.is_empty()) else {
@@ -32,7 +28,7 @@ pub(super) fn config(state: &StateSettings) -> Result<S3Config, Diagnostics> {
         region: fields.text("region")?,
         endpoint: fields.text("endpoint")?,
         virtual_hosted: fields.flag("virtual_hosted")?,
-        environment: Environment::of_process().starting_with("AWS_"),
+        environment: environment.starting_with("AWS_"),
         ..S3Config::default()
     })
 }

@@ -9,17 +9,13 @@ use trueup_state::Store;
 use trueup_store_sqlite::SqliteStore;
 
 use super::settings::check_known;
-use crate::composition::StoreRequest;
-use crate::failure::store_trouble;
+use crate::composition::{OpenError, StoreRequest};
 use crate::settings::OWN_FOLDER;
 
-pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, Diagnostics> {
-    let StoreRequest { folder, state, clock } = request;
+pub(super) async fn open(request: StoreRequest) -> Result<Arc<dyn Store>, OpenError> {
+    let StoreRequest { folder, state, clock, .. } = request;
     let path = folder.join(sqlite_path(&state)?);
-    match SqliteStore::open(path, clock).await {
-        Ok(store) => Ok(Arc::new(store)),
-        Err(error) => Err(store_trouble(&error).into()),
-    }
+    Ok(Arc::new(SqliteStore::open(path, clock).await?))
 }
 
 /// The settings of the default store: a file in the stack's own folder.

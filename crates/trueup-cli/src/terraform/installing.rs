@@ -28,7 +28,7 @@ pub(crate) async fn install(
     let registry = session.registry(&state_in_own_folder(), &loaded.providers);
     let required = requirements(&loaded.providers, &registry);
     let wrong = |problems: &[Problem]| wrong(problems, loaded);
-    let settings = settings(&session.folder, session.environment.variables());
+    let settings = settings(&session.folder, &session.environment);
     let settings = settings.map_err(|problem| wrong(&[problem]))?;
     for warning in &settings.warnings {
         session.ui.note(&format!("warning: {warning}"));

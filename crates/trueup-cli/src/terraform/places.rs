@@ -1,22 +1,23 @@
 //! Where Terraform's providers are looked for, and which ones a program needs.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use trueup_front_end::RequiredProvider;
 use trueup_provider::{ProviderAddress, Registry};
 use trueup_terraform_find::{Problem, Requirement, Settings, Surroundings};
 
-/// Where providers for the stack in this folder are looked for, by Terraform's CLI configuration and these variables.
-pub fn settings(folder: &Path, variables: &BTreeMap<String, String>) -> Result<Settings, Problem> {
-    let home = std::env::home_dir();
-    let cache = cache_folder(variables);
-    Settings::gather(&Surroundings { folder, home: home.as_deref(), cache: cache.as_deref(), variables })
+use crate::settings::Environment;
+
+/// Where providers for the stack in this folder are looked for, by Terraform's CLI configuration and the environment.
+pub fn settings(folder: &Path, environment: &Environment) -> Result<Settings, Problem> {
+    let (home, variables) = (environment.home(), environment.variables());
+    let cache = cache_folder(environment);
+    Settings::gather(&Surroundings { folder, home, cache: cache.as_deref(), variables })
 }
 
 /// Where things are kept that can be had again.
-pub fn cache_folder(variables: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let set = |name: &str| variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+pub fn cache_folder(environment: &Environment) -> Option<PathBuf> {
+    let set = |name: &str| environment.get(name).map(PathBuf::from);
     let folder = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
     folder.map(|folder| folder.join("trueup"))
 }

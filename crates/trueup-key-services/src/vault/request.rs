@@ -138,11 +138,10 @@ impl Requests {
 
 fn client(settings: &VaultSettings) -> Result<Client, KeyServiceError> {
     let failed = |why: String| KeyServiceError::Unavailable(why);
-    // Proxies are those of the usual variables, which reqwest reads.
     let prepared = || -> ClientBuilder {
         let agent = concat!("trueup/", env!("CARGO_PKG_VERSION"));
         let client = Client::builder().user_agent(agent).redirect(redirect::Policy::none());
-        client.connect_timeout(CONNECT_TIMEOUT).timeout(TIMEOUT)
+        settings.proxies.apply(client.connect_timeout(CONNECT_TIMEOUT).timeout(TIMEOUT))
     };
     let built = match &settings.ca_file {
         Some(file) => {

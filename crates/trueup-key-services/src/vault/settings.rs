@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use reqwest::Url;
 use trueup_core::Secret;
 use trueup_files::{Accept, read_text};
+use trueup_proxies::Proxies;
 use trueup_state::sealing::KeyServiceError;
 
 /// The mount of the transit engine, unless the key's name says otherwise.
@@ -22,6 +23,7 @@ pub(super) struct VaultSettings {
     pub(super) namespace: Option<String>,
     /// A PEM file with the only certificates to trust.
     pub(super) ca_file: Option<PathBuf>,
+    pub(super) proxies: Proxies,
     token: Option<Secret<String>>,
     token_file: Option<PathBuf>,
 }
@@ -44,6 +46,7 @@ impl VaultSettings {
             key: key.to_owned(),
             namespace: get("VAULT_NAMESPACE").map(str::to_owned),
             ca_file: get("VAULT_CACERT").map(PathBuf::from),
+            proxies: Proxies::from_variables(get).map_err(|error| error.to_string())?,
             token: get("VAULT_TOKEN").map(|token| Secret::new(token.to_owned())),
             token_file: get("HOME").map(|home| PathBuf::from(home).join(".vault-token")),
         })

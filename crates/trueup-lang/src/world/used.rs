@@ -88,85 +88,55 @@ impl Evaluation<'_> {
     ) {
         let instance = standing.instance;
         let module = &instance.node.module;
-        let name = |step: usize| match traversal.steps.get(step).map(|access| &access.kind) {
-            Some(AccessKind::Attribute(name)) => Some(name.clone()),
-            _ => None,
-        };
+        let name = traversal.steps.first().and_then(attribute);
         match traversal.root.text.as_str() {
             "var" => {
-                let index = name(0).and_then(|name| module.variables.get_index_of(&name));
+                let index = name.and_then(|name| module.variables.get_index_of(&name));
                 if let Some(index) = index {
                     self.used_by_known(instance, Entity::Variable(index), &instance.variables[index], used);
                 }
             }
             "local" => {
-                if let Some(index) = name(0).and_then(|name| module.locals.get_index_of(&name)) {
+                if let Some(index) = name.and_then(|name| module.locals.get_index_of(&name)) {
                     self.used_by_known(instance, Entity::Local(index), &instance.locals[index], used);
                 }
             }
             "module" => self.used_by_module(standing, traversal, bound, used),
             "each" => {
-                let value = name(0).is_some_and(|name| name == "value");
+                let value = name.is_some_and(|name| name == "value");
                 let known = matches!(standing.position, Position::Each(_, value) if value.is_wholly_known());
                 if let (true, false, Some(for_each)) = (value, known, standing.for_each) {
                     self.used_by_for_each(standing, for_each, used);
                 }
             }
             "count" | "path" | "terraform" | "stack" | "self" => {}
-            "data" | "ephemeral" => self.used_by_resource(
-                standing,
-                if traversal.root.text == "data" { Mode::Data } else { Mode::Ephemeral },
-                name(0),
-                name(1),
-                &traversal.steps,
-                2,
-                bound,
-                used,
-            ),
-            "resource" => {
-                self.used_by_resource(
-                    standing,
-                    Mode::Resource,
-                    name(0),
-                    name(1),
-                    &traversal.steps,
-                    2,
-                    bound,
-                    used,
-                );
-            }
-            type_name => {
-                let type_name = Some(SmolStr::new(type_name));
-                self.used_by_resource(
-                    standing,
-                    Mode::Resource,
-                    type_name,
-                    name(0),
-                    &traversal.steps,
-                    1,
-                    bound,
-                    used,
-                );
-            }
+            "data" => self.used_by_resource(standing, Mode::Data, traversal, bound, used),
+            "ephemeral" => self.used_by_resource(standing, Mode::Ephemeral, traversal, bound, used),
+            _ => self.used_by_resource(standing, Mode::Resource, traversal, bound, used),
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one reference")]
     fn used_by_resource(
         &self,
         standing: Standing<'_>,
         mode: Mode,
-        type_name: Option<SmolStr>,
-        name: Option<SmolStr>,
-        steps: &[Access],
-        named: usize,
+        traversal: &Traversal,
         bound: &[SmolStr],
         used: &mut Used,
     ) {
+        let root = &traversal.root.text;
+        // `type.name`, or `data.type.name` and its like.
+        let (type_name, name, steps) = match (mode, &traversal.steps[..]) {
+            (Mode::Resource, [name, steps @ ..]) if root != "resource" => {
+                (Some(root.clone()), attribute(name), steps)
+            }
+            (_, [type_name, name, steps @ ..]) => (attribute(type_name), attribute(name), steps),
+            _ => return,
+        };
         let (Some(type_name), Some(name)) = (type_name, name) else { return };
         let key = ResourceKey { mode, type_name, name };
         let Some(resource) = standing.instance.node.module.resources.get_index_of(&key) else { return };
-        let wanted = steps.get(named).and_then(|access| self.index_of(standing, access, bound));
+        let wanted = steps.first().and_then(|access| self.index_of(standing, access, bound));
         self.use_resource(standing.instance, resource, wanted, used);
     }
 
@@ -367,5 +337,12 @@ impl Evaluation<'_> {
     fn quietly(&self, work: impl FnOnce() -> Value) -> (Value, bool) {
         let (outcome, _) = self.apart(|| self.depends_on_resources(work));
         outcome
+    }
+}
+
+fn attribute(access: &Access) -> Option<SmolStr> {
+    match &access.kind {
+        AccessKind::Attribute(name) => Some(name.clone()),
+        AccessKind::Index(_) => None,
     }
 }

@@ -3,6 +3,7 @@
 use crate::stacks::bench::stack;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a long text and all that is said of it")]
 fn mistakes_are_told_all_at_once_at_their_places() {
     let bench = stack(
         r#"

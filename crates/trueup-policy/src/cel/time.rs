@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use trueup_core::{Date, parse_span};
+
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
@@ -78,9 +80,7 @@ impl Timestamp {
         let time = time.strip_prefix(['T', 't'])?;
         let (clock, rest) = time.split_at_checked(8)?;
         let [hour, minute, second] = fields(clock, ':', [2, 2, 2])?;
-        if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
-            return None;
-        }
+        let date = Date::new(year, month, day)?;
         if hour > 23 || minute > 59 || second > 59 {
             return None;
         }
@@ -95,8 +95,7 @@ impl Timestamp {
             "Z" | "z" => 0,
             _ => offset_seconds(zone).filter(|_| zone.starts_with(['+', '-']))?,
         };
-        let days = days_from_civil(year, month, day);
-        let seconds = days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second - offset;
+        let seconds = date.days() * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second - offset;
         Timestamp::from_seconds(seconds).map(|whole| Timestamp { nanos, ..whole })
     }
 
@@ -105,14 +104,14 @@ impl Timestamp {
         let local = self.seconds + offset_seconds;
         let days = local.div_euclid(SECONDS_PER_DAY);
         let within = local.rem_euclid(SECONDS_PER_DAY);
-        let (year, month, day) = civil_from_days(days);
+        let date = Date::from_days(days);
+        let Date { year, month, day } = date;
         Calendar {
             year,
-            month,
-            day,
-            // The first of January 1970 was a Thursday.
-            weekday: (days + 4).rem_euclid(7),
-            day_of_year: days - days_from_civil(year, 1, 1),
+            month: month.into(),
+            day: day.into(),
+            weekday: date.weekday().into(),
+            day_of_year: days - Date { year, month: 1, day: 1 }.days(),
             hour: within / 3600,
             minute: within / 60 % 60,
             second: within % 60,
@@ -145,25 +144,7 @@ impl Duration {
 
     /// Reads numbers with units, such as `1h30m`, `-1.5s` or `0`.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-        let mut rest = unsigned;
-        let mut total: i128 = 0;
-        if unsigned == "0" {
-            return Some(Duration { nanos: 0 });
-        }
-        if unsigned.is_empty() {
-            return None;
-        }
-        while !rest.is_empty() {
-            let number_length = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-            let (number, after) = rest.split_at(number_length);
-            let unit_length = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
-            let (unit, after) = after.split_at(unit_length);
-            total = total.checked_add(nanos_of(number, unit)?)?;
-            rest = after;
-        }
-        let signed = if text.starts_with('-') { -total } else { total };
-        i64::try_from(signed).ok().map(|nanos| Duration { nanos })
+        parse_span(text).map(|nanos| Duration { nanos })
     }
 }
 
@@ -215,60 +196,4 @@ fn nanos_of_fraction(digits: &str) -> Option<u32> {
     let kept = &digits[..digits.len().min(9)];
     let value: u32 = kept.parse().ok()?;
     Some(value * 10u32.pow(9 - kept.len() as u32))
-}
-
-/// Exact, to the nanosecond: digits beyond are dropped.
-fn nanos_of(number: &str, unit: &str) -> Option<i128> {
-    let unit: i128 = match unit {
-        "h" => 3_600 * NANOS_PER_SECOND,
-        "m" => 60 * NANOS_PER_SECOND,
-        "s" => NANOS_PER_SECOND,
-        "ms" => 1_000_000,
-        "us" | "µs" | "μs" => 1_000,
-        "ns" => 1,
-        _ => return None,
-    };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-        return None;
-    }
-    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    // An hour has 13 digits of nanoseconds; more digits of a fraction of one make no difference.
-    let kept = &fraction[..fraction.len().min(18)];
-    let fraction: i128 = if kept.is_empty() { 0 } else { kept.parse().ok()? };
-    whole.checked_mul(unit)?.checked_add(fraction * unit / 10i128.pow(kept.len() as u32))
-}
-
-fn days_in_month(year: i64, month: i64) -> i64 {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days since 1970, in the Gregorian calendar. Years start in March here, so that a leap day is the last of its year.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// The inverse of [`days_from_civil`].
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trueup_state::conformance::{self, HandClock, StoreUnderTest};
 use trueup_state::sealing::SealedStore;
 use trueup_state::{MemoryStore, Store};
+use trueup_store_suite::conformance::{self, HandClock, StoreUnderTest};
 
 use crate::sealing::world::sources;
 

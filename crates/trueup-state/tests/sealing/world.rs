@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use trueup_core::{Address, Secret, Value, value};
 use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
-use trueup_state::conformance::HandClock;
 use trueup_state::sealing::{KeyKind, KeySources, SealedStore};
 use trueup_state::{
     Acquired, Attempt, Batch, Entry, Holder, Lease, MemoryStore, Metadata, Record, RecordId, Scope, Snapshot,
     Step, Store, StoreError, Version, Write, transition,
 };
+use trueup_store_suite::conformance::HandClock;
 
 pub(crate) const CANARY: &str = "canary-51c9";
 

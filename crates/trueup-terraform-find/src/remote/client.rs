@@ -7,12 +7,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
-use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, StatusCode, Url, redirect};
+use reqwest::{Certificate, Response, StatusCode, Url, redirect};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use trueup_core::Secret;
 use trueup_files::Accept;
 use trueup_provider::{Clock, RuntimeClock};
+use trueup_proxies::Proxies;
 
 use super::{Meter, RemoteError};
 use crate::hash;
@@ -180,16 +181,15 @@ fn prepared(settings: &Settings) -> Result<reqwest::Client, String> {
         }
         None => Vec::new(),
     };
-    let proxies = proxies(&settings.proxies)?;
+    let proxies = Proxies::from_variables(|name| Some(settings.proxies.get(name)?.expose().as_str()));
+    let proxies = proxies.map_err(|error| error.to_string())?;
     let builder = || {
         let client = reqwest::Client::builder()
             .user_agent(concat!("trueup/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
             .read_timeout(SILENCE)
-            .redirect(securely())
-            // The process's own environment is none of the client's business.
-            .no_proxy();
-        proxies.iter().cloned().fold(client, ClientBuilder::proxy)
+            .redirect(securely());
+        proxies.apply(client)
     };
     // A machine without certificates of its own can still trust those that are named.
     let http = builder().tls_certs_merge(trusted.clone()).build();
@@ -250,25 +250,4 @@ fn broken_off(url: &Url, error: &reqwest::Error) -> RemoteError {
     }
     let told = if error.is_timeout() { "it does not answer in time".to_owned() } else { cause.to_string() };
     RemoteError::Unreachable { url: url.to_string(), cause: told }
-}
-
-/// The proxies that these variables name; the first that fits a request is used.
-fn proxies(variables: &BTreeMap<String, Secret<String>>) -> Result<Vec<Proxy>, String> {
-    let variable = |name: &str| {
-        let value = variables.get(name).or_else(|| variables.get(&name.to_lowercase()));
-        value.map(|value| value.expose().as_str())
-    };
-    let except = variable("NO_PROXY").and_then(NoProxy::from_string);
-    let named = [
-        ("HTTPS_PROXY", variable("HTTPS_PROXY").map(Proxy::https)),
-        ("HTTP_PROXY", variable("HTTP_PROXY").map(Proxy::http)),
-        ("ALL_PROXY", variable("ALL_PROXY").map(Proxy::all)),
-    ];
-    let named = named.into_iter().filter_map(|(name, proxy)| Some((name, proxy?)));
-    // The words of the error would quote the variable, which may hold a password.
-    let checked = named.map(|(name, proxy)| match proxy {
-        Ok(proxy) => Ok(proxy.no_proxy(except.clone())),
-        Err(_) => Err(format!("the environment variable {name} does not name a proxy")),
-    });
-    checked.collect()
 }

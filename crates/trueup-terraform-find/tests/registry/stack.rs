@@ -9,6 +9,7 @@ use trueup_terraform_find::{
     Configuration, Found, InstallOptions, Installation, LockedFor, MethodKind, Mirrored, Platform, Problem,
     Progress, Requirement, Settings, find, install, lock_for, mirror_to,
 };
+use trueup_test_servers::environment::{program_on_path, remove_variables};
 
 use crate::server::Server;
 
@@ -136,9 +137,7 @@ impl Stack {
     /// Runs Terraform in the folder; `None` where there is none on the path, which is said.
     #[expect(clippy::print_stderr, reason = "what is left out is said")]
     pub(crate) fn terraform(&self, server: &Server, arguments: &[&str]) -> Option<String> {
-        let path = std::env::var_os("PATH")?;
-        let program = std::env::split_paths(&path).map(|it| it.join("terraform")).find(|it| it.is_file());
-        let Some(program) = program else {
+        let Some(program) = program_on_path("terraform") else {
             eprintln!("no terraform is on the path: it referees nothing here");
             return None;
         };
@@ -152,9 +151,7 @@ impl Stack {
         let settings = self.root.path().join("settings.tfrc");
         fs::write(&settings, &self.configuration).unwrap();
         let mut command = Command::new(program);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TF_")) {
-            command.env_remove(name);
-        }
+        remove_variables(&mut command, "TF_");
         command.env("TF_CLI_CONFIG_FILE", settings).env("SSL_CERT_FILE", &server.certificate);
         command.env("HOME", self.root.path()).env("CHECKPOINT_DISABLE", "1").current_dir(self.folder());
         let output = command.args(arguments).output().unwrap();

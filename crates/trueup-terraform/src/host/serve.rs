@@ -1,5 +1,6 @@
 //! The life of a host: it starts a plugin, serves one run after another, and ends with the last.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -28,12 +29,12 @@ use crate::process::{Launch, Plugin, PluginLog, StartError};
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 
 /// Serves as a host: reads from standard input what it is to do, says on standard output when it is ready, and returns
-/// when nobody needs it any more. `guard` binds the plugin's life to that of this process.
-pub async fn serve(guard: Vec<std::ffi::OsString>) -> io::Result<()> {
+/// when nobody needs it any more. `guard` binds the plugin's life to that of this process. `environment` is that of this
+/// process, which the plugin inherits.
+pub async fn serve(guard: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> io::Result<()> {
     let mut line = String::new();
     BufReader::new(tokio::io::stdin()).read_line(&mut line).await?;
     let order: Order = serde_json::from_str(&line)?;
-    let environment = std::env::vars_os().collect();
     let mut launch = Launch { guard, ..Launch::new(&order.program, environment) };
     launch.arguments = order.arguments.iter().map(Into::into).collect();
     launch.start_timeout = Duration::from_millis(order.start_timeout_ms);

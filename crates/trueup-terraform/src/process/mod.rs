@@ -179,7 +179,7 @@ impl Plugin {
 
     async fn start_without_limit(log: &PluginLog, launch: &Launch, hear: Hear) -> Result<Self, StartError> {
         let identity = Identity::fresh().map_err(|error| StartError::Certificate(error.to_string()))?;
-        let sockets = TempDir::with_prefix("trueup-plugin-").ok();
+        let sockets = TempDir::with_prefix_in("trueup-plugin-", temporary_folder(launch)).ok();
         let mut child = spawn(launch, &identity, sockets.as_ref())?;
         let (words, first_line) = output::drain(log, &mut child, hear);
         let killer = CancellationToken::new();
@@ -233,6 +233,12 @@ impl Plugin {
         };
         let _ = timeout(END_WAIT, asked).await;
     }
+}
+
+/// The folder where the plugin itself would put its socket.
+fn temporary_folder(launch: &Launch) -> PathBuf {
+    let set = launch.environment.iter().find(|(name, value)| name == "TMPDIR" && !value.is_empty());
+    set.map_or_else(|| "/tmp".into(), |(_, folder)| folder.into())
 }
 
 fn spawn(launch: &Launch, identity: &Identity, sockets: Option<&TempDir>) -> Result<Child, StartError> {

@@ -10,6 +10,7 @@ use trueup_core::{Value, value};
 use trueup_provider::{BoxFuture, Clock, NativeProvider, RuntimeClock};
 use trueup_provider_aws::{Aws, aws_provider};
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
+use trueup_test_servers::environment::text_variable;
 use trueup_test_servers::sized;
 
 use crate::account::Account;
@@ -72,10 +73,9 @@ impl World {
     ///
     /// Names begin with that of the test, so that tests that run side by side do not count each other's objects. What an
     /// earlier run left there is deleted.
-    #[expect(clippy::disallowed_methods, reason = "whoever runs the tests decides")]
     pub(crate) async fn of(test: &str) -> Option<Self> {
-        let Ok(region) = std::env::var(REAL_REGION) else { return Self::emulated().await };
-        let prefix = std::env::var(REAL_PREFIX).unwrap_or_else(|_| "trueup-test".to_owned());
+        let Some(region) = text_variable(REAL_REGION) else { return Self::emulated().await };
+        let prefix = text_variable(REAL_PREFIX).unwrap_or_else(|| "trueup-test".to_owned());
         let raw = Raw::real(&region).await;
         let folder = tempfile::tempdir().unwrap();
         let (stack, config) = (format!("{prefix}-{test}"), value!({ region: region }));

@@ -63,6 +63,9 @@ const FUNCTIONS: &str =
 const FUNCTION: &str = "pg_proc o JOIN pg_namespace n ON n.oid = o.pronamespace
     WHERE n.nspname = given.schema AND o.proname = given.name AND (given.arguments IS NULL OR o.oid = to_regprocedure(
         format('%I.%I(%s)', given.schema, given.name, array_to_string(given.arguments, ', '))))";
+const TYPE: &str = "pg_type o JOIN pg_namespace n ON n.oid = o.typnamespace
+    WHERE n.nspname = given.schema AND o.typname = given.name";
+const TYPE_TARGET: &str = "format('%I.%I', n.nspname, o.typname)";
 const FUNCTION_TARGET: &str =
     "format('%I.%I(%s)', n.nspname, o.proname, pg_get_function_identity_arguments(o.oid))";
 
@@ -80,63 +83,31 @@ impl ObjectKind {
             ObjectKind::AllFunctions => {
                 place("ROUTINE", FUNCTIONS, FUNCTION_TARGET, "proacl", "proowner", "f")
             }
-            ObjectKind::Database => place(
-                "DATABASE",
-                "pg_database o WHERE o.datname = given.name",
-                "quote_ident(o.datname)",
-                "datacl",
-                "datdba",
-                "d",
-            ),
-            ObjectKind::Schema => place(
-                "SCHEMA",
-                "pg_namespace o WHERE o.nspname = given.name",
-                "quote_ident(o.nspname)",
-                "nspacl",
-                "nspowner",
-                "n",
-            ),
-            ObjectKind::Type => place(
-                "TYPE",
-                "pg_type o JOIN pg_namespace n ON n.oid = o.typnamespace
-                 WHERE n.nspname = given.schema AND o.typname = given.name",
-                "format('%I.%I', n.nspname, o.typname)",
-                "typacl",
-                "typowner",
-                "T",
-            ),
-            ObjectKind::Language => place(
-                "LANGUAGE",
-                "pg_language o WHERE o.lanname = given.name",
-                "quote_ident(o.lanname)",
-                "lanacl",
-                "lanowner",
-                "l",
-            ),
-            ObjectKind::ForeignDataWrapper => place(
-                "FOREIGN DATA WRAPPER",
-                "pg_foreign_data_wrapper o WHERE o.fdwname = given.name",
-                "quote_ident(o.fdwname)",
-                "fdwacl",
-                "fdwowner",
-                "F",
-            ),
-            ObjectKind::ForeignServer => place(
-                "FOREIGN SERVER",
-                "pg_foreign_server o WHERE o.srvname = given.name",
-                "quote_ident(o.srvname)",
-                "srvacl",
-                "srvowner",
-                "S",
-            ),
-            ObjectKind::Tablespace => place(
-                "TABLESPACE",
-                "pg_tablespace o WHERE o.spcname = given.name",
-                "quote_ident(o.spcname)",
-                "spcacl",
-                "spcowner",
-                "t",
-            ),
+            ObjectKind::Type => place("TYPE", TYPE, TYPE_TARGET, "typacl", "typowner", "T"),
+            ObjectKind::Database => {
+                let from = "pg_database o WHERE o.datname = given.name";
+                place("DATABASE", from, "quote_ident(o.datname)", "datacl", "datdba", "d")
+            }
+            ObjectKind::Schema => {
+                let from = "pg_namespace o WHERE o.nspname = given.name";
+                place("SCHEMA", from, "quote_ident(o.nspname)", "nspacl", "nspowner", "n")
+            }
+            ObjectKind::Language => {
+                let from = "pg_language o WHERE o.lanname = given.name";
+                place("LANGUAGE", from, "quote_ident(o.lanname)", "lanacl", "lanowner", "l")
+            }
+            ObjectKind::ForeignDataWrapper => {
+                let from = "pg_foreign_data_wrapper o WHERE o.fdwname = given.name";
+                place("FOREIGN DATA WRAPPER", from, "quote_ident(o.fdwname)", "fdwacl", "fdwowner", "F")
+            }
+            ObjectKind::ForeignServer => {
+                let from = "pg_foreign_server o WHERE o.srvname = given.name";
+                place("FOREIGN SERVER", from, "quote_ident(o.srvname)", "srvacl", "srvowner", "S")
+            }
+            ObjectKind::Tablespace => {
+                let from = "pg_tablespace o WHERE o.spcname = given.name";
+                place("TABLESPACE", from, "quote_ident(o.spcname)", "spcacl", "spcowner", "t")
+            }
         }
     }
 

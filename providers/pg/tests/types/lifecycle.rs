@@ -27,6 +27,7 @@ const SHOP: Shop = Shop {
 
 impl Shop {
     /// Two roles, a database, and in it a schema, an extension, tables by migration, grants and default privileges.
+    #[expect(clippy::too_many_lines, reason = "a program as it would be written")]
     fn program(self) -> Program {
         let in_database = || reference("pg_database.shop", "name");
         let statements = [

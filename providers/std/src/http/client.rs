@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use reqwest::{Certificate, Client, ClientBuilder, NoProxy, Proxy, Url, redirect};
+use reqwest::{Certificate, Client, Url, redirect};
 use trueup_provider::{Error, Result};
+use trueup_proxies::Proxies;
 
 const REDIRECTS_MAX: usize = 10;
 
@@ -19,12 +20,11 @@ pub(crate) fn new_client(
             .map_err(|_| Error::invalid("these are no certificates in PEM").at("ca_pem"))?,
         None => Vec::new(),
     };
-    let proxies = proxies(environment)?;
+    let proxies = Proxies::from_variables(|name| environment.get(OsStr::new(name))?.to_str());
+    let proxies = proxies.map_err(|error| Error::invalid(error.to_string()))?;
     let prepared = || {
         let agent = concat!("trueup/", env!("CARGO_PKG_VERSION"));
-        // The process's own environment is none of the client's business.
-        let client = Client::builder().redirect(within_the_origin()).user_agent(agent).no_proxy();
-        proxies.iter().cloned().fold(client, ClientBuilder::proxy)
+        proxies.apply(Client::builder().redirect(within_the_origin()).user_agent(agent))
     };
     // A machine without certificates, such as a small container, can still send what needs none of them.
     let client = prepared().tls_certs_merge(trusted.clone()).build();
@@ -43,26 +43,4 @@ fn within_the_origin() -> redirect::Policy {
             (false, _) => attempt.stop(),
         }
     })
-}
-
-/// The proxies that these variables name; the first that fits a request is used.
-fn proxies(environment: &BTreeMap<OsString, OsString>) -> Result<Vec<Proxy>> {
-    let variable = |name: &str| {
-        let names = [name.to_owned(), name.to_lowercase()];
-        let value = names.iter().find_map(|name| environment.get(OsStr::new(name)));
-        value.and_then(|value| value.to_str()).filter(|value| !value.is_empty())
-    };
-    let except = variable("NO_PROXY").and_then(NoProxy::from_string);
-    let named = [
-        ("HTTPS_PROXY", variable("HTTPS_PROXY").map(Proxy::https)),
-        ("HTTP_PROXY", variable("HTTP_PROXY").map(Proxy::http)),
-        ("ALL_PROXY", variable("ALL_PROXY").map(Proxy::all)),
-    ];
-    let named = named.into_iter().filter_map(|(name, proxy)| Some((name, proxy?)));
-    // The words of the error would quote the variable, which may hold a password.
-    let checked = named.map(|(name, proxy)| match proxy {
-        Ok(proxy) => Ok(proxy.no_proxy(except.clone())),
-        Err(_) => Err(Error::invalid(format!("the environment variable `{name}` does not name a proxy"))),
-    });
-    checked.collect()
 }

@@ -13,10 +13,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use trueup_provider::Clock;
 use trueup_state::StoreError;
-use trueup_state::conformance::HandClock;
 use trueup_store_postgres::{PostgresConfig, PostgresStore};
+use trueup_store_suite::conformance::HandClock;
 
-pub(crate) use trueup_state::conformance::shop::{adopted, commit, holder, id, lease, scope};
+pub(crate) use trueup_store_suite::conformance::shop::{adopted, commit, holder, id, lease, scope};
 
 pub(crate) fn config(url: &str) -> PostgresConfig {
     PostgresConfig::parse(url, |_| None).unwrap()

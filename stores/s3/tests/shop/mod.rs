@@ -12,12 +12,12 @@ use futures_util::TryStreamExt;
 use object_store::{ObjectStore, ObjectStoreExt};
 use trueup_core::{Address, Value, value};
 use trueup_provider::State;
-use trueup_state::conformance::HandClock;
 use trueup_state::{
     Acquired, Batch, Entry, HistoryLine, Holder, Lease, Metadata, RecordId, Scope, Step, Store, StoreError,
     Version, Write, transition,
 };
 use trueup_store_s3::{Limits, S3Config, S3Store};
+use trueup_store_suite::conformance::HandClock;
 use trueup_test_servers::emulator::RunningEmulator;
 
 pub(crate) const TERM: Duration = Duration::from_secs(60);

@@ -12,7 +12,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use trueup_provider::Clock;
-use trueup_state::conformance::HandClock;
+use trueup_store_suite::conformance::HandClock;
 
 /// What happens to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trueup_state::StoreError;
-use trueup_state::conformance::HandClock;
 use trueup_store_sqlite::SqliteStore;
+use trueup_store_suite::conformance::HandClock;
 
-pub(crate) use trueup_state::conformance::shop::{adopted, commit, lease, scope};
+pub(crate) use trueup_store_suite::conformance::shop::{adopted, commit, lease, scope};
 
 pub(crate) async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(path, Arc::new(HandClock::new())).await

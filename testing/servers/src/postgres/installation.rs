@@ -1,7 +1,9 @@
 //! Where PostgreSQL's programs are, and who runs them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
+
+use crate::environment::{remove_variables, search_path};
 
 /// Where distributions put the programs that are not for everyone's path; `*` stands for any one folder.
 const USUAL_PLACES: [&str; 6] = [
@@ -25,12 +27,10 @@ pub struct Installation {
 impl Installation {
     /// The one on the path, or else the newest in the usual places.
     pub fn find() -> Option<Installation> {
-        let on_path = std::env::var_os("PATH").into_iter().flat_map(|path| {
-            // A link on the path leads to where the others are.
-            let programs =
-                std::env::split_paths(&path).filter_map(|it| it.join("initdb").canonicalize().ok());
-            programs.filter_map(|program| program.parent().map(Path::to_owned)).collect::<Vec<_>>()
-        });
+        let path = search_path();
+        // A link on the path leads to where the others are.
+        let on_path = std::env::split_paths(&path)
+            .filter_map(|folder| Some(folder.join("initdb").canonicalize().ok()?.parent()?.to_owned()));
         let mut programs = on_path.chain(USUAL_PLACES.iter().flat_map(|place| matching(place)));
         let programs = programs.find(|folder| {
             ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
@@ -56,11 +56,7 @@ impl Installation {
             }
         };
         // What the environment says of another server is not about this one.
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("PG") {
-                command.env_remove(&name);
-            }
-        }
+        remove_variables(&mut command, "PG");
         command.current_dir("/").env("LC_ALL", "C");
         command
     }

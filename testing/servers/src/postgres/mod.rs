@@ -14,6 +14,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::environment::text_variable;
+
 pub use installation::Installation;
 
 use guarded::Guarded;
@@ -70,9 +72,8 @@ impl Postgres {
     }
 
     /// The server that the test command started.
-    #[expect(clippy::disallowed_methods, reason = "tests are told by the command that starts them")]
     fn attached() -> Option<Postgres> {
-        let told = std::env::var(SHARED_SERVER).ok().filter(|_| !crate::left_out(NAME))?;
+        let told = text_variable(SHARED_SERVER).filter(|_| !crate::left_out(NAME))?;
         let (port, folder) = told.split_once(' ')?;
         Some(Postgres {
             installation: Installation::find()?,

@@ -154,8 +154,10 @@ fn serve_one(stream: TcpStream, shared: &Shared) -> io::Result<()> {
 
 fn exchange(stream: impl io::Read + io::Write, shared: &Shared) -> io::Result<()> {
     let mut exchange = Exchange::read(stream)?;
-    let path = exchange.path.strip_prefix("/v1/").unwrap_or_default();
-    let (token, namespace) = (exchange.header("x-vault-token"), exchange.header("x-vault-namespace"));
-    let answer = shared.engine().answer(&exchange.method, path, token, namespace, &exchange.body);
+    // To a proxy, clients send the whole address.
+    let request = &exchange.request;
+    let path = request.path.split_once("/v1/").map_or("", |(_, path)| path);
+    let (token, namespace) = (request.header("x-vault-token"), request.header("x-vault-namespace"));
+    let answer = shared.engine().answer(&request.method, path, token, namespace, &exchange.body);
     exchange.answer(&answer)
 }

@@ -154,6 +154,7 @@ impl Cloud {
     }
 
     /// Has the effect of a request, or refuses it.
+    #[allow(clippy::too_many_lines, reason = "one arm per request")]
     fn perform(&self, who: &Who, request: Request, complete: bool) -> Result<Seen, Refusal> {
         let now = self.clock.elapsed();
         let mut contents = self.lock();

@@ -13,6 +13,7 @@ use trueup_program::{Program, ProviderDeclaration, ResourceDeclaration, RetryPol
 use trueup_provider::{Registry, RuntimeClock};
 use trueup_state::{MemoryStore, Record, Scope, Store};
 use trueup_terraform::{Launch, Pool, ProviderOptions, TerraformProvider};
+use trueup_test_servers::environment::variable;
 
 /// Both versions of the protocol.
 pub(crate) const VERSIONS: [Fixture; 2] = [Fixture(5), Fixture(6)];
@@ -57,10 +58,7 @@ impl Fixture {
 
 /// What plugins need of the environment.
 pub(crate) fn environment() -> Vec<(OsString, OsString)> {
-    ["PATH", "HOME", "TMPDIR"]
-        .iter()
-        .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
-        .collect()
+    ["PATH", "HOME", "TMPDIR"].iter().filter_map(|name| Some((name.into(), variable(name)?))).collect()
 }
 
 pub(crate) struct Bench {

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use trueup_core::{JsonForm, Kind, Value, value};
+use trueup_test_servers::environment::{program_on_path, remove_variables};
 use trueup_test_servers::sized;
 
 use crate::bench::{Bench, Fixture, objects_in};
@@ -22,8 +23,7 @@ struct Terraform {
 
 impl Terraform {
     fn find(fixture: Fixture) -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
-        let program = std::env::split_paths(&path).map(|it| it.join("terraform")).find(|it| it.is_file())?;
+        let program = program_on_path("terraform")?;
         let folder = tempfile::tempdir().unwrap();
         let binaries = fixture.program().parent().unwrap().display().to_string();
         let settings = format!(
@@ -42,9 +42,7 @@ impl Terraform {
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         // Whatever the environment says to Terraform is not meant for this.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TF_")) {
-            command.env_remove(name);
-        }
+        remove_variables(&mut command, "TF_");
         command.env("TF_CLI_CONFIG_FILE", self.folder.path().join("settings.tfrc"));
         command.env("CHECKPOINT_DISABLE", "1").current_dir(self.folder.path()).args(arguments);
         let output = command.output().unwrap();

@@ -1,10 +1,8 @@
 //! A server that repeats all it is sent, in every form.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use trueup_test_servers::http::{Answer, HttpServer, Request};
 
 use super::finder::json_escaped;
 use super::garbled::garbled;
@@ -22,47 +20,22 @@ pub(super) const ISSUED: &str = "issu3d-by-the-server-5d41402abc4b2a76";
 ///
 /// All other requests are answered.
 pub(super) fn start() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || drop(serve(stream)));
-        }
-    });
-    url
+    HttpServer::start(answer).url().to_owned()
 }
 
-fn serve(stream: TcpStream) -> std::io::Result<()> {
-    let mut stream = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        if stream.read_line(&mut line)? == 0 || line.trim().is_empty() {
-            break;
-        }
-        if let Some(told) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = told.trim().parse().unwrap_or(0);
-        }
-        head.push_str(&line);
-    }
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body)?;
-    let body = String::from_utf8_lossy(&body).into_owned();
+fn answer(request: &Request) -> Answer {
+    let (head, body) = (&request.head, String::from_utf8_lossy(&request.body));
     let request = format!("{head}\n{body}");
     let path: Vec<&str> = head.split(['/', '?', ' ']).skip(2).collect();
     let (status, answer) = match (path[0], head.starts_with("DELETE")) {
-        ("refuse-garbled", _) => ("400 Bad Request", format!("bad: {}", sent(&path, &head, &body))),
-        ("garbled", _) => ("200 OK", answered_garbled(&sent(&path, &head, &body))),
-        ("refuse", _) | ("keep", true) => ("400 Bad Request", repeated(&request, &understood(&head, &body))),
-        ("issue", true) => ("400 Bad Request", format!("the token {ISSUED} is in use, so is {ISSUED:?}")),
-        ("issue", false) => ("200 OK", issued(path[1])),
-        _ => ("200 OK", answered(&request)),
+        ("refuse-garbled", _) => (400, format!("bad: {}", sent(&path, head, &body))),
+        ("garbled", _) => (200, answered_garbled(&sent(&path, head, &body))),
+        ("refuse", _) | ("keep", true) => (400, repeated(&request, &understood(head, &body))),
+        ("issue", true) => (400, format!("the token {ISSUED} is in use, so is {ISSUED:?}")),
+        ("issue", false) => (200, issued(path[1])),
+        _ => (200, answered(&request)),
     };
-    let length = answer.len();
-    write!(
-        stream.get_mut(),
-        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{answer}"
-    )
+    Answer::Json(status, answer)
 }
 
 /// What a careless server says of a request that it does not like.

@@ -71,7 +71,7 @@ fn asked(session: &Session<'_>) -> CommandResult<Asked> {
         return Err(CommandError::Wrong { diagnostics, sources });
     }
     let registry = session.registry(&state_in_own_folder(), &loaded.providers);
-    let settings = settings(&session.folder, session.environment.variables());
+    let settings = settings(&session.folder, &session.environment);
     let settings = settings.map_err(|problem| wrong(&[problem], &loaded))?;
     let required = requirements(&loaded.providers, &registry);
     Ok(Asked { loaded, required, settings })

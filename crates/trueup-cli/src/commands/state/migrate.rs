@@ -127,7 +127,8 @@ async fn route(workplace: &Workplace<'_>, args: &MigrateArgs) -> CommandResult<R
         (None, Some(to)) => (configured, of_address(to)),
         (None, None) => (configured.clone(), configured),
     };
-    let (old, new) = (stores::location(&from), stores::location(&to));
+    let location = |state| stores::location(state, &workplace.session.environment);
+    let (old, new) = (location(&from), location(&to));
     if old == new || is_same_file(workplace, &from, &to) {
         return Err(CommandError::new(
             format!("{old} is both the old store and the new one"),

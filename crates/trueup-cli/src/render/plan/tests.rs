@@ -55,6 +55,7 @@ fn plan(mut actions: Vec<PlannedAction>) -> Plan {
 }
 
 /// A plan in which everything happens.
+#[expect(clippy::too_many_lines, reason = "a long list of one case each")]
 fn everything() -> Plan {
     let secret = |text: &str| Value::from(text).into_secret();
     let unknown = || Value::unknown(Type::String);

@@ -8,6 +8,7 @@ mod modules;
 mod random;
 
 use trueup_core::Value;
+use trueup_test_servers::environment::number_variable;
 use trueup_test_servers::sized;
 
 use crate::stacks::bench::Bench;
@@ -24,16 +25,11 @@ fn generated_modules_give_the_same_under_terraform() {
         println!("left out: there is no `terraform` on PATH to compare with");
         return;
     };
-    let (seed, cases) = (from_environment("TRUEUP_SEED").unwrap_or(1), from_environment("TRUEUP_CASES"));
+    // For soaks: other modules than the usual ones, and more of them.
+    let (seed, cases) = (number_variable("TRUEUP_SEED").unwrap_or(1), number_variable("TRUEUP_CASES"));
     let cases: Vec<u64> = (seed..seed + cases.unwrap_or_else(usual_cases)).collect();
     let found = differences(&terraform, &cases);
     assert!(found.is_empty(), "{} of {} modules differ:\n{}", found.len(), cases.len(), found.join("\n"));
-}
-
-/// For soaks: other modules than the usual ones, and more of them.
-#[expect(clippy::disallowed_methods, reason = "a test has no command line of its own")]
-fn from_environment(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
 }
 
 /// How the modules of these seeds differ. Where one tool refuses a whole folder, its halves are looked at.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trueup_state::{
+    Acquired, Batch, Entry, HistoryLine, Lease, Record, RecordId, Scope, Snapshot, Step, Store, StoreError,
+    Version, Write, transition,
+};
+
 use super::samples::holder;
-use crate::entry::{Entry, Step};
-use crate::lease::{Acquired, Lease};
-use crate::record::{Record, RecordId};
-use crate::store::{Batch, HistoryLine, Scope, Snapshot, Store, StoreError, Version, Write};
-use crate::transition::transition;
 
 /// How long leases last in the suite.
 pub(super) const TERM: Duration = Duration::from_secs(60);

@@ -12,8 +12,8 @@
 //! ```text
 //! #[tokio::test]
 //! async fn contestant() {
-//!     if let Some(place) = trueup_store_contest::place() {
-//!         trueup_store_contest::contend(&open(&place).await).await;
+//!     if let Some(place) = contest::place() {
+//!         contest::contend(&open(&place).await).await;
 //!     }
 //! }
 //!

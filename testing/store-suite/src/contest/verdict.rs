@@ -5,8 +5,8 @@ use std::fmt;
 
 use trueup_state::Store;
 
-use crate::count::{Count, Known, ids, raised, scopes};
-use crate::report::Report;
+use super::count::{Count, Known, ids, raised, scopes};
+use super::report::Report;
 
 /// What happened in a contest.
 #[derive(Default)]

@@ -4,11 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use trueup_core::{Address, Number, ObjectType, Type, Value, value};
 use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
-
-use crate::entry::Step;
-use crate::lease::Holder;
-use crate::record::{Attempt, Metadata, RecordId};
-use crate::store::{HistoryLine, Scope};
+use trueup_state::{Attempt, HistoryLine, Holder, Metadata, RecordId, Scope, Step};
 
 /// The scope that cases use unless they need several.
 pub(super) fn scope() -> Scope {

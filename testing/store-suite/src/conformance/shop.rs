@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use trueup_core::{Value, value};
 use trueup_provider::State;
+use trueup_state::{
+    Acquired, Batch, Entry, Lease, Metadata, RecordId, Scope, Step, Store, StoreError, Version, Write,
+    transition,
+};
 
 use super::samples;
-use crate::entry::{Entry, Step};
-use crate::lease::{Acquired, Lease};
-use crate::record::{Metadata, RecordId};
-use crate::store::{Batch, Scope, Store, StoreError, Version, Write};
-use crate::transition::transition;
 
 pub use samples::holder;
 

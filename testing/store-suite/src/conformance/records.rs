@@ -1,12 +1,11 @@
 //! What is committed comes back, and only where it belongs.
 
 use trueup_core::value;
+use trueup_state::{Batch, Configuration, Configurations, Scope, Snapshot};
 
 use super::StoreUnderTest;
 use super::samples::{awkward, create_begun, hard_life, id, line, scope, settled};
 use super::writer::{Writer, load};
-use crate::configurations::{Configuration, Configurations};
-use crate::store::{Batch, Scope, Snapshot};
 
 /// STATE-5.
 pub(super) async fn an_empty_scope_loads_as_nothing(stores: &impl StoreUnderTest) {

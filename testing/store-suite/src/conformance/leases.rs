@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use trueup_state::{Acquired, Batch, FencingToken, HeldLease, Lease, Scope, Store, StoreError};
+
 use super::StoreUnderTest;
 use super::samples::{create_begun, holder, id, scope};
 use super::writer::{TERM, Writer, load};
-use crate::lease::{Acquired, FencingToken, HeldLease, Lease};
-use crate::store::{Batch, Scope, Store, StoreError};
 
 const INSTANT: Duration = Duration::from_millis(1);
 

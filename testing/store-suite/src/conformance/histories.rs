@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
+use trueup_state::{Entry, FencingToken, Record, RunSummary, Scope, Step, Store, StoreError, transition};
+
 use super::StoreUnderTest;
 use super::samples::{create_begun, hard_life, id, line, scope, settled};
 use super::writer::{Writer, load};
-use crate::entry::{Entry, Step};
-use crate::lease::FencingToken;
-use crate::record::Record;
-use crate::store::{RunSummary, Scope, Store, StoreError};
-use crate::transition::transition;
 
 /// CRASH-8.
 pub(super) async fn the_journal_replays_to_the_record(stores: &impl StoreUnderTest) {

@@ -19,7 +19,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::store::Store;
+use trueup_state::Store;
 
 pub use clock::HandClock;
 

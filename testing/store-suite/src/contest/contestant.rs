@@ -6,10 +6,11 @@ use std::time::Duration;
 use futures_util::future::select;
 use trueup_provider::{Clock, RuntimeClock};
 use trueup_state::{Acquired, Holder, Lease, Store, StoreError};
+use trueup_test_servers::environment::text_variable;
 
-use crate::chance::Chance;
-use crate::count::{Known, scopes};
-use crate::report::Report;
+use super::chance::Chance;
+use super::count::{Known, scopes};
+use super::report::Report;
 
 /// The variables by which the referee tells a process that it is a contestant: where the store is, and its own name.
 pub(crate) const PLACE: &str = "TRUEUP_CONTEST_PLACE";
@@ -26,17 +27,12 @@ const COMMITS_MAX: usize = 12;
 
 /// Where the store is, if this process is a contestant.
 pub fn place() -> Option<String> {
-    variable(PLACE)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the referee tells contestants by their environment")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+    text_variable(PLACE)
 }
 
 /// Contends for a store until the process is killed or nobody listens any more.
 pub async fn contend(store: &dyn Store) {
-    let name = variable(NAME).unwrap_or_default();
+    let name = text_variable(NAME).unwrap_or_default();
     let clock = RuntimeClock::new();
     let seed = name.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
     let mut chance = Chance::new(seed);

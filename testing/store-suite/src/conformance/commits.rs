@@ -1,10 +1,10 @@
 //! Commits happen as a whole or not at all, and on what the writer knows or not at all.
 
+use trueup_state::{Batch, Step, StoreError, Version};
+
 use super::StoreUnderTest;
 use super::samples::{address, create_begun, id, line, scope, settled};
 use super::writer::{Writer, load};
-use crate::entry::Step;
-use crate::store::{Batch, StoreError, Version};
 
 /// STATE-2.
 pub(super) async fn versions_grow_and_only_what_changed_gets_a_new_one(stores: &impl StoreUnderTest) {

@@ -14,10 +14,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use trueup_test_servers::sized;
 
-use crate::chance::Chance;
-use crate::contestant::{NAME, PLACE, TERM};
-use crate::report::Report;
-use crate::verdict::Account;
+use super::chance::Chance;
+use super::contestant::{NAME, PLACE, TERM};
+use super::report::Report;
+use super::verdict::Account;
 
 /// How long one stays stopped at most, if nobody takes over.
 const STOPPED_MAX: Duration = TERM.saturating_mul(6);

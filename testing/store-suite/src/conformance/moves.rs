@@ -4,17 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_core::value;
+use trueup_state::moving::{MoveError, Moved, move_scope};
+use trueup_state::{Acquired, Batch, Configuration, Configurations, Record, Snapshot, Step, Store};
 
 use super::StoreUnderTest;
 use super::samples::{create_begun, holder, id, line, scope};
 use super::shop::adopted;
 use super::writer::{Writer, load};
-use crate::configurations::{Configuration, Configurations};
-use crate::entry::Step;
-use crate::lease::Acquired;
-use crate::moving::{MoveError, Moved, move_scope};
-use crate::record::Record;
-use crate::store::{Batch, Snapshot, Store};
 
 /// A store in which something is recorded, and nobody at work.
 async fn filled<S: StoreUnderTest>(stores: &S) -> (S::Place, Arc<dyn Store>) {

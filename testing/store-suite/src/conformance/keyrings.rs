@@ -1,8 +1,9 @@
 //! Keyrings: kept beside the records, never overwritten by someone who did not know them.
 
+use trueup_state::Scope;
+
 use super::StoreUnderTest;
 use super::samples::scope;
-use crate::store::Scope;
 
 pub(super) async fn a_keyring_is_replaced_only_by_who_knows_it(stores: &impl StoreUnderTest) {
     let store = stores.open(&stores.place().await).await;

@@ -5,7 +5,7 @@ use std::fmt;
 /// What begins a line that is meant for the referee.
 const MARK: &str = "contest: ";
 
-/// Something that a contestant did. Scopes are named by their place in [`scopes`](crate::count::scopes).
+/// Something that a contestant did. Scopes are named by their place in [`scopes`](super::count::scopes).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Report {
     /// It has the lease.
