@@ -1,7 +1,7 @@
 //! Texts that may hold secrets: values for variables. What is wrong with one is told with its place, but neither the report
 //! nor the message quotes anything of the text.
 
-use trueup_core::{Diagnostic, Diagnostics, Origin, SourceMap};
+use trueup_core::{Diagnostic, Diagnostics, FileId, Origin, SourceMap};
 
 use super::body::Body;
 use super::expression::Expr;
@@ -10,8 +10,7 @@ use super::{Parsed, parse_expression, parse_source};
 /// Enters a file in the source map and reads it. No report shows any of it, until it is [disclosed](SourceMap::disclose).
 pub(crate) fn parse_private_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Parsed<Body> {
     let mut parsed = parse_source(sources, name, bytes);
-    sources.withhold(Origin::of_file(parsed.tree.origin.file));
-    parsed.diagnostics.iter_mut().for_each(unquote);
+    conceal(sources, parsed.tree.origin.file, &mut parsed.diagnostics);
     parsed
 }
 
@@ -22,11 +21,18 @@ pub(crate) fn parse_private_expression(
     text: &str,
 ) -> Result<Expr, Diagnostics> {
     let file = sources.add(name, text);
-    sources.withhold(Origin::of_file(file));
-    parse_expression(text, file).map_err(|mut diagnostics| {
-        diagnostics.iter_mut().for_each(unquote);
+    let parsed = parse_expression(text, file).map_err(|mut diagnostics| {
+        conceal(sources, file, &mut diagnostics);
         diagnostics
-    })
+    });
+    sources.withhold(Origin::of_file(file));
+    parsed
+}
+
+/// Takes out of reports and messages what they would quote of a file.
+pub(crate) fn conceal(sources: &mut SourceMap, file: FileId, diagnostics: &mut Diagnostics) {
+    sources.withhold(Origin::of_file(file));
+    diagnostics.iter_mut().for_each(unquote);
 }
 
 /// Takes the words of the text out of a message: syntax errors quote them in backticks.
