@@ -3,6 +3,7 @@
 //! Errors of stores and leases keep their kind up to here: machines are told the reason, people what to do.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 use trueup_core::{
@@ -173,28 +174,29 @@ pub(crate) fn calling(diagnostics: Diagnostics, name: &str) -> Diagnostics {
 
 /// Adds the places of declarations to what is said about them.
 pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut SourceMap) -> Diagnostics {
+    let resources = program.resources.iter().map(|it| (&it.address, it.place, &it.inputs));
+    let read = program.data.iter().chain(&program.ephemeral);
+    let declared = resources.chain(read.map(|it| (&it.address, it.place, &it.inputs)));
+    // One for all: there may be as many diagnostics as declarations.
+    let places: BTreeMap<String, (Option<Place>, &Expression)> =
+        declared.map(|(address, place, inputs)| (address.to_string(), (place, inputs))).collect();
     let mut found = Diagnostics::new();
     for mut diagnostic in diagnostics {
         if diagnostic.origin.is_none()
             && let Some(subject) = &diagnostic.subject
+            && let Some((Some(place), inputs)) = places.get(subject).copied()
         {
-            let resources = program.resources.iter().map(|it| (&it.address, it.place, &it.inputs));
-            let read = program.data.iter().chain(&program.ephemeral);
-            let data = read.map(|it| (&it.address, it.place, &it.inputs));
-            let own = resources.chain(data).find(|(address, ..)| address.to_string() == *subject);
-            if let Some((_, Some(place), inputs)) = own {
-                let origin = match place {
-                    Place::Source(origin) => origin,
-                    Place::Code(location) => sources.code(location),
-                };
-                diagnostic.origin = Some(origin);
-                // A declaration on one line shows its values, and any of them may be secret.
-                let mut values = Vec::new();
-                literals(inputs, &mut values);
-                // Inputs as a whole have the place of their declaration, which says nothing of them.
-                values.retain(|value| *value != origin);
-                diagnostic.concealed = values.into();
-            }
+            let origin = match place {
+                Place::Source(origin) => origin,
+                Place::Code(location) => sources.code(location),
+            };
+            diagnostic.origin = Some(origin);
+            // A declaration on one line shows its values, and any of them may be secret.
+            let mut values = Vec::new();
+            literals(inputs, &mut values);
+            // Inputs as a whole have the place of their declaration, which says nothing of them.
+            values.retain(|value| *value != origin);
+            diagnostic.concealed = values.into();
         }
         found.push(diagnostic);
     }

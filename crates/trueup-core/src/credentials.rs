@@ -34,7 +34,8 @@ pub fn mask_credentials(text: &str) -> Cow<'_, str> {
 fn hidden(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(scheme_end) = text[from..].find("://").map(|at| from + at + "://".len()) {
+    // A slip in the scheme does not make the password less secret.
+    while let Some(scheme_end) = text[from..].find("//").map(|at| from + at + "//".len()) {
         let ends = |character: char| character.is_whitespace() || "\"'`<>\\".contains(character);
         let end = text[scheme_end..].find(ends).map_or(text.len(), |at| scheme_end + at);
         // Another address may follow in the same word.
@@ -85,6 +86,7 @@ mod tests {
         check("postgres://a:b@db/x?sslPassword=c#d", "postgres://a:…@db/x?sslPassword=…#d");
         check("postgres://ada:hun/ter@22@db/infra", "postgres://ada:…@db/infra");
         check("postgres://:b@db", "postgres://:…@db");
+        check("postgres//a:b@db", "postgres//a:…@db");
     }
 
     #[test]

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,13 @@ pub struct Origin {
     pub start: u32,
     /// The byte after the last.
     pub end: u32,
+}
+
+impl Origin {
+    /// A whole file.
+    pub fn of_file(file: FileId) -> Self {
+        Origin { file, start: 0, end: u32::MAX }
+    }
 }
 
 impl From<(FileId, u32, u32)> for Origin {
@@ -51,6 +59,10 @@ pub struct SourceMap {
 pub struct SourceFile {
     name: Arc<str>,
     text: Option<Arc<str>>,
+    /// Stretches of the text that no report shows, in order.
+    withheld: Vec<Range<u32>>,
+    /// The first byte of each line, once someone asked for one.
+    line_starts: OnceLock<Arc<[usize]>>,
 }
 
 impl SourceMap {
@@ -66,7 +78,23 @@ impl SourceMap {
 
     /// Adds a file and its text.
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
-        self.push(SourceFile { name: name.into(), text: Some(text.into()) })
+        self.push(SourceFile::new(name.into(), Some(text.into())))
+    }
+
+    /// Keeps a stretch of a text from being shown: reports point there without an excerpt.
+    pub fn withhold(&mut self, origin: Origin) {
+        if let Some(file) = self.files.get_mut(origin.file.0.get() as usize - 1) {
+            file.disclose(origin);
+            let at = file.withheld.partition_point(|range| range.start < origin.start);
+            file.withheld.insert(at, origin.start..origin.end);
+        }
+    }
+
+    /// Lets a stretch of a text be shown that was kept from it.
+    pub fn disclose(&mut self, origin: Origin) {
+        if let Some(file) = self.files.get_mut(origin.file.0.get() as usize - 1) {
+            file.disclose(origin);
+        }
     }
 
     /// The origin that stands for a place in Rust code. The same place always has the same origin.
@@ -75,7 +103,7 @@ impl SourceMap {
         let file = match self.places.get(&name) {
             Some(file) => *file,
             None => {
-                let file = self.push(SourceFile { name: name.clone(), text: None });
+                let file = self.push(SourceFile::new(name.clone(), None));
                 self.places.insert(name, file);
                 file
             }
@@ -105,6 +133,44 @@ fn file_id(index: usize) -> Option<FileId> {
 }
 
 impl SourceFile {
+    fn new(name: Arc<str>, text: Option<Arc<str>>) -> Self {
+        SourceFile { name, text, withheld: Vec::new(), line_starts: OnceLock::new() }
+    }
+
+    fn disclose(&mut self, Origin { start, end, .. }: Origin) {
+        let first = self.withheld.partition_point(|range| range.end <= start);
+        let beyond = self.withheld.partition_point(|range| range.start < end);
+        if first >= beyond {
+            return;
+        }
+        let outer = self.withheld[first].start..self.withheld[beyond - 1].end;
+        let left = [outer.start..start, end..outer.end].into_iter().filter(|range| !range.is_empty());
+        self.withheld.splice(first..beyond, left);
+    }
+
+    /// Whether a report may show this stretch of the text. Blanks and the marks between values say nothing.
+    pub(crate) fn may_show(&self, stretch: Range<usize>) -> bool {
+        let Some(text) = self.text() else { return false };
+        let first = self.withheld.partition_point(|range| range.end as usize <= stretch.start);
+        let concerned =
+            self.withheld[first..].iter().take_while(|range| (range.start as usize) < stretch.end);
+        concerned.clone().all(|range| {
+            let (start, end) = (stretch.start.max(range.start as usize), stretch.end.min(range.end as usize));
+            let says_nothing = |byte: &u8| byte.is_ascii_whitespace() || b"{},:\"".contains(byte);
+            text.as_bytes().get(start..end).is_some_and(|bytes| bytes.iter().all(says_nothing))
+        })
+    }
+
+    /// The number of the line that a byte of the text is in, from 0 on.
+    pub(crate) fn line_at(&self, byte: usize) -> usize {
+        let starts = self.line_starts.get_or_init(|| {
+            let text = self.text().unwrap_or_default();
+            let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(breaks).collect()
+        });
+        starts.partition_point(|start| *start <= byte).saturating_sub(1)
+    }
+
     /// The name, as given.
     pub fn name(&self) -> &str {
         &self.name
@@ -113,5 +179,47 @@ impl SourceFile {
     /// The text, if it is known.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which bytes of a text of ten may be shown, after some were withheld and disclosed.
+    fn shown(private: bool, changes: &[(bool, u32, u32)]) -> String {
+        let mut sources = SourceMap::new();
+        let text = "0123456789";
+        let file = sources.add("a", text);
+        if private {
+            sources.withhold(Origin::of_file(file));
+        }
+        for (disclose, start, end) in changes {
+            let origin = Origin { file, start: *start, end: *end };
+            if *disclose { sources.disclose(origin) } else { sources.withhold(origin) }
+        }
+        let file = sources.file(file).unwrap();
+        (0..text.len()).map(|at| if file.may_show(at..at + 1) { &text[at..=at] } else { "-" }).collect()
+    }
+
+    /// SECRET-1
+    #[test]
+    fn a_file_shows_what_is_not_withheld() {
+        assert_eq!(shown(false, &[]), "0123456789");
+        assert_eq!(shown(true, &[]), "----------");
+        assert_eq!(shown(true, &[(true, 2, 4), (true, 6, 7)]), "--23--6---");
+        assert_eq!(shown(true, &[(true, 0, 10)]), "0123456789");
+        assert_eq!(shown(false, &[(false, 2, 5), (false, 4, 8)]), "01------89");
+        assert_eq!(shown(false, &[(false, 6, 8), (false, 1, 3), (true, 2, 7)]), "0-23456-89");
+        assert_eq!(shown(false, &[(false, 3, 3)]), "0123456789");
+        assert_eq!(shown(false, &[(false, 2, 8), (false, 4, 5)]), "01------89");
+    }
+
+    #[test]
+    fn each_byte_is_in_the_line_that_it_stands_in() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a", "ab\n\nc");
+        let file = sources.file(file).unwrap();
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|byte| file.line_at(byte)), [0, 0, 0, 1, 2, 2]);
     }
 }

@@ -70,6 +70,9 @@ impl Loader<'_> {
         let folder = self.root.join(&shown);
         let files = read_folder(&folder, &shown, self.sources, self.diagnostics);
         let module = declare(files, self.diagnostics);
+        for variable in module.variables.values().filter(|variable| variable.is_private()) {
+            variable.default.iter().for_each(|default| self.sources.withhold(default.origin));
+        }
         self.active.push(shown.clone());
         let mut calls = IndexMap::new();
         for (name, call) in &module.calls {

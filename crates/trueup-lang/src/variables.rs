@@ -5,14 +5,14 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Marks, SourceMap, Type, Value};
+use trueup_core::{Diagnostic, Diagnostics, Marks, Origin, SourceMap, Type, Value};
 use trueup_files::Accept;
 use trueup_front_end::{GivenVariable, Variables};
 
 use crate::declare::{Module, Variable, at, remark, suggest};
 use crate::eval::{Constants, evaluate};
 use crate::folder::{read_bounded, unreadable};
-use crate::syntax::{parse_expression, parse_source};
+use crate::syntax::{parse_expression, parse_private_expression, parse_private_source};
 
 /// A value that was given, and where.
 #[derive(Clone, Debug)]
@@ -116,7 +116,9 @@ pub(crate) const STAGES: &str = "stages";
 /// The files that are read without being asked for, in order.
 fn automatic_files(folder: &Path, stage: &str) -> Vec<String> {
     let mut files: Vec<String> = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned).into();
-    files.retain(|file| folder.join(file).is_file());
+    // Whatever is there is read or told of, be it a pipe.
+    let is_there = |file: &String| folder.join(file).symlink_metadata().is_ok();
+    files.retain(is_there);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut automatic: Vec<String> =
@@ -125,7 +127,7 @@ fn automatic_files(folder: &Path, stage: &str) -> Vec<String> {
     files.extend(automatic);
     // What a stage says of itself beats what holds for all.
     let of_stage = [format!("{STAGES}/{stage}.tfvars"), format!("{STAGES}/{stage}.tfvars.json")];
-    files.extend(of_stage.into_iter().filter(|file| folder.join(file).is_file()));
+    files.extend(of_stage.into_iter().filter(is_there));
     files
 }
 
@@ -141,7 +143,8 @@ fn read_variables(
         Ok(bytes) => bytes,
         Err(error) => return diagnostics.push(unreadable(shown, &error)),
     };
-    let parsed = parse_source(sources, shown, &bytes);
+    let parsed = parse_private_source(sources, shown, &bytes);
+    let well_formed = !parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
     for block in parsed.tree.blocks() {
         let summary = "a file of variables holds no blocks";
@@ -149,13 +152,20 @@ fn read_variables(
     }
     for attribute in parsed.tree.attributes() {
         let name = &attribute.name;
-        if !module.variables.contains_key(&name.text) {
-            let diagnostic = remark(name.origin, format!("there is no variable `{}`", name.text));
-            diagnostics.push(suggest(diagnostic, &name.text, module.variables.keys().map(SmolStr::as_str)));
+        let Some(variable) = module.variables.get(&name.text) else {
+            // After a mistake in the syntax, any part of a value may look like a name.
+            if well_formed {
+                let diagnostic = remark(name.origin, format!("there is no variable `{}`", name.text));
+                let known = module.variables.keys().map(SmolStr::as_str);
+                diagnostics.push(suggest(diagnostic, &name.text, known));
+            }
             continue;
+        };
+        if well_formed && !variable.is_private() {
+            sources.disclose(attribute.origin);
         }
         let evaluated = evaluate(&attribute.value, &Constants::default());
-        diagnostics.extend(evaluated.diagnostics);
+        diagnostics.extend(tellable(variable, shown, attribute.value.origin, evaluated.diagnostics));
         let value = GivenValue::Value(evaluated.value);
         found.insert(name.text.clone(), Given { value, from: shown.to_owned() });
     }
@@ -170,10 +180,15 @@ fn given_value(variable: &Variable, given: &Given, sources: &mut SourceMap) -> R
             Type::String | Type::Any => Value::string(text.as_str()),
             Type::Bool | Type::Number => Value::string(text.trim()),
             _ => {
-                let file = sources.add(given.from.as_str(), text.as_str());
-                let evaluated = evaluate(&parse_expression(text, file)?, &Constants::default());
+                let expression = if variable.is_private() {
+                    parse_private_expression(sources, &given.from, text)?
+                } else {
+                    let file = sources.add(given.from.as_str(), text.as_str());
+                    parse_expression(text, file)?
+                };
+                let evaluated = evaluate(&expression, &Constants::default());
                 if evaluated.diagnostics.has_errors() {
-                    return Err(evaluated.diagnostics);
+                    return Err(tellable(variable, &given.from, expression.origin, evaluated.diagnostics));
                 }
                 evaluated.value
             }
@@ -192,6 +207,24 @@ fn given_value(variable: &Variable, given: &Given, sources: &mut SourceMap) -> R
     })
 }
 
+/// Where a default comes from.
+pub(crate) const ITS_DEFAULT: &str = "its default";
+
+/// What is wrong with the expression that a variable was given, as far as that may be told: messages quote names.
+pub(crate) fn tellable(
+    variable: &Variable,
+    from: &str,
+    origin: Origin,
+    diagnostics: Diagnostics,
+) -> Diagnostics {
+    if !variable.is_private() || diagnostics.is_empty() {
+        return diagnostics;
+    }
+    let summary = format!("the variable `{}` from {from}: the value is not a constant", variable.name.text);
+    let hidden = at(origin, summary).detail("the reason is not shown, because the variable is sensitive");
+    hidden.hint("text stands in quotes").into()
+}
+
 /// Tells of defaults that are not what their variables must be, whether anything is given or not.
 pub(crate) fn check_defaults(module: &Module, diagnostics: &mut Diagnostics) {
     for variable in module.variables.values() {
@@ -202,7 +235,7 @@ pub(crate) fn check_defaults(module: &Module, diagnostics: &mut Diagnostics) {
             diagnostics.push(at(default.origin, format!("the variable `{name}` must not be null")));
         }
         let sound = evaluated.diagnostics.is_empty();
-        diagnostics.extend(evaluated.diagnostics);
+        diagnostics.extend(tellable(variable, ITS_DEFAULT, default.origin, evaluated.diagnostics));
         let wrong = converted(variable, &evaluated.value).err().filter(|_| sound);
         for (message, origin) in wrong.into_iter().flatten() {
             let place = origin.unwrap_or(default.origin);
@@ -217,16 +250,15 @@ pub(crate) fn ephemeral_if(ephemeral: bool) -> Marks {
 }
 
 /// A value as one of the variable's type, marked as the variable is; or what is wrong with it, and where.
-pub(crate) fn converted(
-    variable: &Variable,
-    value: &Value,
-) -> Result<Value, Vec<(String, Option<trueup_core::Origin>)>> {
-    let converted = variable.constraint.convert(value).map_err(|mismatches| {
+pub(crate) fn converted(variable: &Variable, value: &Value) -> Result<Value, Vec<(String, Option<Origin>)>> {
+    // Marked first: what does not fit is told without the keys of a secret.
+    let value = value.clone().into_secret_if(variable.sensitive);
+    let value = value.with_marks(ephemeral_if(variable.ephemeral));
+    variable.constraint.convert(&value).map_err(|mismatches| {
         let told = mismatches.into_iter().map(|it| {
             let place = if it.path.is_root() { String::new() } else { format!("at `{}`: ", it.path) };
             (format!("{place}{}", it.message), it.origin)
         });
         told.collect::<Vec<_>>()
-    })?;
-    Ok(converted.into_secret_if(variable.sensitive).with_marks(ephemeral_if(variable.ephemeral)))
+    })
 }

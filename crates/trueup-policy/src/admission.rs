@@ -73,7 +73,7 @@ impl AdmissionControl for PolicyAdmission {
 
 impl Watched {
     fn new(policies: &Policies, plan: &Plan, steps_max: u64) -> Self {
-        let resources: Vec<Seen> = plan.actions.iter().map(view::planned).collect();
+        let resources = view::planned(plan);
         let whole = view::whole(plan, &resources);
         let index =
             plan.actions.iter().enumerate().map(|(at, action)| (action.address.clone(), at)).collect();
@@ -120,7 +120,7 @@ impl Watched {
         if is_known && planned.action == change.action && planned.inputs == *change.inputs {
             return found;
         }
-        self.resources[at] = view::decided(planned, change);
+        self.resources[at] = view::decided(at, planned, change);
         self.is_secret |= self.resources[at].is_secret;
         self.settled.insert(at);
         if policies.policies.iter().any(crate::Policy::sees_resources) {
@@ -162,7 +162,8 @@ impl Watched {
 
     /// An objection at apply: it stops the change at hand, whichever resource it is about.
     fn told_of(&self, objection: Diagnostic, subject: usize, stopped: usize) -> Diagnostic {
-        let [about, stopped_address] = [subject, stopped].map(|at| self.plan.actions[at].address.to_string());
+        let address = |at: usize| self.plan.actions[self.resources[at].at].address.to_string();
+        let [about, stopped_address] = [subject, stopped].map(address);
         let objection = match (objection.severity, subject == stopped) {
             (Severity::Warning, _) => objection,
             (_, true) => objection.hint(NOTHING_SENT),

@@ -63,14 +63,14 @@ impl Policies {
         if self.is_empty() {
             return judgement;
         }
-        let resources: Vec<Seen> = plan.actions.iter().map(view::planned).collect();
+        let resources = view::planned(plan);
         let whole = view::whole(plan, &resources);
         let is_plan_secret = resources.iter().any(|it| it.is_secret);
         let case = Case { plan: &whole, resource: None, is_plan_secret };
         for policy in &self.policies {
             if policy.of_resources {
-                let addresses = plan.actions.iter().map(|action| action.address.to_string());
-                policy.judge_each(case, resources.iter().zip(addresses), &mut judgement);
+                let addressed = resources.iter().map(|it| (it, plan.actions[it.at].address.to_string()));
+                policy.judge_each(case, addressed, &mut judgement);
                 continue;
             }
             match policy.judge(case, &mut Steps::DEFAULT_MAX.clone()) {

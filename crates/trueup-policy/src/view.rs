@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use smol_str::{SmolStr, ToSmolStr};
 use trueup_core::{Change, Kind, Path, Step, Value};
-use trueup_engine::{Action, FinalChange, Plan, PlannedAction};
+use trueup_engine::{Action, FinalChange, Plan, PlannedAction, Reason};
 
 use crate::cel::{Key, Map, Value as Cel};
 
@@ -15,6 +15,8 @@ use crate::cel::{Key, Map, Value as Cel};
 #[derive(Clone)]
 pub(crate) struct Seen {
     pub(crate) view: Cel,
+    /// The place of its action in the plan.
+    pub(crate) at: usize,
     /// Whether a secret is part of it.
     pub(crate) is_secret: bool,
     /// Whether some of its inputs are unknown.
@@ -41,21 +43,36 @@ pub(crate) fn whole(plan: &Plan, resources: &[Seen]) -> Cel {
     ])
 }
 
-/// A resource as the plan has it.
-pub(crate) fn planned(action: &PlannedAction) -> Seen {
-    // A plan keeps nothing ephemeral: where an input is, it has a null that is secret.
-    let inputs = Paths { is_secret_null_unknown: true, ..Paths::default() };
-    resource(action, action.action, (&action.inputs, inputs), changes(&action.changes, None))
+/// The resources as the plan has them, in its order; then the older objects of some of them that it deletes.
+pub(crate) fn planned(plan: &Plan) -> Vec<Seen> {
+    let actions = || plan.actions.iter().enumerate();
+    let resources = actions().map(|(at, action)| {
+        // A plan keeps nothing ephemeral: where an input is, it has a null that is secret.
+        let inputs = Paths { is_secret_null_unknown: true, ..Paths::default() };
+        resource((at, action), action.action, (&action.inputs, inputs), changes(&action.changes, None))
+    });
+    resources.chain(actions().flat_map(|(at, action)| cleaned_up(at, action))).collect()
 }
 
-/// The same on final values.
-pub(crate) fn decided(action: &PlannedAction, change: &FinalChange<'_>) -> Seen {
+/// The older objects of a resource that goes on to exist: each is deleted, whatever happens to the resource.
+fn cleaned_up(at: usize, planned: &PlannedAction) -> impl Iterator<Item = Seen> {
+    let goes_itself = matches!(planned.action, Action::Delete | Action::Forget);
+    let older = if goes_itself { &[] } else { planned.deposed.as_slice() };
+    older.iter().map(move |_| {
+        let reasons = vec![Reason::CleanUp];
+        let deleted = PlannedAction { reasons, changes: Vec::new(), drift: Vec::new(), ..planned.clone() };
+        resource((at, &deleted), Action::Delete, (&Value::NULL, Paths::default()), changes(&[], None))
+    })
+}
+
+/// A resource on final values.
+pub(crate) fn decided(at: usize, action: &PlannedAction, change: &FinalChange<'_>) -> Seen {
     let changes = changes(&action.changes, Some(change.inputs));
-    resource(action, change.action, (change.inputs, Paths::default()), changes)
+    resource((at, action), change.action, (change.inputs, Paths::default()), changes)
 }
 
 fn resource(
-    planned: &PlannedAction,
+    (at, planned): (usize, &PlannedAction),
     action: Action,
     (inputs, mut own): (&Value, Paths),
     (changes, secret): (Cel, bool),
@@ -81,7 +98,7 @@ fn resource(
         ("dependencies", texts(&planned.dependencies)),
     ]);
     let is_secret = secret || secret_drift || !own.secret.is_empty() || !prior.secret.is_empty();
-    Seen { view, is_secret, is_unknown: !own.unknown.is_empty() }
+    Seen { view, at, is_secret, is_unknown: !own.unknown.is_empty() }
 }
 
 /// Changes, and whether there is a secret among them. Where inputs are final, those are what comes after.

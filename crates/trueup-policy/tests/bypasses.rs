@@ -288,3 +288,31 @@ fn warnings_are_told_once() {
     assert_eq!(review(value!({ mode: (unknown()), size: 2 }), &value!({ mode: "0777", size: 2 })), 0);
     assert_eq!(review(value!({ mode: (unknown()), size: 1 }), &value!({ mode: "0700", size: 1 })), 0);
 }
+
+/// POLICY-6: the object of an older generation is deleted, whatever happens to the resource that it belonged to.
+#[test]
+fn policies_see_the_deletion_of_older_generations() {
+    let row = |when: &str, action: Action, older: &[u64]| {
+        let mut planned = crate::policies::action("t", "n", action, value!({ size: 1 }));
+        planned.prior_inputs = value!({ size: 1 });
+        planned.deposed = older.to_vec();
+        let judged = policy(when).judge(&plan("dev", vec![planned]));
+        assert!(judged.undecided.is_empty());
+        (verdict(&judged.found), judged.found.len())
+    };
+    let one = |verdict: &str| (verdict.to_owned(), usize::from(verdict != "passed"));
+    let deletes = "resource.action == 'delete'";
+    assert_eq!(row(deletes, Action::NoOp, &[]), one("passed"));
+    assert_eq!(row(deletes, Action::NoOp, &[3]), one("denied"));
+    assert_eq!(row(deletes, Action::Update, &[3]), one("denied"));
+    assert_eq!(row(deletes, Action::Replace, &[1, 3]), ("denied".to_owned(), 2));
+    assert_eq!(row(deletes, Action::Delete, &[3]), one("denied"), "it goes with the resource");
+    assert_eq!(row("plan.counts['delete'] > 1", Action::NoOp, &[1, 2]), one("denied"));
+    assert_eq!(row("plan.resources.exists(r, r.action == 'delete')", Action::NoOp, &[1]), one("denied"));
+    assert_eq!(
+        row(&format!("{deletes} && resource.prior_inputs.size > 0"), Action::NoOp, &[1]),
+        one("denied")
+    );
+    let exempt = format!("{deletes} && !('clean-up' in resource.reasons)");
+    assert_eq!(row(&exempt, Action::NoOp, &[1]), one("passed"));
+}

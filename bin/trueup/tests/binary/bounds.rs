@@ -64,10 +64,19 @@ fn what_is_no_file_is_not_read() {
 #[test]
 fn what_is_no_file_is_no_source() {
     let special = "it is a socket, pipe or device, not a file";
-    for name in ["x.tf", "x.auto.tfvars", "module/x.tf"] {
+    let names = [
+        "x.tf",
+        "x.auto.tfvars",
+        "module/x.tf",
+        "terraform.tfvars",
+        "terraform.tfvars.json",
+        "stages/t.tfvars",
+    ];
+    for name in names {
         for make in ["mkfifo", "ln -s /dev/zero"] {
             let folder = stack("module \"m\" {\n  source = \"./module\"\n}\n");
             folder.write("module/main.tf", "");
+            folder.write("stages/other.tfvars", "");
             let made = format!("{make} {name}");
             assert!(
                 Command::new("sh").args(["-c", &made]).current_dir(folder.path()).status().unwrap().success()
@@ -124,6 +133,62 @@ fn what_is_named_ends() {
     piped("cat p.plan", "deploy /dev/stdin");
     // Named pipes are what `sops exec-file` hands over.
     piped("(echo 'a = \"sops\"' > pipe) & true", "plan --stage t --var-file pipe");
+}
+
+/// BOUND-2: a key is read again and again, and a pipe gives it once.
+#[test]
+fn a_key_file_is_no_pipe() {
+    let text = "variable \"s\" {\n  default = \"secret\"\n  sensitive = true\n}\n\
+                resource \"terraform_data\" \"a\" {\n  input = var.s\n}\n";
+    let folder = stack(text);
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+    for file in ["pipe", "/dev/zero"] {
+        let mut command = folder.command("deploy --stage t --yes");
+        let told = trueup_cli_harness::Told::of(command.env("TRUEUP_KEY_FILE", file).output().unwrap());
+        assert_eq!(told.code, 1, "{file}: {told:?}");
+        let special = "it is a socket, pipe or device, not a file";
+        assert!(in_one_line(&told.err).contains(special), "{file}: {told:?}");
+    }
+}
+
+/// BOUND-2
+#[test]
+fn the_console_reads_no_endless_line() {
+    let folder = stack("");
+    let mut command = folder.command("console --stage t");
+    let endless = fs::File::open("/dev/zero").unwrap();
+    let told = trueup_cli_harness::Told::of(command.stdin(endless).output().unwrap());
+    assert_eq!(told.code, 1, "{told:?}");
+    assert!(told.err.contains("a line of standard input has more than 1 MiB"), "{told:?}");
+}
+
+/// BOUND-2: the same question has the same answer, so that it is asked once.
+#[test]
+fn an_answer_that_is_too_large_is_not_asked_for_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = asked.clone();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|length| length > 2) {
+                line.clear();
+            }
+            let size = 5 * 1024 * 1024;
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {size}\r\nconnection: close\r\n\r\n");
+            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&vec![b'x'; size]));
+        }
+    });
+    let folder = stack(&format!(
+        "data \"std_http\" \"a\" {{\n  url = \"{url}\"\n}}\noutput \"a\" {{\n  value = data.std_http.a.body\n}}\n"
+    ));
+    let told = folder.run("plan --stage t");
+    assert_eq!(told.code, 1, "{told:?}");
+    assert!(in_one_line(&told.err).contains("the answer has more than 4 MiB"), "{told:?}");
+    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 1);
 }
 
 /// BOUND-3: a few names that double each other are an error, whichever command comes across them.

@@ -50,3 +50,15 @@ fn deep_expressions() {
     folder.write("main.tf.json", &format!("{{ \"locals\": {{ \"a\": {open}1{close} }} }}"));
     assert_eq!(folder.run("plan --stage t").code, 1);
 }
+
+/// What is wrong is told in a time that grows with how much that is, not with its square: this would take minutes.
+#[test]
+fn twenty_thousand_mistakes() {
+    const COUNT: usize = 20_000;
+    let mistake =
+        |at: usize| format!("resource \"terraform_data\" \"a{at}\" {{\n  input = local.none_{at}\n}}\n");
+    let told = stack(&(0..COUNT).map(mistake).collect::<String>()).run("plan --stage t");
+    assert_eq!(told.code, 1);
+    assert!(told.err.contains("20000 errors"), "{}", &told.err[told.err.len() - 200..]);
+    assert!(told.err.contains("there is no local value `none_19999`"));
+}

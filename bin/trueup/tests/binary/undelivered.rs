@@ -227,7 +227,7 @@ fn files_are_written_whole_or_not_at_all() {
         echo before > small/kept.plan
         head -c 100000 /dev/zero > small/filler 2> /dev/null
         for command in "state export --to small/export.json" "export-state --partial --out small/terraform.json" \
-            "plan --out small/kept.plan" "plan --out small/new.plan" "fmt small/ugly.tf"; do
+            "plan --out small/kept.plan" "plan --out small/new.plan" "fmt small/ugly.tf" "man small"; do
             "$1" $command > said 2>&1 && { echo "$command: should fail"; cat said; }
             grep -q "cannot write .*small.*No space left" <(tr -s '\n ' ' ' < said) || { echo "$command"; cat said; }
         done

@@ -1,8 +1,11 @@
 //! Arguments that several commands have in common.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command};
 use clap_complete::engine::ArgValueCompleter;
 use smol_str::SmolStr;
 use trueup_core::AddressRange;
@@ -45,7 +48,7 @@ pub(crate) struct StageArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct VariableArgs {
     /// Set a variable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = VariableParser)]
     var: Vec<GivenVariable>,
     /// Read variables from a file
     #[arg(long, value_name = "FILE")]
@@ -138,11 +141,29 @@ pub(crate) fn given_variables(matches: &ArgMatches) -> Vec<GivenVariable> {
     found.into_iter().map(|(_, given)| given).collect()
 }
 
-fn variable(text: &str) -> Result<GivenVariable, String> {
-    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
-    match trueup_core::is_identifier(name) {
-        true => Ok(GivenVariable::Value { name: name.into(), text: value.to_owned() }),
-        false => Err(format!("`{name}` is not the name of a variable")),
+/// Reads `NAME=VALUE`. Its errors do not quote what was given, as those of clap do: it may be a secret.
+#[derive(Clone)]
+struct VariableParser;
+
+impl TypedValueParser for VariableParser {
+    type Value = GivenVariable;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<GivenVariable, clap::Error> {
+        let wrong = |why: &str| {
+            let message = format!("a value of `--var NAME=VALUE` is wrong: {why}\n");
+            clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
+        };
+        let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8 text"))?;
+        let (name, value) = text.split_once('=').ok_or_else(|| wrong("there is no `=` in it"))?;
+        match trueup_core::is_identifier(name) {
+            true => Ok(GivenVariable::Value { name: name.into(), text: value.to_owned() }),
+            false => Err(wrong("what stands before `=` is not the name of a variable")),
+        }
     }
 }
 

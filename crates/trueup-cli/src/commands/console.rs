@@ -1,6 +1,6 @@
 //! `console`: the value of expressions.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use clap::Args;
 use trueup_core::{JsonForm, Value};
@@ -48,9 +48,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
         return Ok(Exit::Done);
     }
     let mut exit = Exit::Done;
-    for line in std::io::stdin().lock().lines() {
-        let line =
-            line.map_err(|error| CommandError::plain(format!("cannot read standard input: {error}")))?;
+    let mut input = std::io::stdin().lock();
+    while let Some(line) = next_line(&mut input)? {
         match line.trim() {
             "" => {}
             "exit" | "quit" => break,
@@ -62,6 +61,23 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
         }
     }
     Ok(if session.ui.is_interactive() { Exit::Done } else { exit })
+}
+
+/// More than anyone types.
+const LINE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The next line of some input, if there is one. What has no end of a line, as a device, is not read for ever.
+fn next_line(input: &mut impl BufRead) -> CommandResult<Option<String>> {
+    let mut line = Vec::new();
+    let read = input.take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line);
+    read.map_err(|error| CommandError::plain(format!("cannot read standard input: {error}")))?;
+    if line.len() as u64 > LINE_BYTES_MAX {
+        let summary = format!("a line of standard input has more than {} MiB", LINE_BYTES_MAX >> 20);
+        return Err(CommandError::new(summary, "write one expression on each line"));
+    }
+    let text =
+        |line| String::from_utf8(line).map_err(|_| CommandError::plain("standard input is not UTF-8 text"));
+    if line.is_empty() { Ok(None) } else { text(line).map(Some) }
 }
 
 fn tell(session: &Session<'_>, args: &ConsoleArgs, value: &Value) {

@@ -1,6 +1,6 @@
 //! Files of environment variables: `NAME=value` lines, as `--env-file` takes them.
 
-/// The variables of such a file, in order, or the line that is none.
+/// The variables of such a file, in order, or the number of the line that is none. The line itself may hold a secret.
 pub(crate) fn parse_env_file(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut variables = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -10,11 +10,11 @@ pub(crate) fn parse_env_file(text: &str) -> Result<Vec<(String, String)>, String
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
         let Some((name, value)) = line.split_once('=') else {
-            return Err(format!("line {}: `{line}` is not NAME=value", number + 1));
+            return Err(format!("line {} is not NAME=value", number + 1));
         };
         let name = name.trim();
         if !is_variable_name(name) {
-            return Err(format!("line {}: `{name}` is not the name of a variable", number + 1));
+            return Err(format!("line {}: what stands before `=` is not the name of a variable", number + 1));
         }
         variables.push((name.to_owned(), unquoted(value.trim())));
     }
@@ -51,7 +51,13 @@ mod tests {
             parse_env_file(text).unwrap(),
             pairs.map(|(name, value)| (name.to_owned(), value.to_owned()))
         );
-        assert_eq!(parse_env_file("A=1\nnonsense").unwrap_err(), "line 2: `nonsense` is not NAME=value");
-        assert_eq!(parse_env_file("1A=1").unwrap_err(), "line 1: `1A` is not the name of a variable");
+    }
+
+    /// SECRET-13
+    #[test]
+    fn a_line_that_is_wrong_is_named_and_not_quoted() {
+        assert_eq!(parse_env_file("A=1\nhunter2").unwrap_err(), "line 2 is not NAME=value");
+        let no_name = "line 1: what stands before `=` is not the name of a variable";
+        assert_eq!(parse_env_file("hunter-2=1").unwrap_err(), no_name);
     }
 }

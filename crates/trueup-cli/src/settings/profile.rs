@@ -49,7 +49,11 @@ impl Profile {
         let says = user.profile.get(name).ok_or_else(|| unknown(name, environment, user))?.clone();
         let refused = says.environment.keys().find(|name| !may_be_set(name));
         if let Some(variable) = refused {
-            let summary = format!("the profile `{name}` cannot set `{variable}`");
+            // What is no name may be anything.
+            let summary = match is_variable_name(variable) {
+                true => format!("the profile `{name}` cannot set `{variable}`"),
+                false => format!("the profile `{name}` sets something that is not the name of a variable"),
+            };
             return Err(CommandError::new(summary, "remove it from the profile"));
         }
         Ok(Some(Profile { name: Resolved { value: name.into(), from }, says }))

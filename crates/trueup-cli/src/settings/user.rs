@@ -56,6 +56,26 @@ pub(crate) struct UserState {
     pub settings: toml::Table,
 }
 
+/// What is wrong with the file, and where. Neither the line nor a value in it is quoted, as the error itself would: it may
+/// be the password of a store.
+fn unquoted(error: &toml::de::Error, text: &str) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = 1 + before.matches('\n').count();
+    let column = 1 + before.chars().rev().take_while(|char| *char != '\n').count();
+    let mut message = error.message().trim_end().to_owned();
+    let value = match (message.find('"'), message.rfind('"')) {
+        (Some(first), Some(last)) => Some(first..=last),
+        _ => message.strip_prefix("unknown variant `").and_then(|rest| {
+            let start = message.len() - rest.len();
+            Some(start..=start + rest.find("`, expected")?.checked_sub(1)?)
+        }),
+    };
+    if let Some(value) = value {
+        message.replace_range(value, "…");
+    }
+    format!("line {line}, column {column}: {message}")
+}
+
 /// More than anyone writes by hand.
 const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
@@ -66,13 +86,44 @@ impl UserSettings {
         match trueup_files::read_text(path, Accept::Stream, SETTINGS_BYTES_MAX) {
             Ok(text) => {
                 let read: Result<Self, _> = toml::from_str(&text);
-                let mut settings = read.map_err(|error| format!("{}: {error}", path.display()))?;
+                let mut settings =
+                    read.map_err(|error| format!("{}: {}", path.display(), unquoted(&error, &text)))?;
                 let beside = path.parent().unwrap_or(Path::new(""));
                 settings.policies.iter_mut().for_each(|policy| *policy = beside.join(&policy));
                 Ok(settings)
             }
             Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(format!("{}: {error}", path.display())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SECRET-13
+    #[test]
+    fn nothing_of_a_configuration_file_is_quoted() {
+        let rows = [
+            ("state.url = hunter2", "line 1"),
+            ("[state]\nkind = \"pg\"\nurl = \"hunter2", "line 3"),
+            ("[state]\nurl = \"hunter2\"", "missing field `kind`"),
+            ("parallelism = \"hunter2\"", "line 1, column 15: invalid type: string …, expected usize"),
+            ("[key]\nkind = \"hunter2\"", "line 2, column 8: unknown variant `…`, expected one of"),
+            ("[key]\nkind = \"hunter`, expected 2\"", "unknown variant"),
+            ("[key]\ncommand = \"hun\\\"ter2\"", "expected a sequence"),
+            ("[profile.x]\nenvironment = \"hunter2\"", "line 2"),
+            ("hunter2", "line 1"),
+            ("= hunter2", "line 1"),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        for (text, expected) in rows {
+            std::fs::write(&path, text).unwrap();
+            let told = UserSettings::read(Some(&path)).unwrap_err();
+            assert!(told.contains(expected), "{text}: {told}");
+            assert!(!told.contains("hunter") && !told.contains("ter2"), "{text}: {told}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a `state` block says, field by field; and addresses that say it all in one text.
 
-use trueup_core::{Diagnostic, Diagnostics, Value, nearest};
+use std::borrow::Cow;
+
+use trueup_core::{Diagnostic, Diagnostics, Value, mask_credentials, nearest};
 use trueup_front_end::StateSettings;
 
 /// The fields of a `state` block.
@@ -44,6 +46,8 @@ pub(super) fn check_known(state: &StateSettings, known: &[&str]) -> Result<(), D
     let Some(name) = names.find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
     let mut diagnostic = Diagnostic::error(format!("a {} store has no setting `{name}`", state.kind));
     diagnostic.origin = state.settings.get(name).and_then(Value::origin);
+    // It may be a password, under whatever name.
+    diagnostic.concealed = diagnostic.origin.into_iter().collect();
     let hint = match nearest(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => {
@@ -67,6 +71,11 @@ pub(crate) fn of_address(address: &str) -> StateSettings {
         // An address of a kind that there is not is no path, and may hold a password.
         return match address.split_once("://").filter(|(scheme, _)| is_word(scheme)) {
             Some((scheme, _)) => settings(scheme, Vec::new()),
+            // Neither is one with a slip in it: as a path it would be shown everywhere.
+            None if matches!(mask_credentials(address), Cow::Owned(_)) => {
+                let slip = address.split_inclusive("//").next().unwrap_or_default();
+                settings(slip, Vec::new())
+            }
             None => super::state_in_file(address),
         };
     };
@@ -94,6 +103,8 @@ mod tests {
         };
         assert_eq!(of("/var/lib/state.db"), r#"sqlite { path = "/var/lib/state.db" }"#);
         assert_eq!(of("mysql://ada:hunter2@db/infra"), "mysql {}");
+        assert_eq!(of("postgres//ada:hunter2@db/infra"), "postgres// {}");
+        assert_eq!(of("/var//lib/state.db"), r#"sqlite { path = "/var//lib/state.db" }"#);
         assert_eq!(of("postgres://ada@db/infra"), r#"postgres { url = "postgres://ada@db/infra" }"#);
         assert_eq!(
             of("s3://states/team/a?region=eu-central-1&endpoint=http://minio:9000"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, SecretTexts, Value};
 use trueup_engine::Random;
 use trueup_provider::{IdempotencyToken, InputValues, Registry, State, provider_named};
 use trueup_state::{Attempt, Entry, Metadata, Record, RecordId, Step, Write, transition};
@@ -137,7 +137,7 @@ fn gather(
     instances: &BTreeMap<Address, Vec<Address>>,
 ) -> Result<(), String> {
     let address = address(resource, instance)?;
-    let object = form.read(instance)?;
+    let object = with_repeated_secrets(form.read(instance)?);
     let depended = instance.dependencies.iter().filter_map(|text| text.parse::<Address>().ok());
     let depended = depended.filter_map(|resource| instances.get(&resource)).flatten();
     let mut dependencies: Vec<Address> = depended.filter(|it| **it != address).cloned().collect();
@@ -164,6 +164,23 @@ fn gather(
     objects.meta = meta;
     objects.current = Some((object, tainted));
     Ok(())
+}
+
+/// An object with a mark on each value that repeats one of its secrets (SECRET-9). Terraform marks what its program marked:
+/// of a secret tag it marks `tags`, and not `tags_all`.
+fn with_repeated_secrets(object: State) -> State {
+    let inputs = object.inputs.iter().flat_map(|inputs| [&inputs.written, &inputs.effective]);
+    let secrets = SecretTexts::of(inputs.chain([&object.outputs]));
+    let mark = |inputs: InputValues| InputValues {
+        written: secrets.mark(&inputs.written),
+        effective: secrets.mark(&inputs.effective),
+    };
+    State {
+        inputs: object.inputs.map(mark),
+        outputs: secrets.mark(&object.outputs),
+        identity: object.identity.as_ref().map(|identity| secrets.mark(identity)),
+        ..object
+    }
 }
 
 /// The steps that lead to a record of these objects.

@@ -6,7 +6,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin as Place, 
 
 use super::{Diagnostic, Diagnostics, Severity};
 use crate::escape::{acts_on_display, escape, escape_line};
-use crate::source::{FileId, Origin, SourceMap};
+use crate::source::{FileId, Origin, SourceFile, SourceMap};
 
 /// Whether a report is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +82,14 @@ impl<'a> Report<'a> {
         let file =
             diagnostic.origin.and_then(|origin| self.sources.file(origin.file).map(|file| (file, origin)));
         match file {
-            Some((file, origin)) => match file.text().and_then(|text| excerpt(text, origin)) {
+            Some((file, origin)) => match excerpt(file, origin) {
+                Some(excerpt)
+                    if !file.may_show(excerpt.first_byte..excerpt.first_byte + excerpt.text.len()) =>
+                {
+                    let place = Place::path(escape_line(file.name()));
+                    let column = excerpt.text[..excerpt.span.start].chars().count() + 1;
+                    Some(place.line(excerpt.first_line).char_column(column).into())
+                }
                 Some(Excerpt { text, first_line, first_byte, span }) => {
                     let text = visible(&masked(text, first_byte, origin.file, &diagnostic.concealed));
                     let label = diagnostic.label.as_deref().map(escape_line);
@@ -111,7 +118,8 @@ struct Excerpt<'t> {
 }
 
 /// `None` when the origin does not fit the text, as when a file changed after it was read.
-fn excerpt(text: &str, origin: Origin) -> Option<Excerpt<'_>> {
+fn excerpt(file: &SourceFile, origin: Origin) -> Option<Excerpt<'_>> {
+    let text = file.text()?;
     let (start, end) = (origin.start as usize, origin.end as usize);
     let before = text.get(..start)?;
     let after = text.get(end..)?;
@@ -120,7 +128,7 @@ fn excerpt(text: &str, origin: Origin) -> Option<Excerpt<'_>> {
     Some(Excerpt {
         text: &text[line_start..line_end],
         first_byte: line_start,
-        first_line: 1 + before.bytes().filter(|byte| *byte == b'\n').count(),
+        first_line: 1 + file.line_at(start),
         span: start - line_start..end - line_start,
     })
 }

@@ -33,8 +33,14 @@ impl Block {
     }
 
     fn check_as(&self, value: &Value, subject: &dyn fmt::Display) -> Checked {
-        let mut checker =
-            Checker { subject, path: Path::ROOT, diagnostics: Diagnostics::new(), secrets: Vec::new() };
+        let mut checker = Checker {
+            subject,
+            path: Path::ROOT,
+            secret_at: None,
+            diagnostics: Diagnostics::new(),
+            secrets: Vec::new(),
+        };
+        checker.secret_at = value.is_secret().then_some(0);
         checker.note_secrets(value);
         let value = checker.block(self, value);
         let secrets: Arc<[Origin]> = checker.secrets.into();
@@ -51,6 +57,8 @@ const FOUND_LENGTH_MAX: usize = 40;
 struct Checker<'a> {
     subject: &'a dyn fmt::Display,
     path: Path,
+    /// The length of the path to the outermost secret around.
+    secret_at: Option<usize>,
     diagnostics: Diagnostics,
     /// Where secrets stand in the source: a line that is shown may hold one that the message is not about.
     secrets: Vec<Origin>,
@@ -80,7 +88,8 @@ impl Checker<'_> {
         let mut entries = Vec::with_capacity(given.len());
         for (name, attribute) in &block.attributes {
             let item = given.get(name).filter(|item| !item.is_null());
-            let checked = self.at(Step::Key(name.clone()), |it| match item {
+            let secret = attribute.secret || item.is_some_and(Value::is_secret);
+            let checked = self.at(Step::Key(name.clone()), secret, |it| match item {
                 Some(item) => Some(it.attribute(attribute, item)),
                 None => {
                     it.missing_attribute(name, attribute, value);
@@ -91,14 +100,16 @@ impl Checker<'_> {
         }
         for (name, nested) in &block.blocks {
             let item = given.get(name).filter(|item| !item.is_null());
-            let checked = self.at(Step::Key(name.clone()), |it| it.nested_block(name, nested, item, value));
+            let secret = item.is_some_and(Value::is_secret);
+            let checked =
+                self.at(Step::Key(name.clone()), secret, |it| it.nested_block(name, nested, item, value));
             entries.extend(checked.map(|checked| (name.clone(), checked)));
         }
         for rule in &block.rules {
             if let Some((violation, hint)) = rule.violation(given) {
                 // The block itself is the place: the attributes may be several, none, or secret.
                 let diagnostic = Diagnostic::error(format!("{violation} in {}", self.subject));
-                self.push(diagnostic.at(self.path.clone(), value.origin()).hint(hint));
+                self.push(diagnostic.at(self.place(), value.origin()).hint(hint));
             }
         }
         value.with_kind(Value::object(entries).kind().clone())
@@ -111,6 +122,13 @@ impl Checker<'_> {
                 block.attributes.get(*name).is_none_or(|attribute| attribute.presence != Presence::Computed)
             });
             let settable: Vec<&str> = settable.collect();
+            if self.secret_at.is_some() {
+                // The keys inside a secret are as secret as its values.
+                let summary = format!("unknown attribute in a secret value of {}", self.subject);
+                let hint = format!("`{}` takes `{}`", self.place(), settable.join("`, `"));
+                self.push(Diagnostic::error(summary).at(self.place(), value.origin()).hint(hint));
+                return;
+            }
             let meant = nearest(name, settable.iter().copied());
             if meant.and_then(|meant| block.attributes.get(meant)).is_some_and(|attribute| attribute.secret) {
                 // A slip in the name does not make the value less secret.
@@ -131,7 +149,7 @@ impl Checker<'_> {
         if attribute.presence == Presence::Required {
             let diagnostic = Diagnostic::error(format!("missing attribute `{name}` in {}", self.subject));
             let hint = format!("set `{name}`, {}", wanted(attribute));
-            self.push(diagnostic.at(self.path.clone(), block.origin()).hint(hint));
+            self.push(diagnostic.at(self.place(), block.origin()).hint(hint));
         }
     }
 
@@ -140,15 +158,16 @@ impl Checker<'_> {
             self.secrets.extend(item.origin());
         }
         if attribute.presence == Presence::Computed {
-            let diagnostic = Diagnostic::error(format!("`{}` in {} cannot be set", self.path, self.subject));
-            let diagnostic = diagnostic.at(self.path.clone(), item.origin());
+            let diagnostic =
+                Diagnostic::error(format!("`{}` in {} cannot be set", self.place(), self.subject));
+            let diagnostic = diagnostic.at(self.place(), item.origin());
             self.push(diagnostic.hint("the provider decides it; remove it"));
             return Value::NULL;
         }
         if let Some(reason) = &attribute.deprecated {
             let diagnostic =
-                Diagnostic::warning(format!("`{}` in {} is deprecated", self.path, self.subject));
-            self.push(diagnostic.at(self.path.clone(), item.origin()).hint(reason));
+                Diagnostic::warning(format!("`{}` in {} is deprecated", self.place(), self.subject));
+            self.push(diagnostic.at(self.place(), item.origin()).hint(reason));
         }
         let checked = match &attribute.shape {
             Shape::Plain(ty) => match convert(item, ty) {
@@ -174,7 +193,7 @@ impl Checker<'_> {
         value: &Value,
         origin: Option<Origin>,
     ) {
-        let mut summary = format!("`{}` in {} must {constraint}", self.path, self.subject);
+        let mut summary = format!("`{}` in {} must {constraint}", self.place(), self.subject);
         let found = value.to_string();
         if !value.contains_secret() && found.len() <= FOUND_LENGTH_MAX {
             summary.push_str(&format!(", not {found}"));
@@ -187,19 +206,19 @@ impl Checker<'_> {
         };
         let hint = match meant {
             Some(meant) if !value.is_secret() => format!("did you mean \"{meant}\"?"),
-            _ => format!("`{}` is {}", self.path, wanted(attribute)),
+            _ => format!("`{}` is {}", self.place(), wanted(attribute)),
         };
-        let diagnostic = Diagnostic::error(summary).at(self.path.clone(), origin);
+        let diagnostic = Diagnostic::error(summary).at(self.place(), origin);
         self.push(diagnostic.hint(hint));
     }
 
     fn report_mismatches(&mut self, mismatches: Vec<Mismatch>, attribute: &Attribute) {
         for Mismatch { path, origin, message } in mismatches {
-            // The keys inside a secret are as secret as its values.
-            let inside = if attribute.secret { &[] } else { path.steps() };
-            let place: Path = self.path.steps().iter().chain(inside).cloned().collect();
+            let inside = if self.secret_at.is_some() { &[] } else { path.steps() };
+            let place: Path = self.place().steps().iter().chain(inside).cloned().collect();
             let diagnostic = Diagnostic::error(format!("`{place}` in {}: {message}", self.subject));
-            self.push(diagnostic.at(place, origin).hint(format!("`{}` is {}", self.path, wanted(attribute))));
+            let hint = format!("`{}` is {}", self.place(), wanted(attribute));
+            self.push(diagnostic.at(place, origin).hint(hint));
         }
     }
 
@@ -246,7 +265,7 @@ impl Checker<'_> {
                 Ok(converted) => return converted,
                 Err(mismatches) => {
                     for Mismatch { message, origin, .. } in mismatches {
-                        self.report(format!("`{}` in {}: {message}", self.path, self.subject), origin);
+                        self.report(format!("`{}` in {}: {message}", self.place(), self.subject), origin);
                     }
                     return Value::NULL;
                 }
@@ -262,7 +281,8 @@ impl Checker<'_> {
             }
             (Shape::Map(element), Kind::Map(entries) | Kind::Object(entries)) => {
                 let check = |(key, item): (&SmolStr, &Value)| {
-                    (key.clone(), self.at(Step::Key(key.clone()), |it| it.nested(element, item)))
+                    let secret = item.is_secret();
+                    (key.clone(), self.at(Step::Key(key.clone()), secret, |it| it.nested(element, item)))
                 };
                 Value::map(entries.iter().map(check).collect::<Vec<_>>())
             }
@@ -271,7 +291,7 @@ impl Checker<'_> {
                 self.report(
                     format!(
                         "`{}` in {}: expected {expected}, found {}",
-                        self.path,
+                        self.place(),
                         self.subject,
                         item.kind_name()
                     ),
@@ -284,19 +304,32 @@ impl Checker<'_> {
     }
 
     fn items(&mut self, element: &Shape, items: &[Value]) -> Vec<Value> {
-        let check = |(at, item)| self.at(Step::Index(at as u64), |it| it.nested(element, item));
+        let check = |(at, item): (usize, &Value)| {
+            self.at(Step::Index(at as u64), item.is_secret(), |it| it.nested(element, item))
+        };
         items.iter().enumerate().map(check).collect()
     }
 
-    fn at<T>(&mut self, step: Step, inside: impl FnOnce(&mut Self) -> T) -> T {
+    fn at<T>(&mut self, step: Step, secret: bool, inside: impl FnOnce(&mut Self) -> T) -> T {
+        let around = self.secret_at;
         self.path.push(step);
+        if secret {
+            self.secret_at = around.or(Some(self.path.steps().len()));
+        }
         let outcome = inside(self);
         self.path.pop();
+        self.secret_at = around;
         outcome
     }
 
+    /// The position as messages may name it: of what lies inside a secret, that of the secret.
+    fn place(&self) -> Path {
+        let steps = self.path.steps();
+        steps.iter().take(self.secret_at.unwrap_or(steps.len())).cloned().collect()
+    }
+
     fn report(&mut self, summary: String, origin: Option<Origin>) {
-        self.push(Diagnostic::error(summary).at(self.path.clone(), origin));
+        self.push(Diagnostic::error(summary).at(self.place(), origin));
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {

@@ -74,6 +74,41 @@ fn secrets_are_scrubbed_in_every_usual_encoding() {
     }
 }
 
+/// The name of an encoding, and what makes it.
+type Encoder<'a> = (&'a str, &'a dyn Fn(&str) -> String);
+
+/// SECRET-8: one encoding inside another, as in the credentials of a registry inside a Kubernetes secret.
+#[test]
+fn secrets_are_scrubbed_that_were_encoded_twice() {
+    let base64 = |text: &str| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text);
+    let url_safe =
+        |text: &str| base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, text);
+    let hexadecimal = |text: &str| text.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
+    let encoders: [Encoder<'_>; 3] =
+        [("Base64", &base64), ("Base64 of URLs", &url_safe), ("hexadecimal", &hexadecimal)];
+    for secret in ["hunter2-and-more", "hunter2-x", TOKEN] {
+        for (inner_name, inner) in encoders {
+            for (outer_name, outer) in encoders {
+                for (before, after) in [("", ""), ("u:", "@"), ("{\"auth\":\"", "\"}"), ("a", "")] {
+                    let encoded = outer(&format!("{before}{}{after}", inner(&format!("{before}{secret}"))));
+                    for around in ["", "x=", "/"] {
+                        let text = format!("said {around}{encoded} and left");
+                        let scrubbed = known(&[secret]).scrubbed(&text).into_owned();
+                        let masked = scrubbed.starts_with("said ") && scrubbed.ends_with("and left");
+                        let left = scrubbed.len() - "said  and left".len();
+                        assert!(
+                            masked && left <= around.len() + "(secret)==".len(),
+                            "{inner_name} in {outer_name} of {secret} after {before}: {text} → {scrubbed}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    check(&["hunter2-and-more", "hunter2-x"], digest, digest);
+}
+
 /// SECRET-8
 #[test]
 fn long_pieces_are_scrubbed_and_short_ones_are_not() {

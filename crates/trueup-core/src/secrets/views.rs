@@ -3,11 +3,13 @@
 
 use std::borrow::Cow;
 
+use super::decode::decoded_views;
+
 /// A text and, for each of its bytes, the byte of the original text at which it begins.
 pub(super) struct View<'t> {
     pub(super) bytes: Cow<'t, [u8]>,
     /// One more than there are bytes: the last is the length of the original. Of the original itself there are none.
-    starts: Option<Vec<u32>>,
+    pub(super) starts: Option<Vec<u32>>,
 }
 
 /// Undoes the escape at the beginning of a text: the bytes it stands for, and its length.
@@ -25,8 +27,15 @@ const VIEWS_MIN: usize = 1 + ESCAPES.len();
 /// The size from which on there are fewer.
 const VIEWED_BYTES: usize = 8 << 20;
 
-/// The text as it is, then without the escapes it contains, in every order of undoing them.
+/// The text as it is, then without the escapes it contains, in every order of undoing them; then with what looks like
+/// Base64 or hexadecimal digits decoded. Encoded secrets are [forms](super::forms): so one encoding inside another is found.
 pub(super) fn views(text: &str) -> Vec<View<'_>> {
+    let mut views = unescaped(text);
+    views.extend(decoded_views(text));
+    views
+}
+
+fn unescaped(text: &str) -> Vec<View<'_>> {
     let plain = View { bytes: text.as_bytes().into(), starts: None };
     let mut views = vec![plain];
     let views_max = (VIEWED_BYTES / text.len().max(1)).clamp(VIEWS_MIN, VIEWS_MAX);
@@ -43,9 +52,17 @@ pub(super) fn views(text: &str) -> Vec<View<'_>> {
 }
 
 impl<'t> View<'t> {
-    /// The range of the original text that a range of this one stands for.
+    /// The range of the original text that a range of this one stands for. Several bytes may stand for one stretch of it.
     pub(super) fn original(&self, start: usize, end: usize) -> (usize, usize) {
-        (self.start(start), self.start(end))
+        let last = self.start(end.saturating_sub(1));
+        let beyond = match &self.starts {
+            Some(starts) if end > start => {
+                let next = starts[end..].iter().find(|next| **next as usize > last);
+                next.or(starts.last()).map_or(last, |next| *next as usize)
+            }
+            _ => self.start(end),
+        };
+        (self.start(start), beyond)
     }
 
     fn start(&self, at: usize) -> usize {

@@ -8,12 +8,12 @@ use smol_str::SmolStr;
 use super::{ObjectType, Type};
 use crate::path::{Path, Step};
 use crate::source::Origin;
-use crate::value::{Kind, Number, Value};
+use crate::value::{Kind, Marks, Number, Value};
 
 /// A position whose value is not of the wanted type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where in the value.
+    /// Where in the value. What lies inside a secret has the place of the secret, because keys are as secret as values.
     pub path: Path,
     /// Where in the source.
     pub origin: Option<Origin>,
@@ -23,18 +23,30 @@ pub struct Mismatch {
 
 /// The value as one of this type, or every position that cannot be.
 pub fn convert(value: &Value, wanted: &Type) -> Result<Value, Vec<Mismatch>> {
-    let mut conversion = Conversion { path: Path::ROOT, mismatches: Vec::new() };
+    let mut conversion = Conversion { path: Path::ROOT, secret_at: None, mismatches: Vec::new() };
     let converted = conversion.value(value, wanted);
     if conversion.mismatches.is_empty() { Ok(converted) } else { Err(conversion.mismatches) }
 }
 
 struct Conversion {
     path: Path,
+    /// The length of the path to the outermost secret around.
+    secret_at: Option<usize>,
     mismatches: Vec<Mismatch>,
 }
 
 impl Conversion {
     fn value(&mut self, value: &Value, wanted: &Type) -> Value {
+        let around = self.secret_at;
+        if value.is_secret() {
+            self.secret_at = around.or(Some(self.path.steps().len()));
+        }
+        let converted = self.converted(value, wanted);
+        self.secret_at = around;
+        converted
+    }
+
+    fn converted(&mut self, value: &Value, wanted: &Type) -> Value {
         if self.path.steps().len() >= Value::DEPTH_MAX {
             return self.mismatch(value, format!("nests deeper than {} levels", Value::DEPTH_MAX));
         }
@@ -62,8 +74,8 @@ impl Conversion {
                 Kind::List(self.items(items, |at| &elements[at]).into())
             }
             (Kind::List(items) | Kind::Set(items), Type::Set(element)) => {
-                let items = self.items(items, |_| element);
-                return value.with_kind(Value::set(items).kind().clone());
+                let set = as_set(self.items(items, |_| element));
+                return value.with_kind(set.kind().clone()).with_marks(set.marks());
             }
             (Kind::Map(entries) | Kind::Object(entries), Type::Map(element)) => {
                 let convert = |(key, item): (&SmolStr, _)| {
@@ -116,9 +128,22 @@ impl Conversion {
     }
 
     fn mismatch(&mut self, value: &Value, message: String) -> Value {
-        self.mismatches.push(Mismatch { path: self.path.clone(), origin: value.origin(), message });
+        let steps = self.path.steps();
+        let path = steps.iter().take(self.secret_at.unwrap_or(steps.len())).cloned().collect();
+        self.mismatches.push(Mismatch { path, origin: value.origin(), message });
         Value::NULL
     }
+}
+
+/// A set of these elements. One with a secret in it is secret as a whole: how many elements there are and in which order they
+/// are shown tells of each of them.
+fn as_set(items: Vec<Value>) -> Value {
+    let marks = items.iter().fold(Marks::NONE, |marks, item| marks | item.all_marks());
+    // What is sealed cannot be told apart, and comes from records.
+    if marks == Marks::NONE || marks.less(Marks::SEALED) != marks {
+        return Value::set(items);
+    }
+    Value::set(items.iter().map(Value::without_marks)).with_marks(marks)
 }
 
 /// Whether some value of type `from` converts to `to`.
@@ -215,9 +240,29 @@ mod tests {
         );
     }
 
+    /// SECRET-1: neither the keys inside a secret nor how deep it is are told.
+    #[test]
+    fn a_mismatch_names_no_place_inside_a_secret() {
+        let secret = value!({ customer: ["x"] }).into_secret();
+        let message = "expected a number, found text that is not a number";
+        check(&secret, &Type::map(Type::list(Type::Number)), &format!(": {message}"));
+        let inside = Value::object([("open", secret), ("other", value!({ a: ["x"] }))]);
+        let wanted = Type::map(Type::map(Type::list(Type::Number)));
+        check(&inside, &wanted, &format!("open: {message}; other.a[0]: {message}"));
+    }
+
     #[test]
     fn secret_marks_survive_conversion() {
         let converted = convert(&value!([1]).into_secret(), &Type::set(Type::String)).unwrap();
         assert!(converted.is_secret());
+    }
+
+    /// SECRET-13: equal elements are one, and the order of a set is that of its elements.
+    #[test]
+    fn a_set_with_a_secret_is_secret_as_a_whole() {
+        let items = Value::list([value!("b"), value!("a").into_secret(), value!("a")]);
+        let set = convert(&items, &Type::set(Type::String)).unwrap();
+        assert!(set.is_secret());
+        assert_eq!(set.reveal(), Value::set([value!("a"), value!("b")]));
     }
 }

@@ -12,7 +12,7 @@ impl Marks {
     /// Never shown.
     pub const SECRET: Marks = Marks(1);
     /// A secret whose content is a text that only whoever has the key can open.
-    pub(super) const SEALED: Marks = Marks(2);
+    pub(crate) const SEALED: Marks = Marks(2);
     /// Of one run alone: neither shown nor recorded.
     pub const EPHEMERAL: Marks = Marks(4);
     /// All of these.

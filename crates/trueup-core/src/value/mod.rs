@@ -99,11 +99,22 @@ impl Value {
         Value::of(Kind::List(items.into_iter().collect()))
     }
 
-    /// Values without order. Equal ones are held once; those with unknown parts cannot be told apart yet and stay.
+    /// Values without order. Equal ones are held once; those with unknown parts cannot be told apart yet and stay. Of
+    /// those that differ in marks alone, one stays, with the marks of all.
     pub fn set(items: impl IntoIterator<Item = Value>) -> Self {
         let mut items: Vec<Value> = items.into_iter().collect();
         items.sort();
-        items.dedup_by(|later, earlier| later == earlier && earlier.is_wholly_known());
+        items.dedup_by(|later, earlier| {
+            if later == earlier || !earlier.is_wholly_known() {
+                return earlier.is_wholly_known();
+            }
+            let marks = earlier.all_marks() | later.all_marks();
+            let repeats = marks != Marks::NONE && later.without_marks() == earlier.without_marks();
+            if repeats {
+                earlier.marks |= marks.less(Marks::SEALED);
+            }
+            repeats
+        });
         Value::of(Kind::Set(items.into()))
     }
 
@@ -155,6 +166,26 @@ impl Value {
     pub fn reveal(mut self) -> Self {
         self.marks = Marks::NONE;
         self
+    }
+
+    /// The same value without any marks, for a computation whose result bears them instead. What is sealed stays so.
+    #[must_use]
+    pub fn without_marks(&self) -> Self {
+        if !self.contains_secret() || self.is_sealed() {
+            return self.clone();
+        }
+        let items = |items: &[Value]| items.iter().map(Value::without_marks).collect::<Vec<_>>();
+        let entries = |entries: &Entries| {
+            Entries::from_pairs(entries.iter().map(|(key, item)| (key.clone(), item.without_marks())))
+        };
+        let kind = match &self.kind {
+            Kind::List(inner) => Kind::List(items(inner).into()),
+            Kind::Set(inner) => Value::set(items(inner)).kind,
+            Kind::Map(inner) => Kind::Map(entries(inner)),
+            Kind::Object(inner) => Kind::Object(entries(inner)),
+            plain => plain.clone(),
+        };
+        self.with_kind(kind).reveal()
     }
 
     /// The same value with null wherever something ephemeral stands: what may be kept of it.

@@ -29,6 +29,13 @@ pub struct Variable {
     pub validations: Vec<Condition>,
 }
 
+impl Variable {
+    /// Whether nothing of what it is given may be shown.
+    pub(crate) fn is_private(&self) -> bool {
+        self.sensitive || self.ephemeral
+    }
+}
+
 impl Module {
     pub(super) fn declare_variable(&mut self, block: Block, diagnostics: &mut Diagnostics) {
         let Some([label]) = labels(&block, diagnostics) else { return };

@@ -2,6 +2,7 @@
 
 use trueup_core::{Diagnostic, Entries, Kind, Marks, Number, Origin, Type, Value, convert, nearest};
 
+use super::quoting::collection_marks;
 use super::{Evaluator, Reference};
 use crate::syntax::{Access, AccessKind, Splat, StaticStep, Traversal};
 
@@ -26,8 +27,18 @@ impl Evaluator<'_> {
         let reference = Reference { root: &root.text, steps: &known, origin };
         let resolved = match self.environment.resolve(&reference) {
             Ok(resolved) => resolved,
-            Err(diagnostic) => return self.tell(root.origin, diagnostic),
+            Err(diagnostic) => {
+                let secret = |(step, _): &(Step<'_>, Origin)| match step {
+                    Step::Index(key) => !self.may_quote(key),
+                    Step::Attribute(_) => false,
+                };
+                return match steps.iter().any(secret) {
+                    true => self.mistake(root.origin, "there is nothing under this key, which is secret"),
+                    false => self.tell(root.origin, diagnostic),
+                };
+            }
         };
+        self.note(&resolved.value);
         let used = resolved.steps_used.min(known.len());
         let of_keys = steps[..used].iter().fold(Marks::NONE, |marks, (step, _)| match step {
             Step::Index(key) => marks | key.marks(),
@@ -72,17 +83,13 @@ impl Evaluator<'_> {
                     Some(ty) => Value::unknown(ty.clone()),
                     None => {
                         let names = object.attributes.keys().map(AsRef::as_ref);
-                        let suggestion = nearest(name, names).map(str::to_owned);
+                        let quotes = self.may_quote(source);
+                        let suggestion = nearest(name, names).filter(|_| quotes).map(str::to_owned);
                         let summary = format!("this object has no attribute `{name}`");
                         self.tell(origin, suggesting(Diagnostic::error(summary), suggestion.as_deref()))
                     }
                 },
-                _ => self.no_attributes(
-                    &format!("a value of type {ty}"),
-                    matches!(ty, Type::List(_)),
-                    name,
-                    origin,
-                ),
+                _ => self.no_attributes(&self.described(source), matches!(ty, Type::List(_)), name, origin),
             },
             Kind::Null => self.tell(
                 origin,
@@ -110,8 +117,8 @@ impl Evaluator<'_> {
             _ => ("object", "attribute"),
         };
         // The keys of a secret are as secret as its values.
-        let suggestion =
-            (!source.is_secret()).then(|| nearest(name, entries.keys().map(AsRef::as_ref))).flatten();
+        let quotes = self.ambient == Marks::NONE && !source.is_secret();
+        let suggestion = quotes.then(|| nearest(name, entries.keys().map(AsRef::as_ref))).flatten();
         let diagnostic = Diagnostic::error(format!("this {what} has no {key} `{name}`"));
         let diagnostic = suggesting(diagnostic, suggestion);
         self.tell(origin, diagnostic)
@@ -133,7 +140,7 @@ impl Evaluator<'_> {
             {
                 Ok(Kind::String(name)) => match entries.get(name) {
                     Some(value) => value.clone(),
-                    None if key.is_secret() => self.mistake(origin, "there is no element with this key"),
+                    None if !self.may_quote(key) => self.mistake(origin, "there is no element with this key"),
                     None => self.no_such_key(source, entries, name, origin),
                 },
                 Ok(_) => Value::unknown(common_type(entries.iter().map(|(_, value)| value))),
@@ -145,13 +152,13 @@ impl Evaluator<'_> {
                 Diagnostic::error("this is null, which has no elements")
                     .hint("test for null first, or use try(…, other_value)"),
             ),
-            Kind::Unknown(ty) => self.unknown_index(ty, key, origin),
+            Kind::Unknown(ty) => self.unknown_index(source, ty, key, origin),
             kind => self.mistake(origin, format!("this is {}, which has no elements", kind.name())),
         };
         result.with_marks(key.marks())
     }
 
-    fn unknown_index(&mut self, ty: &Type, key: &Value, origin: Origin) -> Value {
+    fn unknown_index(&mut self, source: &Value, ty: &Type, key: &Value, origin: Origin) -> Value {
         match ty {
             Type::Any => Value::unknown(Type::Any),
             Type::List(element) => {
@@ -164,7 +171,8 @@ impl Evaluator<'_> {
             },
             Type::Map(element) => Value::unknown((**element).clone()),
             Type::Object(_) => match convert(key, &Type::String).as_ref().map(Value::kind) {
-                Ok(Kind::String(name)) => self.attribute(&Value::unknown(ty.clone()), name, origin),
+                Ok(Kind::String(_)) if !self.may_quote(key) => Value::unknown(Type::Any),
+                Ok(Kind::String(name)) => self.attribute(source, name, origin),
                 _ => Value::unknown(Type::Any),
             },
             Type::Set(_) => self.set_index(origin),
@@ -196,7 +204,7 @@ impl Evaluator<'_> {
             (Some(_), None) => Some(None),
             (Some(at), Some(length)) if at < length => Some(Some(at)),
             _ => {
-                self.bad_position(number, length, key.is_secret(), origin);
+                self.bad_position(number, length, !self.may_quote(key), origin);
                 None
             }
         }
@@ -225,21 +233,23 @@ impl Evaluator<'_> {
     /// What is not a list counts as a list of one; null as a list of none.
     pub(super) fn splat(&mut self, splat: &Splat) -> Value {
         let source = self.value(&splat.source);
-        let marks = source.marks();
+        let marks = collection_marks(&source);
         let items: Vec<Value> = match source.kind() {
             Kind::List(items) | Kind::Set(items) => items.to_vec(),
             Kind::Null => Vec::new(),
             // Whether it is null, and so how long the list is, is not known.
             Kind::Unknown(ty) => {
                 if let Type::List(element) | Type::Set(element) = ty {
-                    let each = self.splat_item(Value::unknown((**element).clone()), splat);
+                    let element = Value::unknown((**element).clone());
+                    let each = self.inside(marks, |it| it.splat_item(element, splat));
                     return Value::unknown(Type::list(Type::of(&each))).with_marks(marks);
                 }
                 return Value::unknown(Type::Any).with_marks(marks);
             }
             _ => vec![source.clone()],
         };
-        let items: Vec<Value> = items.into_iter().map(|item| self.splat_item(item, splat)).collect();
+        let items: Vec<Value> =
+            self.inside(marks, |it| items.into_iter().map(|item| it.splat_item(item, splat)).collect());
         Value::list(items).with_marks(marks)
     }
 

@@ -20,12 +20,15 @@ impl Evaluator<'_> {
         let Some(arguments) = self.arguments(call) else { return Value::unknown(Type::Any) };
         arguments.iter().for_each(|argument| self.environment.report_source(&argument.value));
         if let Some(function) = functions::find(name) {
-            let renders = matches!(name, "templatestring" | "templatefile");
-            if renders && self.environment.renders_template() {
+            if function.renders_template() && self.environment.renders_template() {
                 let summary = format!("`{name}` cannot be called within a template that it renders");
                 return self.mistake(call.name.origin, summary);
             }
-            return match functions::call(function, &arguments, self.environment) {
+            if function.depends_on_content() {
+                let marks = arguments.iter().map(|argument| argument.value.all_marks());
+                self.marks_seen |= marks.fold(Marks::NONE, |all, marks| all | marks);
+            }
+            return match functions::call(function, &arguments, self.environment, self.ambient) {
                 Ok(value) => value,
                 Err(problem) => self.problem(name, problem, &arguments, origin),
             };
@@ -45,14 +48,14 @@ impl Evaluator<'_> {
             return self.unknown_function(name, name_origin);
         }
         let marks = arguments.iter().fold(Marks::NONE, |marks, argument| marks | argument.value.all_marks());
+        self.marks_seen |= marks;
         if !arguments.iter().all(|argument| argument.value.is_wholly_known()) {
             return Value::unknown(Type::Any).with_marks(marks);
         }
-        let values: Vec<Value> =
-            arguments.iter().map(|argument| functions::revealed(&argument.value)).collect();
+        let values: Vec<Value> = arguments.iter().map(|argument| argument.value.without_marks()).collect();
         match self.environment.call(name, &values) {
             Ok(value) => value.with_marks(marks),
-            Err(_) if marks != Marks::NONE => self.mistake(
+            Err(_) if marks | self.ambient != Marks::NONE => self.mistake(
                 origin,
                 format!("`{name}` has no result; the reason is not shown, because an argument is secret"),
             ),
@@ -107,18 +110,20 @@ impl Evaluator<'_> {
         self.tell(origin, diagnostic)
     }
 
-    /// The first argument that can be evaluated.
+    /// The first argument that can be evaluated. It bears the marks of those before: that they cannot be tells of them.
     fn try_each(&mut self, call: &Call, origin: Origin) -> Value {
         let mut failures = Diagnostics::new();
+        let mut failed_marks = Marks::NONE;
         for argument in &call.arguments {
-            let (value, told) = self.attempt(argument);
+            let (value, told, marks) = self.attempt_marked(argument);
             if told.has_errors() {
                 failures.extend(told);
+                failed_marks |= marks;
             } else if value.is_wholly_known() {
-                return value;
+                return value.with_marks(failed_marks);
             } else {
                 // Once it is known it may turn out to be wrong after all, and then another one counts.
-                return Value::unknown(Type::Any).with_marks(value.all_marks());
+                return Value::unknown(Type::Any).with_marks(value.all_marks() | failed_marks);
             }
         }
         if call.arguments.is_empty() {
@@ -131,18 +136,19 @@ impl Evaluator<'_> {
         )
     }
 
-    /// Whether its argument can be evaluated.
+    /// Whether its argument can be evaluated, which tells of the secrets in it.
     fn can(&mut self, call: &Call, origin: Origin) -> Value {
         let [argument] = call.arguments.as_slice() else {
             return self.mistake(origin, "`can` takes one argument");
         };
-        let (value, told) = self.attempt(argument);
-        if told.has_errors() {
+        let (value, told, marks) = self.attempt_marked(argument);
+        let can = if told.has_errors() {
             Value::from(false)
         } else if value.is_wholly_known() {
             Value::from(true)
         } else {
             Value::unknown(Type::Bool)
-        }
+        };
+        can.with_marks(marks)
     }
 }

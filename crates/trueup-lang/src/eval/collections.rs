@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Kind, Marks, Origin, Type, Value, convert};
 
+use super::quoting::collection_marks;
 use super::{ELEMENTS_MAX, Evaluator};
 use crate::syntax::{Expr, ExprKind, For, ForResult, Name, ObjectItem, ObjectKey};
 
@@ -56,7 +57,7 @@ impl Evaluator<'_> {
 
     pub(super) fn for_expression(&mut self, it: &For) -> Value {
         let source = self.value(&it.collection);
-        let marks = source.marks();
+        let marks = collection_marks(&source);
         let Some(elements) = self.elements(&source, it.collection.origin) else {
             return Value::unknown(Type::Any).with_marks(marks);
         };
@@ -69,7 +70,7 @@ impl Evaluator<'_> {
                 Made::Groups { key, value, groups: BTreeMap::new() }
             }
         };
-        let (mut open, mut marks) = (false, marks);
+        let (mut open, of_source, mut marks) = (false, marks, marks);
         if let (Some(filter), true) = (&it.filter, elements.is_empty()) {
             // A filter that can be no bool is a mistake even where there is nothing to filter.
             let unknown = || Value::unknown(Type::Any);
@@ -79,19 +80,9 @@ impl Evaluator<'_> {
         }
         for (key, element) in elements {
             let depth = self.enter(it.key.as_ref(), key, &it.value, element);
-            let taken = match &it.filter {
-                Some(filter) => {
-                    let taken = self.condition(filter, "the condition after `if`");
-                    marks |= taken.marks();
-                    taken.as_bool()
-                }
-                None => Some(true),
-            };
-            match taken {
-                Some(true) => self.make_one(&mut made, &mut open, &mut marks),
-                Some(false) => {}
-                None => open = true,
-            }
+            self.inside(of_source, |evaluator| {
+                evaluator.element(it.filter.as_ref(), &mut made, &mut open, &mut marks);
+            });
             self.scope.truncate(depth);
         }
         let result = if open { Value::unknown(Type::Any) } else { made.finish() };
@@ -101,6 +92,22 @@ impl Evaluator<'_> {
             return self.too_large(it.collection.origin, excess);
         }
         result.with_marks(marks)
+    }
+
+    fn element(&mut self, filter: Option<&Expr>, made: &mut Made<'_>, open: &mut bool, marks: &mut Marks) {
+        let taken = match filter {
+            Some(filter) => {
+                let taken = self.condition(filter, "the condition after `if`");
+                *marks |= taken.marks();
+                taken.as_bool()
+            }
+            None => Some(true),
+        };
+        match taken {
+            Some(true) => self.make_one(made, open, marks),
+            Some(false) => {}
+            None => *open = true,
+        }
     }
 
     fn make_one(&mut self, made: &mut Made<'_>, open: &mut bool, marks: &mut Marks) {
@@ -126,7 +133,8 @@ impl Evaluator<'_> {
         };
         match made {
             Made::Object { entries, .. } => {
-                let shown = if *marks != Marks::NONE { "(secret)".into() } else { key.clone() };
+                let secret = (*marks | self.ambient) != Marks::NONE;
+                let shown = if secret { "(secret)".into() } else { key.clone() };
                 if entries.insert(key, value).is_some() {
                     self.tell(
                         key_expression.origin,

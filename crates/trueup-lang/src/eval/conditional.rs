@@ -46,10 +46,7 @@ impl Evaluator<'_> {
         match convert(&value, &Type::Bool) {
             Ok(condition) => condition,
             Err(_) => {
-                let found = match value.kind() {
-                    Kind::Unknown(ty) => format!("a value of type {ty}"),
-                    other => other.name().to_owned(),
-                };
+                let found = self.described(&value);
                 let mut diagnostic =
                     Diagnostic::error(format!("{what} is {found}; it must be true or false"));
                 if matches!(value.kind(), Kind::List(_) | Kind::Set(_) | Kind::Map(_)) {
@@ -62,11 +59,7 @@ impl Evaluator<'_> {
     }
 
     fn mismatch(&mut self, then: &Value, otherwise: &Value, origin: Origin) -> Value {
-        let described = |value: &Value| match value.kind() {
-            Kind::Unknown(ty) => ty.to_string(),
-            _ => Type::of(value).to_string(),
-        };
-        let (then, otherwise) = (described(then), described(otherwise));
+        let (then, otherwise) = (self.described_type(then), self.described_type(otherwise));
         self.tell(
             origin,
             Diagnostic::error("the two results of this conditional have no type in common")

@@ -20,11 +20,12 @@ mod conditional;
 mod environment;
 mod equality;
 mod operators;
+mod quoting;
 mod references;
 mod template;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Excess, Origin, Type, Value};
+use trueup_core::{Diagnostic, Diagnostics, Excess, KnownSecrets, Marks, Origin, Type, Value};
 
 pub use environment::{Constants, Environment, Moment, Reads, Reference, Resolved, Surroundings};
 pub use references::{references, visit_traversals};
@@ -61,7 +62,7 @@ pub fn evaluate_with(
     if let Some(excess) = value.excess() {
         value = evaluator.too_large(expression.origin, excess);
     }
-    Evaluated { value, diagnostics: evaluator.diagnostics }
+    Evaluated { value, diagnostics: evaluator.told() }
 }
 
 /// One walk over a tree.
@@ -74,7 +75,16 @@ pub(crate) struct Evaluator<'e> {
     diagnostics: Diagnostics,
     /// How many elements for expressions have gone through.
     elements_seen: usize,
+    /// The marks of the collections that are being gone through: their elements do not bear them.
+    ambient: Marks,
+    /// The marks of all that was evaluated and may decide whether something can be.
+    marks_seen: Marks,
+    /// Secrets that were evaluated, for the search through what is told.
+    secrets_seen: Vec<Value>,
 }
+
+/// How many secrets are kept to be searched for.
+const SECRETS_SEEN_MAX: usize = 4096;
 
 /// How many elements the for expressions of one evaluation may go through: nested ones multiply.
 const ELEMENTS_MAX: usize = 2_000_000;
@@ -87,6 +97,9 @@ impl<'e> Evaluator<'e> {
             splat_items: Vec::new(),
             diagnostics: Diagnostics::new(),
             elements_seen: 0,
+            ambient: Marks::NONE,
+            marks_seen: Marks::NONE,
+            secrets_seen: Vec::new(),
         }
     }
 
@@ -116,7 +129,25 @@ impl<'e> Evaluator<'e> {
             ExprKind::Object(items) => self.object(items),
             ExprKind::Parentheses(inner) => self.value(inner),
         };
+        self.note(&value);
         if value.origin().is_none() { value.with_origin(expression.origin) } else { value }
+    }
+
+    fn note(&mut self, value: &Value) {
+        self.marks_seen |= value.marks();
+        if value.contains_secret() && self.secrets_seen.len() < SECRETS_SEEN_MAX {
+            self.secrets_seen.push(value.clone());
+        }
+    }
+
+    /// All that is wrong. No message quotes a secret; should one do so all the same, it is found here.
+    fn told(mut self) -> Diagnostics {
+        if !self.diagnostics.is_empty() && !self.secrets_seen.is_empty() {
+            let known = KnownSecrets::default();
+            known.learn(&self.secrets_seen);
+            known.scrub_diagnostics(&mut self.diagnostics);
+        }
+        self.diagnostics
     }
 
     /// Evaluates without telling what is wrong, and says whether anything was.
@@ -125,6 +156,15 @@ impl<'e> Evaluator<'e> {
         let value = self.value(expression);
         let told = std::mem::replace(&mut self.diagnostics, before);
         (value, told)
+    }
+
+    /// The same, and the marks of what decided whether anything was wrong.
+    fn attempt_marked(&mut self, expression: &Expr) -> (Value, Diagnostics, Marks) {
+        let before = std::mem::replace(&mut self.marks_seen, self.ambient);
+        let (value, told) = self.attempt(expression);
+        let marks = std::mem::replace(&mut self.marks_seen, before);
+        self.marks_seen |= marks;
+        (value, told, marks)
     }
 
     fn too_large(&mut self, origin: Origin, excess: Excess) -> Value {

@@ -143,9 +143,8 @@ impl Evaluator<'_> {
             Ok(converted) => Some(converted),
             Err(_) => {
                 let found = match value.kind() {
-                    Kind::Unknown(ty) => format!("a value of type {ty}"),
                     Kind::String(_) => "text that is none".to_owned(),
-                    other => other.name().to_owned(),
+                    _ => self.described(value),
                 };
                 let mut diagnostic =
                     Diagnostic::error(format!("`{symbol}` needs a {wanted}, and this is {found}"));

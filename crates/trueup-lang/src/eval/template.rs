@@ -1,9 +1,9 @@
 //! Templates: the texts of their parts, one after another.
 
-use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Kind, Marks, Origin, Type, Value, convert};
 
 use super::Evaluator;
+use super::quoting::collection_marks;
 use crate::limits::{TEXT_BYTES_MAX, too_long};
 use crate::syntax::TemplatePart;
 
@@ -53,14 +53,15 @@ impl Evaluator<'_> {
                 }
                 TemplatePart::For { key, value, collection, body } => {
                     let source = self.value(collection);
-                    text.marks |= source.marks();
+                    let marks = collection_marks(&source);
+                    text.marks |= marks;
                     let Some(elements) = self.elements(&source, collection.origin) else {
                         text.unknown = true;
                         continue;
                     };
                     for (element_key, element) in elements {
                         let depth = self.enter(key.as_ref(), element_key, value, element);
-                        self.template_parts(body, text);
+                        self.inside(marks, |it| it.template_parts(body, text));
                         self.scope.truncate(depth);
                     }
                 }
@@ -93,10 +94,7 @@ impl Evaluator<'_> {
                 text.unknown = true;
             }
             Err(_) => {
-                let found = match value.kind() {
-                    Kind::Unknown(ty) => SmolStr::new(format!("a value of type {ty}")),
-                    kind => kind.name().into(),
-                };
+                let found = self.described(value);
                 self.tell(
                     origin,
                     Diagnostic::error(format!("this is {found}, which cannot stand in a text"))

@@ -14,6 +14,7 @@ use trueup_provider::BoxFuture;
 
 use crate::format::{format, is_formattable};
 use crate::lower::StackFolder;
+use crate::syntax::conceal;
 
 /// Files that end in `.tf`, `.tf.json` and `.tu.hcl`.
 pub struct TerraformLanguage;
@@ -36,8 +37,13 @@ impl FrontEnd for TerraformLanguage {
         is_formattable(file_name).then(|| {
             // The formatter's diagnostics point into the first file of a map.
             let mut sources = SourceMap::new();
-            sources.add(file_name, text);
-            format(text).map_err(|diagnostics| InvalidProgram { diagnostics, sources })
+            let file = sources.add(file_name, text);
+            format(text).map_err(|mut diagnostics| {
+                if file_name.ends_with(".tfvars") {
+                    conceal(&mut sources, file, &mut diagnostics);
+                }
+                InvalidProgram { diagnostics, sources }
+            })
         })
     }
 

@@ -68,14 +68,18 @@ fn coalesce(call: &Call<'_>) -> Outcome {
     let Some(ty) = unify(&types).or_else(any_type) else {
         return Err(Problem::new("the arguments have no type in common"));
     };
+    // That those before it are null or empty tells of them.
+    let mut marks = Marks::NONE;
     for value in call.arguments {
+        marks |= value.marks();
         if value.is_unknown() {
-            return Ok(Value::unknown(ty).with_marks(value.marks()));
+            return Ok(Value::unknown(ty).with_marks(marks));
         }
         if value.is_null() || (ty == Type::String && value.as_str() == Some("")) {
             continue;
         }
-        return convert(value, &ty).map_err(|_| Problem::new("the arguments have no type in common"));
+        let converted = convert(value, &ty).map_err(|_| Problem::new("the arguments have no type in common"));
+        return Ok(converted?.with_marks(marks));
     }
     Err(Problem::new("all arguments are null or empty"))
 }
@@ -90,11 +94,18 @@ fn coalescelist(call: &Call<'_>) -> Outcome {
             kind => return Err(Problem::at(at, format!("needs lists, found {}", kind.name()))),
         }
     }
-    match call.arguments.iter().find(|value| value.is_unknown() || value.children().next().is_some()) {
-        Some(value) if value.is_unknown() => Ok(Value::unknown(Type::Any).with_marks(value.marks())),
-        Some(value) => Ok(value.clone()),
-        None => Err(Problem::new("all lists are empty")),
+    // That those before it are empty tells of them.
+    let mut marks = Marks::NONE;
+    for value in call.arguments {
+        marks |= value.marks();
+        if value.is_unknown() {
+            return Ok(Value::unknown(Type::Any).with_marks(marks));
+        }
+        if value.children().next().is_some() {
+            return Ok(value.clone().with_marks(marks));
+        }
     }
+    Err(Problem::new("all lists are empty"))
 }
 
 fn contains(call: &Call<'_>) -> Outcome {
@@ -187,7 +198,12 @@ fn length(call: &Call<'_>) -> Outcome {
             return Err(Problem::at(0, format!("needs a text, list, set, map or object, found {found}")));
         }
     };
-    Ok(length.with_marks(value.marks()))
+    Ok(length.with_marks(size_marks(value)))
+}
+
+/// The marks of what decides how large something is. Of a set, those of its elements: two that are equal are one.
+fn size_marks(value: &Value) -> Marks {
+    if matches!(value.kind(), Kind::Set(_)) { value.all_marks() } else { value.marks() }
 }
 
 fn lookup(call: &Call<'_>) -> Outcome {

@@ -30,10 +30,11 @@ mod type_conversion;
 mod yaml;
 mod yaml_write;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use trueup_core::{Excess, Kind, Marks, Origin, Value};
+use trueup_core::{Excess, Marks, Origin, Value};
 
 use crate::eval::{Environment, Surroundings};
 use crate::limits::{TEXT_BYTES_MAX, too_long};
@@ -54,18 +55,18 @@ pub(crate) struct Argument {
 pub(crate) struct Problem {
     /// The argument it is about.
     pub(crate) argument: Option<usize>,
-    /// What is wrong. Never holds a secret.
-    pub(crate) message: String,
+    /// What is wrong. One that was put together may quote an argument, and is not shown if one of them is secret.
+    pub(crate) message: Cow<'static, str>,
     /// What to do about it.
     pub(crate) hints: Vec<String>,
 }
 
 impl Problem {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
         Problem { argument: None, message: message.into(), hints: Vec::new() }
     }
 
-    pub(crate) fn at(argument: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn at(argument: usize, message: impl Into<Cow<'static, str>>) -> Self {
         Problem { argument: Some(argument), message: message.into(), hints: Vec::new() }
     }
 
@@ -74,18 +75,16 @@ impl Problem {
         self
     }
 
-    /// The same without its message, if that quotes something secret. Functions take care not to; this is the net.
-    fn without_secrets(self, arguments: &[Value]) -> Self {
-        let quotes = |value: &Value| {
-            value.secret_texts().iter().any(|secret| !secret.is_empty() && self.message.contains(secret))
-        };
-        if arguments.iter().any(quotes) {
-            return Problem {
-                message: "has no result; the reason is not shown, because an argument is secret".to_owned(),
-                ..self
-            };
+    /// The same as may be shown where an argument is secret: texts, keys and types of arguments stand only in messages
+    /// that were put together.
+    fn without_secrets(self) -> Self {
+        match self.message {
+            Cow::Borrowed(_) => self,
+            Cow::Owned(_) => Problem {
+                argument: self.argument,
+                ..Problem::new("has no result; the reason is not shown, because an argument is secret")
+            },
         }
-        self
     }
 }
 
@@ -222,8 +221,21 @@ pub(crate) fn removed(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Calls a function.
-pub(crate) fn call(function: &Function, arguments: &[Argument], environment: &dyn Environment) -> Outcome {
+/// Calls a function. `ambient` are marks that arguments have lost on the way.
+pub(crate) fn call(
+    function: &Function,
+    arguments: &[Argument],
+    environment: &dyn Environment,
+    ambient: Marks,
+) -> Outcome {
+    called(function, arguments, environment).map_err(|problem| {
+        let secret = |argument: &Argument| argument.value.contains_secret();
+        let concealed = ambient != Marks::NONE || arguments.iter().any(secret);
+        if concealed { problem.without_secrets() } else { problem }
+    })
+}
+
+fn called(function: &Function, arguments: &[Argument], environment: &dyn Environment) -> Outcome {
     function.check_count(arguments.len())?;
     let mut values = Vec::with_capacity(arguments.len());
     for (at, argument) in arguments.iter().enumerate() {
@@ -236,15 +248,13 @@ pub(crate) fn call(function: &Function, arguments: &[Argument], environment: &dy
     }
     let plain: Vec<Value>;
     let visible = if marks != Marks::NONE {
-        plain = values.iter().map(revealed).collect();
+        plain = values.iter().map(Value::without_marks).collect();
         &plain
     } else {
         &values
     };
-    match (function.call)(&Call { arguments: visible, environment, marked: &values }) {
-        Ok(value) => Ok(value.with_marks(marks)),
-        Err(problem) => Err(problem.without_secrets(&values)),
-    }
+    let result = (function.call)(&Call { arguments: visible, environment, marked: &values })?;
+    Ok(result.with_marks(marks))
 }
 
 fn all_marks(values: &[Value]) -> Marks {
@@ -268,22 +278,4 @@ fn accept(parameter: &Parameter, at: usize, value: &Value) -> Outcome {
         );
         Problem::at(at, format!("the argument `{}` does not fit: {message}", parameter.name))
     })
-}
-
-/// The value without any marks. The caller marks the result instead.
-pub(crate) fn revealed(value: &Value) -> Value {
-    if !value.contains_secret() {
-        return value.clone();
-    }
-    match value.kind() {
-        Kind::List(items) => Value::list(items.iter().map(revealed)),
-        Kind::Set(items) => Value::set(items.iter().map(revealed)),
-        Kind::Map(entries) => Value::map(entries.iter().map(|(key, item)| (key.clone(), revealed(item)))),
-        Kind::Object(entries) => {
-            Value::object(entries.iter().map(|(key, item)| (key.clone(), revealed(item))))
-        }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Unknown(_) => {
-            value.clone().reveal()
-        }
-    }
 }

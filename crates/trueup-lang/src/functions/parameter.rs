@@ -108,6 +108,17 @@ impl Function {
         self
     }
 
+    /// Whether secrets inside its arguments may decide if it has a result. Those that place marks themselves look at the
+    /// arguments as a whole, unless they evaluate a template.
+    pub(crate) fn depends_on_content(&self) -> bool {
+        !self.sees_secrets || self.renders_template()
+    }
+
+    /// Whether it evaluates a template in its turn.
+    pub(crate) fn renders_template(&self) -> bool {
+        matches!(self.name, "templatestring" | "templatefile")
+    }
+
     pub(super) fn parameter(&self, at: usize) -> &Parameter {
         const REST: Parameter = any("argument");
         self.parameters.get(at).or(self.variadic.as_ref()).unwrap_or(&REST)

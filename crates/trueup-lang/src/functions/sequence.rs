@@ -153,6 +153,10 @@ impl Flat {
         match value.kind() {
             Kind::List(items) | Kind::Set(items) => {
                 self.marks |= value.marks();
+                if matches!(value.kind(), Kind::Set(_)) {
+                    // Two elements that are equal are one.
+                    self.marks |= value.all_marks();
+                }
                 items.iter().for_each(|item| self.gather(item));
             }
             // What it turns out to be decides how many elements there are.
@@ -202,7 +206,9 @@ fn range(call: &Call<'_>) -> Outcome {
 fn reverse(call: &Call<'_>) -> Outcome {
     let value = &call.arguments[0];
     let reversed = match value.kind() {
-        Kind::List(items) | Kind::Set(items) => Value::list(items.iter().rev().cloned()),
+        Kind::List(items) => Value::list(items.iter().rev().cloned()),
+        // Two elements that are equal are one, and the order is that of their values.
+        Kind::Set(items) => Value::list(items.iter().rev().cloned()).with_marks(value.all_marks()),
         Kind::Unknown(Type::Set(element)) => Value::unknown(Type::List(element.clone())),
         Kind::Unknown(ty @ (Type::Any | Type::List(_))) => Value::unknown(ty.clone()),
         Kind::Unknown(Type::Tuple(elements)) => Value::unknown(Type::tuple(elements.iter().rev().cloned())),

@@ -43,8 +43,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("type", &[nullable("value")], Returns::Text, |call| {
         let value = &call.arguments[0];
         let written = Type::of(value).to_string();
-        // The type of an object names its keys, which may be secret (SECRET-9).
-        let marks = if written.contains("object(") { value.all_marks() } else { Marks::NONE };
+        // The type of an object names its keys, which may be secret (SECRET-9), and that of a tuple its length.
+        let telling = written.contains("object(") || written.contains("tuple(");
+        let marks = if telling { value.all_marks() } else { Marks::NONE };
         Ok(Value::string(written).with_marks(marks))
     })
     .with_unknown()
@@ -58,7 +59,7 @@ fn to(call: &Call<'_>, wanted: &Type) -> Outcome {
             mismatches.first().map(|mismatch| mismatch.path.to_string()).filter(|path| !path.is_empty());
         match place {
             Some(path) => Problem::at(0, format!("{path}: {message}")),
-            None => Problem::at(0, message),
+            None => Problem::at(0, message.to_owned()),
         }
     })
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::schema::{Block as Schema, Nesting};
-use trueup_core::{Kind, Origin, Type, Value};
+use trueup_core::{Kind, Marks, Origin, Type, Value};
 
 use super::bodies::{Nested, nested};
 use crate::declare::at;
@@ -72,6 +72,8 @@ struct Gathered {
     items: Vec<(Option<SmolStr>, Value, Origin)>,
     /// Whether more may come that are not known yet.
     unknown: bool,
+    /// The marks of what decides how many there are and under which labels.
+    marks: Marks,
 }
 
 impl Gathered {
@@ -136,6 +138,7 @@ impl Gathered {
             inner.push((iterator.clone(), each));
             let label = block.body.attribute("labels").and_then(|labels| {
                 let labels = frame.evaluate_with(&labels.value, &inner);
+                self.marks |= labels.all_marks();
                 labels.as_items().and_then(|items| items.first()).and_then(|it| it.as_str().map(SmolStr::new))
             });
             let value = body_value(frame, &content.body, &nested.inner, &inner, block.header);
@@ -145,15 +148,16 @@ impl Gathered {
 
     /// The instances as one value.
     fn finish(self, frame: &Frame<'_>, name: &str, nested: &Nested<'_>) -> Value {
-        let Gathered { items, unknown } = self;
+        let Gathered { items, unknown, marks } = self;
         if unknown {
             return Value::unknown(match nested.nesting {
                 // Of a list with unknown parts not even the length is known.
                 Nesting::Single | Nesting::Group => Type::Any,
                 _ => nested.shape.implied_type(),
-            });
+            })
+            .with_marks(marks);
         }
-        match nested.nesting {
+        let value = match nested.nesting {
             Nesting::Single | Nesting::Group => {
                 if let Some((_, _, again)) = items.get(1) {
                     frame.evaluation().tell(at(*again, format!("`{name}` may stand only once")));
@@ -171,6 +175,7 @@ impl Gathered {
                             frame.evaluation().tell(at(origin, format!("`{name}` needs a label")).hint(hint));
                         }
                         Some(label) if entries.contains_key(&label) => {
+                            let label = if marks == Marks::NONE { &label } else { "(secret)" };
                             frame.evaluation().tell(at(origin, format!("`{name} \"{label}\"` stands twice")));
                         }
                         Some(label) => {
@@ -180,6 +185,7 @@ impl Gathered {
                 }
                 Value::map(entries)
             }
-        }
+        };
+        value.with_marks(marks)
     }
 }

@@ -13,6 +13,7 @@ mod body;
 mod expression;
 mod json;
 mod parser;
+mod private;
 mod source;
 mod traversal;
 
@@ -26,6 +27,7 @@ pub use expression::{
 pub use json::parse_json_body;
 pub(crate) use parser::parse_expression_at;
 pub use parser::{DEPTH_MAX, ERRORS_MAX, parse_body, parse_expression, parse_template};
+pub(crate) use private::{conceal, parse_private_expression, parse_private_source};
 pub(crate) use source::{Entered, enter_source};
 pub use source::{FILE_BYTES_MAX, parse_source};
 pub use traversal::{StaticStep, StaticTraversal};

@@ -10,7 +10,7 @@ use trueup_program::Scope;
 use super::{Frame, Instance, Known, World};
 use crate::declare::{Condition, at};
 use crate::syntax::Expr;
-use crate::variables::{converted, ephemeral_if};
+use crate::variables::{ITS_DEFAULT, converted, ephemeral_if, tellable};
 
 /// One evaluation. Short-lived: it is made for one set of known outputs.
 pub(crate) struct Evaluation<'a> {
@@ -285,7 +285,7 @@ impl<'a> Evaluation<'a> {
             (_, Some(default)) => {
                 place = None;
                 let evaluated = crate::eval::evaluate(default, &crate::eval::Constants::default());
-                self.tell_all(evaluated.diagnostics);
+                self.tell_all(tellable(variable, ITS_DEFAULT, default.origin, evaluated.diagnostics));
                 evaluated.value
             }
             // What is missing in the root module is told where variables are read, in a call where calls are checked.

@@ -5,6 +5,7 @@
 
 mod hostile;
 mod referee;
+mod secrets;
 mod surroundings;
 mod table;
 mod templates;

@@ -12,6 +12,7 @@ mod lifecycle;
 mod mistakes;
 mod modules;
 mod moves;
+mod private_values;
 mod references;
 mod terraform;
 mod variables;

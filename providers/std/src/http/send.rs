@@ -36,6 +36,8 @@ pub(crate) enum NoAnswer {
     NotSent(String),
     /// It may have got there.
     Lost(String),
+    /// It was answered, at more length than is read.
+    TooLarge(String),
 }
 
 impl Outgoing {
@@ -68,7 +70,7 @@ impl Outgoing {
                 body.extend_from_slice(&chunk);
                 if body.len() > BODY_BYTES_MAX {
                     let message = format!("the answer has more than {} MiB", BODY_BYTES_MAX / (1024 * 1024));
-                    return Err(NoAnswer::Lost(message));
+                    return Err(NoAnswer::TooLarge(message));
                 }
             }
             Ok(Answer { status, headers, body })

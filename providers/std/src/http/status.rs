@@ -53,6 +53,11 @@ impl Judgement<'_> {
         let title = self.title;
         match no_answer {
             NoAnswer::NotSent(why) => Error::retryable(format!("{title} cannot be sent: {why}")),
+            // The same request has the same answer.
+            NoAnswer::TooLarge(why) => match self.purpose.changes() {
+                true => Error::indeterminate(format!("{title}: {why}")),
+                false => Error::fatal(format!("{title}: {why}")),
+            },
             NoAnswer::Lost(why) => {
                 let message = format!("{title} was not answered: {why}");
                 // Whoever can look does so in the next run: what is still on its way may arrive any time.

@@ -7,6 +7,7 @@ mod finder;
 mod garbled;
 mod killed;
 mod odd_places;
+mod own_words;
 mod planted;
 mod plugin;
 mod refused_deletes;

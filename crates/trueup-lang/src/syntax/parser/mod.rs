@@ -347,6 +347,7 @@ impl<'s> Parser<'s> {
                 _ => "the end of the text".to_owned(),
             },
             Some(b'\n') => "the end of the line".to_owned(),
+            Some(b'`') => "a backtick".to_owned(),
             Some(_) => format!("`{}`", &self.text[self.at..self.at + self.found_length()]),
         }
     }

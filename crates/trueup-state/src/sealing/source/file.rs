@@ -15,7 +15,7 @@ const KEY_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// The key in a file.
 pub(super) fn read(path: &Path) -> Result<KeyBytes, KeyError> {
     let looked = || path.display().to_string();
-    let text = match trueup_files::read_text(path, Accept::Stream, KEY_FILE_BYTES_MAX) {
+    let text = match trueup_files::read_text(path, Accept::Inherited, KEY_FILE_BYTES_MAX) {
         Ok(text) => Zeroizing::new(text),
         Err(ReadError::Io(error)) if error.kind() == ErrorKind::NotFound => {
             return Err(KeyError::Missing { looked: looked() });
