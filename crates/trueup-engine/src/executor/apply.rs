@@ -6,6 +6,7 @@
 //!
 //! Steps that most resources never come to are boxed: the future of a resource is as large as the largest of its steps.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -335,6 +336,15 @@ impl Applying<'_> {
         }
     }
 
+    /// The object as it was seen, with the recorded values where the program ignores changes (PLAN-21).
+    fn compared<'a>(&self, prior: &State, seen: &'a State) -> Cow<'a, State> {
+        let ignored = &self.resource.options.ignore_changes;
+        match ignored.is_empty() {
+            true => Cow::Borrowed(seen),
+            false => Cow::Owned(self.resource.handler.ignore_drift(prior, seen, ignored)),
+        }
+    }
+
     /// Asks the type again, on real values, and checks that the answer is within what was granted (UNKNOWN-10).
     async fn decide(&self, prior: Option<&State>) -> Result<(Action, PrivateBytes, Value), Trouble> {
         let context = self.context(IdempotencyToken::from_bytes([0; 16]));
@@ -344,14 +354,15 @@ impl Applying<'_> {
         let attempted = current.and_then(|current| current.attempt()).map(|attempt| &attempt.inputs);
         // Where drift is not to be repaired, it is no reason to act, as in the plan (DRIFT-7).
         let repairs = self.resource.options.drift == DriftPolicy::Fix;
-        let observed = self.resource.observed.as_ref().filter(|_| prior.is_some() && repairs);
+        let observed = self.resource.observed.as_ref().filter(|_| repairs).zip(prior);
+        let observed = observed.map(|(seen, prior)| self.compared(prior, seen));
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
         let request = PlanRequest {
             config: Some(&self.config),
             desired: &self.desired,
             prior,
             attempted: attempted.filter(|_| prior.is_some()),
-            observed,
+            observed: observed.as_deref(),
             bindings: &self.resource.bindings,
             prior_bindings,
             private: &private,

@@ -587,7 +587,8 @@ impl Case<'_> {
             return self.as_replacement(decision, Reason::ProviderChanged).await;
         }
         let drift_counts = node.declared().is_none_or(|declared| declared.options.drift == DriftPolicy::Fix);
-        let seen = node.seen().filter(|_| drift_counts);
+        let compared = node.compared();
+        let seen = compared.as_deref().filter(|_| drift_counts);
         let attempted = current.attempt().map(|attempt| &attempt.inputs);
         let prior = Prior { object, attempted, observed: seen, bindings: &current.bindings };
         let answer = self.ask(Some(prior)).await?;
@@ -611,7 +612,7 @@ impl Case<'_> {
         }
         if decision.action == Action::NoOp && !decision.outputs.is_wholly_known() {
             // What stays as it is has the outputs that it has, whatever its type expects (UNKNOWN-3).
-            decision.outputs = node.seen().unwrap_or(object).outputs.clone();
+            decision.outputs = compared.as_deref().unwrap_or(object).outputs.clone();
         }
         if decision.action == Action::NoOp && self.sources.options.force {
             decision.action = Action::Update;
