@@ -219,10 +219,16 @@ impl Progress<'_> {
             self.run_tasks(draft, &tasks).await;
         }
         for at in self.outdated(draft) {
-            let before = self.used[at].as_ref().map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
-            let after =
-                prepare::resolved(draft, at).map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
-            let message = format!("it does not settle: its inputs alternate between {before} and {after}");
+            let (before, bound_before) = self.used[at].clone().unwrap_or_default();
+            let (after, bound_after) = prepare::resolved(draft, at).unwrap_or_default();
+            let message = match before == after {
+                false => format!("it does not settle: its inputs alternate between {before} and {after}"),
+                true => format!(
+                    "it does not settle: its bindings alternate between {} and {}",
+                    shown(&bound_before),
+                    shown(&bound_after)
+                ),
+            };
             let failure =
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
             self.failed = true;
@@ -661,4 +667,10 @@ fn stack_outputs(run: &Run<'_>, draft: &Draft) -> Result<Value, Diagnostics> {
 fn unsaid(plan: &Plan, found: &Diagnostics) -> Vec<String> {
     let news = found.iter().filter(|it| !plan.warnings.iter().any(|told| told == *it));
     news.map(ToString::to_string).collect()
+}
+
+/// Bindings as a message quotes them. Secret payloads are hidden.
+fn shown(bindings: &[Binding]) -> String {
+    let each: Vec<String> = bindings.iter().map(|it| format!("{} = {}", it.key, it.payload)).collect();
+    format!("{{ {} }}", each.join(", "))
 }
