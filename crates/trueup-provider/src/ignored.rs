@@ -1,10 +1,34 @@
 //! Positions whose changes do not count (PLAN-21): they keep the value they had.
 
+use smol_str::SmolStr;
+use trueup_core::schema::Block;
 use trueup_core::{Kind, Path, Step, Value};
 
 /// The inputs with the earlier value at each ignored position.
 pub fn with_ignored(inputs: &Value, earlier: &Value, ignored: &[Path]) -> Value {
     ignored.iter().fold(inputs.clone(), |inputs, path| keep(&inputs, earlier, path.steps()))
+}
+
+/// The observed outputs with the recorded value at each ignored position: of outputs that are named themselves, and of
+/// those that mirror an ignored input.
+pub(crate) fn without_ignored_drift(
+    outputs: &Block,
+    recorded: &Value,
+    observed: &Value,
+    ignored: &[Path],
+) -> Value {
+    let mut positions: Vec<Path> = Vec::new();
+    for path in ignored {
+        let Some((first, rest)) = path.steps().split_first() else { return recorded.clone() };
+        let Step::Key(named) = first else { continue };
+        let is_meant =
+            |name: &SmolStr, mirrors: &Option<SmolStr>| name == named || mirrors.as_ref() == Some(named);
+        let meant = outputs.attributes.iter().filter(|(name, attribute)| is_meant(name, &attribute.mirrors));
+        positions.extend(meant.map(|(name, _)| {
+            std::iter::once(Step::Key(name.clone())).chain(rest.iter().cloned()).collect::<Path>()
+        }));
+    }
+    with_ignored(observed, recorded, &positions)
 }
 
 fn keep(value: &Value, earlier: &Value, steps: &[Step]) -> Value {

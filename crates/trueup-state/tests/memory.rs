@@ -29,7 +29,7 @@ impl StoreUnderTest for InMemory {
     }
 }
 
-/// STATE-10.
+/// CRUD-13, CRASH-8, STATE-1, STATE-2, STATE-8, STATE-10, STATE-14: all that the suite asserts.
 #[tokio::test]
 async fn the_memory_store_does_what_every_store_must() {
     conformance::check(&InMemory(HandClock::new())).await;

@@ -327,6 +327,7 @@ fn a_sound_type_passes_every_check() {
     assert!(report.checks.iter().all(|(_, outcome)| *outcome == Outcome::Passed), "{report}");
 }
 
+/// RECONCILE-3, CRASH-7, DELETE-2, DRIFT-2: the kit sees a type that breaks them.
 #[test]
 fn each_bug_fails_the_check_that_is_meant_for_it() {
     let meant = [

@@ -52,7 +52,7 @@ impl StoreUnderTest for InDatabase {
     }
 }
 
-/// STATE-10.
+/// CRUD-13, CRASH-8, STATE-1, STATE-2, STATE-8, STATE-10, STATE-14: all that the suite asserts.
 #[tokio::test]
 async fn the_postgres_store_does_what_every_store_must() {
     let Some(server) = Postgres::shared() else { return };

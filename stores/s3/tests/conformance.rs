@@ -46,7 +46,7 @@ async fn check(emulator: Emulator) {
     conformance::check(&InBucket { emulator, bucket, places, clock: HandClock::new() }).await;
 }
 
-/// STATE-10.
+/// CRUD-13, CRASH-8, STATE-1, STATE-2, STATE-8, STATE-10, STATE-14: all that the suite asserts.
 #[tokio::test]
 async fn the_s3_store_does_what_every_store_must() {
     check(Emulator::Ministack).await;

@@ -52,7 +52,7 @@ impl StoreUnderTest for InFolder {
     }
 }
 
-/// STATE-10.
+/// CRUD-13, CRASH-8, STATE-1, STATE-2, STATE-8, STATE-10, STATE-14: all that the suite asserts.
 #[tokio::test]
 async fn the_sqlite_store_does_what_every_store_must() {
     conformance::check(&InFolder::new(false)).await;

@@ -25,6 +25,7 @@ fn with_policy(text: &str) -> Folder {
     folder
 }
 
+/// POLICY-1
 #[test]
 fn what_a_policy_denies_is_neither_planned_saved_nor_deployed() {
     let folder = with_policy(DENY);
@@ -51,6 +52,7 @@ fn a_saved_plan_is_judged_again() {
     assert!(folder.has("open.txt"));
 }
 
+/// POLICY-1
 #[test]
 fn a_warning_is_told_and_no_more() {
     let folder = with_policy(&DENY.replace("name =", "effect = \"warn\"\nname ="));
@@ -75,6 +77,7 @@ fn a_policy_that_cannot_be_read_stops_everything() {
     assert!(refused.err.contains("\n    |\n  1 | resource.\n    |          ^\n"), "{}", refused.err);
 }
 
+/// POLICY-1
 #[test]
 fn a_policy_that_cannot_be_evaluated_shows_the_place() {
     let folder =

@@ -30,7 +30,7 @@ impl Bench {
     }
 }
 
-/// SECRET-1
+/// SECRET-1, SECRET-6, SECRET-7
 #[test]
 fn a_ticket_is_open_while_something_needs_it_and_is_never_kept() {
     for version in versions() {
@@ -127,6 +127,7 @@ fn a_ticket_waits_until_its_arguments_are_known() {
     }
 }
 
+/// SECRET-6
 #[test]
 fn a_saved_plan_holds_no_ticket_and_gets_another() {
     for version in versions() {
@@ -242,7 +243,7 @@ fn a_ticket_is_closed_when_a_run_is_interrupted() {
     }
 }
 
-/// Each where it is written, and before anything is opened.
+/// SECRET-6: each where it is written, and before anything is opened.
 #[test]
 fn ephemeral_values_go_nowhere_where_they_would_be_kept() {
     let bench = Bench::new(6);

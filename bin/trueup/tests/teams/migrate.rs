@@ -25,7 +25,7 @@ fn stack() -> Folder {
     folder
 }
 
-/// From a file to a database, to a bucket, and back to a file: nothing changes, and each old store is closed.
+/// STATE-14: from a file to a database, to a bucket, and back to a file: nothing changes, and each old store is closed.
 #[test]
 fn state_goes_from_store_to_store() {
     let (Some(database), Some(bucket)) = (Place::in_postgres(), Place::in_s3()) else { return };
@@ -88,6 +88,7 @@ fn a_person_is_told_what_comes_next() {
     folder.done("deploy --yes --force");
 }
 
+/// STATE-14: not to where something else is recorded either.
 #[test]
 fn what_cannot_be_moved_stays_where_it_is() {
     let folder = stack();

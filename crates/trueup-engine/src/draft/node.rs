@@ -1,5 +1,6 @@
 //! What the planner knows of each resource, data source and ephemeral resource, filled in pass by pass.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -272,6 +273,18 @@ impl<'p> Node<'p> {
             Sight::Present(seen) => Some(seen),
             Sight::Unseen | Sight::Gone | Sight::Elsewhere { .. } | Sight::Unreadable => None,
         }
+    }
+
+    /// The object as it was seen, with the recorded values where the program ignores changes (PLAN-21).
+    pub(crate) fn compared(&self) -> Option<Cow<'_, State>> {
+        let seen = self.seen()?;
+        let ignored = self.declared().map_or(&[][..], |declared| &declared.options.ignore_changes);
+        Some(match (self.handler(), self.object()) {
+            (Some(handler), Some(object)) if !ignored.is_empty() => {
+                Cow::Owned(handler.ignore_drift(object, seen, ignored))
+            }
+            _ => Cow::Borrowed(seen),
+        })
     }
 
     /// The outputs and inputs that its type has.

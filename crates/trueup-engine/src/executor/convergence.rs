@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use trueup_core::{Failure, FailureClass};
+use trueup_provider::Binding;
 
 use super::prepare::inputs_now;
 use super::report::Outcome;
@@ -38,10 +39,18 @@ impl Progress<'_> {
             self.run_tasks(draft, &tasks).await;
         }
         for at in self.outdated(draft) {
-            let before = self.used[at].as_ref().map(|(inputs, _)| inputs.to_string()).unwrap_or_default();
+            let (before, bound_before) = self.used[at].clone().unwrap_or_default();
             let now = inputs_now(draft, at).and_then(Result::ok);
-            let after = now.map(|now| now.values.effective.to_string()).unwrap_or_default();
-            let message = format!("it does not settle: its inputs alternate between {before} and {after}");
+            let (after, bound_after) =
+                now.map(|now| (now.values.effective, now.bindings)).unwrap_or_default();
+            let message = match before == after {
+                false => format!("it does not settle: its inputs alternate between {before} and {after}"),
+                true => format!(
+                    "it does not settle: its bindings alternate between {} and {}",
+                    shown(&bound_before),
+                    shown(&bound_after)
+                ),
+            };
             let failure =
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
             self.failed = true;
@@ -74,4 +83,10 @@ pub(super) fn provisional(draft: &Draft<'_>) -> BTreeSet<usize> {
         }
     }
     found
+}
+
+/// Bindings as a message quotes them. Secret payloads are hidden.
+fn shown(bindings: &[Binding]) -> String {
+    let each: Vec<String> = bindings.iter().map(|it| format!("{} = {}", it.key, it.payload)).collect();
+    format!("{{ {} }}", each.join(", "))
 }

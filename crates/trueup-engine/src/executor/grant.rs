@@ -1,5 +1,7 @@
 //! The action on real values, and whether the plan granted it (UNKNOWN-10).
 
+use std::borrow::Cow;
+
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_program::DriftPolicy;
 use trueup_provider::{CallContext, PlanAnswer, PlanRequest, PrivateBytes, State, Verdict};
@@ -26,14 +28,15 @@ impl Applying<'_> {
         let attempted = current.and_then(|current| current.attempt()).map(|attempt| &attempt.inputs);
         // Where drift is not to be repaired, it is no reason to act, as in the plan (DRIFT-7).
         let repairs = self.resource.options.drift == DriftPolicy::Fix;
-        let observed = self.resource.observed.as_ref().filter(|_| prior.is_some() && repairs);
+        let observed = self.resource.observed.as_ref().filter(|_| repairs).zip(prior);
+        let observed = observed.map(|(seen, prior)| self.compared(prior, seen));
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
         let request = PlanRequest {
             config: Some(&self.config),
             desired: &self.desired,
             prior,
             attempted: attempted.filter(|_| prior.is_some()),
-            observed,
+            observed: observed.as_deref(),
             bindings: &self.resource.bindings,
             prior_bindings,
             private: &private,
@@ -67,6 +70,15 @@ impl Applying<'_> {
         }
         self.require_grant(action)?;
         Ok((action, answer.private, answer.outputs))
+    }
+
+    /// The object as it was seen, with the recorded values where the program ignores changes (PLAN-21).
+    fn compared<'a>(&self, prior: &State, seen: &'a State) -> Cow<'a, State> {
+        let ignored = &self.resource.options.ignore_changes;
+        match ignored.is_empty() {
+            true => Cow::Borrowed(seen),
+            false => Cow::Owned(self.resource.handler.ignore_drift(prior, seen, ignored)),
+        }
     }
 
     async fn ask(&self, request: PlanRequest<'_>) -> Result<PlanAnswer, Failure> {

@@ -54,11 +54,11 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
 fn tolerated_drift(draft: &Draft) -> Vec<Diagnostic> {
     let told = draft.nodes.iter().filter_map(|node| {
         let tolerant = node.declared()?.options.drift == DriftPolicy::Warn;
-        let (Some(seen), Some(recorded), true) = (node.seen(), node.object(), tolerant) else {
+        let (Some(seen), Some(recorded), true) = (node.compared(), node.object(), tolerant) else {
             return None;
         };
         let paths: Vec<String> =
-            node.handler()?.drift(recorded, seen).iter().map(|change| change.path.to_string()).collect();
+            node.handler()?.drift(recorded, &seen).iter().map(|change| change.path.to_string()).collect();
         let summary = format!("{} was changed outside: {}", node.address, paths.join(", "));
         (!paths.is_empty()).then(|| Diagnostic::warning(summary).about(node.address.to_string()))
     });

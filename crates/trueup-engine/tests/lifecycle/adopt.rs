@@ -2,7 +2,7 @@
 
 use crate::lifecycle::world::{Bench, lit, program, resource, thing};
 
-/// ADOPT-1, ADOPT-2: lost state is recovered by looking.
+/// ADOPT-1, ADOPT-2, EVENT-1: lost state is recovered by looking.
 #[test]
 fn ones_own_objects_are_adopted_silently_after_lost_state() {
     let bench = Bench::new();
@@ -15,6 +15,7 @@ fn ones_own_objects_are_adopted_silently_after_lost_state() {
     Plan: 2 to update
     ");
     lost.deployed(&before);
+    assert!(lost.heard().contains(&"reconciler.adopt.completed a".to_owned()));
     assert_eq!(lost.world.things(), ["a=1", "b=2"]);
     assert!(lost.plan(&before).ends_with("No changes"));
 }
@@ -62,6 +63,20 @@ fn what_is_someone_elses_is_refused_unless_told_otherwise() {
     assert!(fresh.refused(&crate::lifecycle::world::program([declared])).contains("OwnedBySomeoneElse"));
 }
 
+/// ADOPT-3: what a resource says counts more than the flag, whichever it is.
+#[test]
+fn a_resource_may_adopt_without_the_flag() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    bench.world.cloud().things.values_mut().for_each(|thing| thing.tags.clear());
+    let lost = Bench::in_world(bench.world.clone());
+    let mut adopting = thing("a", 1);
+    adopting.options.adopt = Some(true);
+    lost.deployed(&program([adopting]));
+    assert_eq!(lost.world.cloud().things.len(), 1);
+    assert_eq!(lost.records().into_keys().collect::<Vec<_>>(), ["a"]);
+}
+
 /// ADOPT-4
 #[test]
 fn a_type_that_cannot_look_is_never_probed() {
@@ -104,6 +119,24 @@ fn what_is_adopted_is_reconciled_until_an_update_has_succeeded() {
         }
     }
     assert!(only_adopted > 0);
+}
+
+/// RECONCILE-2: an object that was adopted has no olds until it was reconciled once.
+#[test]
+fn olds_stay_absent_until_an_adopted_object_was_reconciled() {
+    let wanted = |size: u64| program([resource("w_database.d", [("name", lit("d")), ("size", lit(size))])]);
+    let bench = Bench::new();
+    bench.deployed(&wanted(1));
+    let lost = Bench::in_world(bench.world.clone());
+    lost.world.calls();
+    let denied = trueup_core::Failure::new(trueup_core::FailureClass::Denied, "not yours");
+    lost.world.fail("reconcile from nothing d", denied);
+    assert!(!lost.deploy(&wanted(1)).succeeded());
+    lost.deployed(&wanted(1));
+    lost.deployed(&wanted(2));
+    let mut calls = lost.world.calls();
+    calls.retain(|call| call.starts_with("reconcile from"));
+    assert_eq!(calls, ["reconcile from nothing d", "reconcile from nothing d", "reconcile from 1 d"]);
 }
 
 /// ADOPT-7

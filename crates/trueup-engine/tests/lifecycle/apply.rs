@@ -4,7 +4,7 @@ use trueup_core::{Failure, FailureClass};
 use trueup_engine::{Action, Outcome};
 use trueup_program::{ParallelismClass, ResourceDeclaration};
 
-use crate::lifecycle::world::{Bench, program, thing, thing_from};
+use crate::lifecycle::world::{Bench, address, program, thing, thing_from};
 
 fn denied() -> Failure {
     Failure::new(FailureClass::Denied, "not yours")
@@ -54,7 +54,7 @@ fn independent_resources_run_together_up_to_the_limit() {
         let mut all = program([]);
         all.resources = names.clone();
         bench.deployed(&all);
-        bench.world.cloud().peak
+        bench.world.cloud().peak("create")
     };
     assert_eq!((peak(1), peak(5)), (1, 5));
 }
@@ -70,7 +70,7 @@ fn resources_of_one_class_share_a_limit() {
     all.parallelism = vec![ParallelismClass { name: "frail".into(), limit: 3 }];
     let bench = Bench::new();
     bench.deployed(&all);
-    assert_eq!(bench.world.cloud().peak, 3);
+    assert_eq!(bench.world.cloud().peak("create"), 3);
     all.parallelism[0].name = "frial".into();
     assert!(bench.refused(&all).contains("did you mean `frial`?"));
 }
@@ -129,6 +129,38 @@ fn fail_fast_finishes_what_is_under_way() {
     assert_eq!(bench.world.things(), ["b=1"]);
 }
 
+/// APPLY-6, APPLY-7, EVENT-2, STATE-3: on a store that fails from some commit on, nothing happened that it does not know of.
+#[test]
+fn nothing_is_called_or_reported_before_its_commit() {
+    // What is independent shares commits.
+    let all = program([thing("a", 1), thing_from("b", "a"), thing("c", 1)]);
+    for failing_commit in 1.. {
+        let bench = Bench::new();
+        let outcome = bench.deploy_with_failing_store(&all, failing_commit);
+        let (records, calls, heard) = (bench.records(), bench.world.calls(), bench.heard());
+        let is_ready = |name: &str| {
+            let current = records.get(name).and_then(|record| record.current.as_ref());
+            current.is_some_and(|current| current.status == trueup_state::Status::Ready)
+        };
+        for name in ["a", "b", "c"] {
+            if calls.contains(&format!("create {name}")) {
+                assert!(records.contains_key(name), "commit {failing_commit}: {name} has no intent");
+            }
+            if heard.contains(&format!("reconciler.create.completed {name}")) {
+                assert!(is_ready(name), "commit {failing_commit}: {name} is not recorded");
+            }
+        }
+        if calls.contains(&"create b".to_owned()) {
+            assert!(is_ready("a"), "commit {failing_commit}: b started before a was recorded");
+        }
+        if outcome == "it succeeded" {
+            assert!(is_ready("a") && is_ready("b"));
+            assert!(heard.contains(&"reconciler.create.completed b".to_owned()), "{heard:?}");
+            break;
+        }
+    }
+}
+
 /// APPLY-6, APPLY-7, APPLY-8
 #[test]
 fn intent_answer_and_end_are_journalled_in_order() {
@@ -162,24 +194,54 @@ fn a_no_op_records_what_else_changed_without_a_call() {
     bench.world.calls();
     let mut protected = thing("b", 1);
     protected.options.protect = true;
-    protected.depends_on = vec![crate::lifecycle::world::address("w_thing.a")];
+    protected.depends_on = vec![address("w_thing.a")];
     bench.deployed(&program([thing("a", 1), protected]));
     let record = bench.records().remove("b").unwrap();
-    assert!(
-        record.meta.protect && record.meta.dependencies == [crate::lifecycle::world::address("w_thing.a")]
-    );
+    assert!(record.meta.protect && record.meta.dependencies == [address("w_thing.a")]);
     assert!(bench.world.calls().iter().all(|call| call.starts_with("read")));
 }
 
-/// APPLY-11: the first time, what is under way is finished and nothing new starts.
+/// APPLY-11
 #[test]
-fn cancelling_finishes_what_is_under_way() {
-    let mut bench = Bench::new();
-    bench.options.plan.parallelism = 1;
+fn a_run_that_is_cancelled_before_it_starts_does_nothing() {
+    let bench = Bench::new();
     bench.cancellation.cancel();
     let report = bench.deploy(&program([thing("a", 1), thing("b", 1)]));
     assert!(report.outcomes.iter().all(|(_, outcome)| *outcome == Outcome::NotStarted));
     assert!(bench.world.things().is_empty());
+}
+
+/// APPLY-11: the first time, what is in flight is finished and recorded, and nothing new starts.
+#[test]
+fn cancelling_finishes_what_is_in_flight() {
+    let mut bench = Bench::new();
+    bench.options.plan.parallelism = 2;
+    let cancellation = bench.cancellation.clone();
+    bench.world.cloud().at_call("create b", move || cancellation.cancel());
+    let report = bench.deploy(&program([thing("a", 1), thing("b", 1), thing("c", 1)]));
+    let outcomes: Vec<&Outcome> = report.outcomes.iter().map(|(_, outcome)| outcome).collect();
+    let created = Outcome::Done(Action::Create);
+    assert_eq!(outcomes, [&created, &created, &Outcome::NotStarted]);
+    assert_eq!(bench.records().into_keys().collect::<Vec<_>>(), ["a", "b"]);
+    bench.cancellation = trueup_engine::Cancellation::new();
+    bench.deployed(&program([thing("a", 1), thing("b", 1), thing("c", 1)]));
+}
+
+/// APPLY-11: the second time, it is left as it is, and the next run recovers it.
+#[test]
+fn cancelling_twice_leaves_intents_to_the_next_run() {
+    let mut bench = Bench::new();
+    let cancellation = bench.cancellation.clone();
+    let twice = move || (0..2).for_each(|_| cancellation.cancel());
+    bench.world.cloud().at_call("create a", twice);
+    bench.world.fail("hang a", denied());
+    let before = bench.now();
+    assert!(!bench.deploy(&program([thing("a", 1)])).succeeded());
+    assert_eq!(bench.now(), before, "nobody waits for it");
+    assert!(bench.records()["a"].current.as_ref().unwrap().attempt().is_some(), "the intent is kept");
+    bench.cancellation = trueup_engine::Cancellation::new();
+    bench.deployed(&program([thing("a", 1)]));
+    assert_eq!(bench.world.things(), ["a=1"]);
 }
 
 /// CRUD-12
@@ -208,6 +270,23 @@ fn failed_validation_leaves_cloud_and_state_untouched() {
         matches!(report.outcome("w_thing.a"), Some(Outcome::Failed(it)) if it.message == "thirteen is unlucky")
     );
     assert_eq!((bench.records(), bench.world.things()), (before, vec!["a=1".to_owned()]));
+}
+
+/// CRUD-7: inputs are validated for the sake of what is written alone.
+#[test]
+fn neither_a_no_op_nor_a_destroy_validates_inputs() {
+    let bench = Bench::new();
+    let validated = || std::mem::take(&mut bench.world.cloud().validated);
+    bench.deployed(&program([thing("a", 1)]));
+    assert_eq!(validated(), ["a"]);
+    // A no-op that has something to record.
+    let mut after = thing("a", 1);
+    after.depends_on = vec![address("w_thing.b")];
+    bench.deployed(&program([after, thing("b", 1)]));
+    assert_eq!(bench.records()["a"].meta.dependencies, [address("w_thing.b")]);
+    assert_eq!(validated(), ["b"]);
+    assert!(bench.destroy().succeeded());
+    assert_eq!(validated(), [""; 0]);
 }
 
 /// APPLY-13: past its time an operation's outcome is unknown, and recovery looks before it creates again.

@@ -24,7 +24,7 @@ fn a_deploy_cut_off_anywhere_and_run_again_loses_and_doubles_nothing() {
     }
 }
 
-/// CRASH-3, CRASH-4, CRASH-5, CRASH-6: the same for a run that updates, replaces and deletes.
+/// CRASH-3, CRASH-4, CRASH-5, CRASH-6, REPLACE-3: the same for a run that updates, replaces and deletes.
 #[test]
 fn changes_cut_off_anywhere_and_run_again_end_where_they_should() {
     let before = || program([thing("a", 1), thing_from("b", "a"), thing("c", 1), thing("d", 1)]);
@@ -38,6 +38,8 @@ fn changes_cut_off_anywhere_and_run_again_end_where_they_should() {
         let finished = bench.deploy_cut_off(&after(), waits);
         bench.deployed(&after());
         assert_eq!(bench.world.things(), ["a=1", "b=1", "c=5"], "cut off after {waits} waits");
+        let number = bench.records()["a"].current.as_ref().unwrap().number;
+        assert_eq!(number, 1, "cut off after {waits} waits: the same new generation");
         assert!(bench.plan(&after()).ends_with("No changes"), "cut off after {waits} waits");
         if finished {
             break;

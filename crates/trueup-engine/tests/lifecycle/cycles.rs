@@ -279,6 +279,12 @@ fn assert_settled(bench: &Bench, cloud: &Cloud, cycle: &Cycle) {
     assert_eq!(cloud.colours(), colours, "{cycle:?}");
     let plan = bench.plan(&cycle.program());
     assert!(plan.ends_with("No changes"), "{cycle:?}\n{plan}");
+    let (told, teller) = (address(cycle.told), address(cycle.teller));
+    let records = bench.records();
+    for (of, on) in [(&told, &teller), (&teller, &told)] {
+        let dependencies = &records[of.name()].meta.dependencies;
+        assert_eq!(dependencies, std::slice::from_ref(on), "{cycle:?}: wherever the cycle was opened");
+    }
 }
 
 /// DELETE-1, BIND-9: where a cycle is deleted, inputs decide.

@@ -18,6 +18,20 @@ fn destroy_deletes_everything_dependents_first() {
     assert!(bench.destroy().plan.is_empty());
 }
 
+/// DELETE-1
+#[test]
+fn independent_resources_are_deleted_together_up_to_the_limit() {
+    for parallelism in [1, 5] {
+        let mut bench = Bench::new();
+        bench.options.plan.parallelism = parallelism;
+        let mut all = program([]);
+        all.resources = (0..12).map(|at| thing(&format!("t{at}"), 1)).collect();
+        bench.deployed(&all);
+        assert!(bench.destroy().succeeded());
+        assert_eq!(bench.world.cloud().peak("delete"), parallelism);
+    }
+}
+
 /// ADOPT-8: what is declared and was never made is not looked for.
 #[test]
 fn planning_a_destroy_looks_nothing_up() {

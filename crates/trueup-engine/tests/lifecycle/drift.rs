@@ -1,9 +1,12 @@
 //! DRIFT: the world against the record.
 
+use std::cell::Cell;
+
 use trueup_core::{Failure, FailureClass};
 use trueup_program::DriftPolicy;
+use trueup_provider::{Context, Crud, Inputs, NativeProvider, NoConfig, Outputs, Prior, Registry, Result};
 
-use crate::lifecycle::world::{Bench, program, thing, thing_from};
+use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
 
 fn tamper(bench: &Bench, name: &str) {
     let id = bench.world.by_name(name).unwrap();
@@ -51,14 +54,77 @@ fn what_is_gone_is_made_again_as_the_same_generation() {
     assert!(bench.plan(&program).ends_with("No changes"));
 }
 
+/// DRIFT-1: without drift reads, a lost record and an interrupted create are still looked for.
+#[test]
+fn recovery_and_adoption_look_without_drift_reads() {
+    let wanted = program([thing("a", 1)]);
+    let mut bench = Bench::new();
+    bench.options.plan.drift = false;
+    bench.world.fail("hang up a", Failure::new(FailureClass::Indeterminate, "the connection broke"));
+    assert!(!bench.deploy(&wanted).succeeded());
+    bench.deployed(&wanted);
+    let mut lost = Bench::in_world(bench.world.clone());
+    lost.options.plan.drift = false;
+    lost.deployed(&wanted);
+    assert_eq!(lost.world.things(), ["a=1"], "found twice, and made once");
+    lost.world.calls();
+    lost.plan(&wanted);
+    assert_eq!(lost.world.calls(), [""; 0], "what is recorded is not read");
+}
+
 /// DRIFT-5, INV-15
 #[test]
-fn denied_is_never_gone() {
+fn what_cannot_be_read_is_never_gone() {
+    let throttled = FailureClass::Throttled { delay: Some(std::time::Duration::from_secs(1)) };
+    for (class, attempts) in [
+        (FailureClass::Denied, 1),
+        (FailureClass::Indeterminate, 1),
+        (FailureClass::Retryable, 10),
+        (throttled, 10),
+    ] {
+        let bench = Bench::new();
+        let program = program([thing("a", 1), thing("b", 1)]);
+        bench.deployed(&program);
+        bench.world.calls();
+        for _ in 0..10 {
+            bench.world.fail("read a", Failure::new(class.clone(), "not now"));
+        }
+        let refused = bench.refused(&program);
+        assert!(refused.starts_with("error: read w_thing.a: "), "{refused}");
+        assert_eq!(refused.lines().count(), 1, "{refused}");
+        let reads = bench.world.calls().into_iter().filter(|call| call == "read a").count();
+        assert_eq!(reads, attempts, "{refused}");
+    }
+}
+
+/// DRIFT-6
+#[test]
+fn each_drifted_resource_has_one_event_with_its_differences() {
+    use std::sync::{Arc, Mutex};
+    use trueup_engine::{Event, EventKind, EventSink};
     let bench = Bench::new();
-    let program = program([thing("a", 1)]);
-    bench.deployed(&program);
-    bench.world.fail("read a", Failure::new(FailureClass::Denied, "not yours"));
-    assert!(bench.refused(&program).contains("read w_thing.a: denied"));
+    let all = program([thing("a", 1), thing("b", 1), thing("c", 1)]);
+    bench.deployed(&all);
+    ["a", "c"].iter().for_each(|name| tamper(&bench, name));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let noted = told.clone();
+    let sink = EventSink::new().with(move |event: &Event| {
+        if let EventKind::DriftDetected { changes } = &event.kind {
+            let side = |value: &Option<trueup_core::Value>| value.clone().unwrap_or_default();
+            let of = event.resource.as_ref().map_or("", |address| address.name());
+            let shown =
+                changes.iter().map(|it| format!("{}: {} -> {}", it.path, side(&it.before), side(&it.after)));
+            noted.lock().unwrap().push(format!("{of} {}", shown.collect::<Vec<_>>().join(", ")));
+        }
+    });
+    bench.deploy_heard_by(&all, sink);
+    assert_eq!(
+        *told.lock().unwrap(),
+        [
+            r#"a size: 1 -> 99, url: "thing/1/1" -> "thing/1/99""#,
+            r#"c size: 1 -> 99, url: "thing/3/1" -> "thing/3/99""#,
+        ]
+    );
 }
 
 /// DRIFT-7
@@ -86,10 +152,63 @@ fn each_resource_says_what_is_done_about_its_drift() {
     assert_eq!(bench.world.things(), ["a=1"]);
 }
 
+thread_local! {
+    /// What a gauge shows, and how often one was updated.
+    static GAUGE: Cell<(u64, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// A type that tells something which is nobody's to repair.
+#[derive(Inputs)]
+struct Gauge {}
+
+#[derive(Outputs)]
+struct GaugeOutput {
+    #[trueup(informational)]
+    shows: u64,
+}
+
+impl Crud for Gauge {
+    type Output = GaugeOutput;
+    type Config = NoConfig;
+
+    async fn create(&self, _: &Context) -> Result<GaugeOutput> {
+        Ok(GaugeOutput { shows: GAUGE.get().0 })
+    }
+
+    async fn read(&self, _: &Context, _: &GaugeOutput) -> Result<GaugeOutput> {
+        Ok(GaugeOutput { shows: GAUGE.get().0 })
+    }
+
+    async fn update(&self, _: &Context, _: &Prior<Self>) -> Result<GaugeOutput> {
+        let (shows, updates) = GAUGE.get();
+        GAUGE.set((shows, updates + 1));
+        Ok(GaugeOutput { shows })
+    }
+
+    async fn delete(&self, _: &Context, _: &GaugeOutput) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// DRIFT-3: an informational output is no drift; the next deploy records what was read.
+#[test]
+fn an_informational_output_is_refreshed_without_an_action() {
+    GAUGE.set((1, 0));
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(NativeProvider::new("g").crud::<Gauge>("gauge"));
+    let declared = program([resource("g_gauge.a", [])]);
+    bench.deployed(&declared);
+    GAUGE.set((2, 0));
+    assert!(bench.plan(&declared).ends_with("No changes"));
+    bench.deployed(&declared);
+    assert_eq!(GAUGE.get().1, 0, "nothing was called but a read");
+    let recorded = bench.records().remove("a").unwrap().current.unwrap().object.unwrap();
+    assert_eq!(recorded.outputs.get("shows").unwrap().to_string(), "2");
+}
+
 /// DRIFT-4
 #[test]
 fn a_type_that_cannot_be_read_says_that_drift_goes_unseen() {
-    use crate::lifecycle::world::{lit, resource};
     let bench = Bench::new();
     let program = program([resource("w_named.a", [("name", lit("x"))]), thing("b", 1)]);
     bench.deployed(&program);
@@ -122,8 +241,12 @@ fn a_refresh_records_what_is_gone_and_changes_no_object() {
 /// DRIFT-8: whoever waits for a plan can see how far it has come.
 #[test]
 fn a_plan_counts_what_it_looks_at() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
     let three = program([thing("a", 1), thing("b", 1), thing("c", 1)]);
+    let parallelism = std::mem::replace(&mut bench.options.plan.parallelism, 1);
     bench.deployed(&three);
+    assert_eq!(bench.world.cloud().peak("read"), 1);
+    bench.options.plan.parallelism = parallelism;
     assert_eq!(bench.looked_at(&three), (3, 3));
+    assert_eq!(bench.world.cloud().peak("read"), 3, "all at once");
 }

@@ -33,6 +33,34 @@ fn events_come_in_the_order_of_what_happens() {
     );
 }
 
+/// EVENT-1, EVENT-2: retries stand between start and end, and a failure takes the place of the end.
+#[test]
+fn retries_failures_and_skips_are_told_in_their_places() {
+    use trueup_core::{Failure, FailureClass};
+    let bench = Bench::new();
+    bench.world.fail("create a", Failure::new(FailureClass::Retryable, "not yet"));
+    bench.world.fail("create b", Failure::new(FailureClass::Denied, "not yours"));
+    assert!(!bench.deploy(&program([thing("a", 1), thing_from("b", "a"), thing_from("c", "b")])).succeeded());
+    let heard = bench.heard();
+    let told: Vec<&str> = heard.iter().filter_map(|it| it.strip_prefix("reconciler.")).collect();
+    assert_eq!(
+        told,
+        [
+            "run.started",
+            "deploy.decision a",
+            "deploy.decision b",
+            "deploy.decision c",
+            "create.started a",
+            "operation.retry a",
+            "create.completed a",
+            "create.started b",
+            "operation.failed b",
+            "operation.skipped c",
+            "run.finished",
+        ]
+    );
+}
+
 /// EVENT-1: what was planned and needed no call is told too, so that a subscriber can count to the end.
 #[test]
 fn what_turns_out_unchanged_is_told() {
@@ -87,7 +115,7 @@ fn the_history_of_a_large_plan_is_whole() {
     }
 }
 
-/// STATE-8: a change writes as often in a large stack as in a small one.
+/// STATE-6, STATE-8: a change writes as often in a large stack as in a small one.
 #[test]
 fn what_is_left_as_it_is_costs_no_commit() {
     use trueup_state::{Scope, Store};
@@ -169,6 +197,21 @@ fn decisions_have_the_names_of_the_reconciler() {
         "replace"
     );
     assert_eq!(decision(&program([]), "w_thing.a"), "delete");
+    let dependent = |size: u64, input: &str| {
+        let url = crate::lifecycle::world::output("w_thing.a", "url");
+        program([thing("a", size), resource("w_thing.b", [(input, url)])])
+    };
+    bench.deployed(&dependent(1, "from"));
+    assert_eq!(decision(&dependent(2, "from"), "w_thing.b"), "may-update");
+    assert_eq!(decision(&dependent(2, "colour"), "w_thing.b"), "may-replace");
+    let id = bench.world.by_name("a").unwrap();
+    bench.world.cloud().things.get_mut(&id).unwrap().size = 9;
+    assert_eq!(decision(&one, "w_thing.a"), "drift-update");
+    bench.world.cloud().things.remove(&id);
+    assert_eq!(decision(&one, "w_thing.a"), "drift-recreate");
+    let lost = Bench::in_world(bench.world.clone());
+    let adopted = lost.try_plan(&program([thing("b", 1)])).unwrap();
+    assert_eq!(adopted.action("w_thing.b").unwrap().decision(), "adopt");
 }
 
 /// EVENT-6

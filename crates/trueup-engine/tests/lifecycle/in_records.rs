@@ -84,6 +84,6 @@ fn they_do_not_count_where_operations_are_limited_unless_to_one() {
         declared.resources = (0..12).map(|at| resource(&format!("x_note.n{at}"), [])).collect();
         declared.resources.extend((0..5).map(|at| thing(&format!("t{at}"), 1)));
         bench.deployed(&declared);
-        assert_eq!((MAKING.get().1, bench.world.cloud().peak), peaks);
+        assert_eq!((MAKING.get().1, bench.world.cloud().peak("create")), peaks);
     }
 }

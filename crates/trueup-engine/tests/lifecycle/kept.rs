@@ -241,9 +241,13 @@ fn what_stays_is_not_left_out_of_date_in_silence() {
     let saved = bench.try_save(&with(2), false).unwrap();
     // The type says that this never changes.
     bench.world.cloud().arn_end = "-2";
+    bench.world.calls();
     let report = bench.try_deploy_saved(&with(2), &saved).unwrap();
     let told = format!("{:?}", report.outcomes);
     assert!(!report.succeeded() && told.contains("others than were planned"), "{told}");
+    assert!(told.contains("plan again"), "{told}");
+    let calls = bench.world.calls();
+    assert!(calls.iter().all(|call| !call.ends_with(" b")), "it is not touched: {calls:?}");
     bench.deployed(&with(2));
     assert!(bench.plan(&with(2)).ends_with("No changes"));
 }

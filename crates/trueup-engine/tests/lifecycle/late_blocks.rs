@@ -158,6 +158,22 @@ fn what_was_made_in_a_place_goes_before_the_place() {
     assert_in_place(&bench, &regions, &next, "moved");
 }
 
+/// UNKNOWN-14: unless the program asks for it.
+#[test]
+fn what_may_be_elsewhere_is_deleted_first_where_that_is_asked_for() {
+    let (bench, regions) = bench();
+    let declared = |size| {
+        let mut site = site("a", 1);
+        site.options.delete_first = Some(true);
+        led_by([place(size, "red"), site])
+    };
+    bench.deployed(&declared(1));
+    let plan = bench.plan(&declared(2));
+    assert!(plan.contains("±? p_site.a delete first (provider-unknown)"), "{plan}");
+    bench.deployed(&declared(2));
+    assert_in_place(&bench, &regions, &declared(2), "moved");
+}
+
 /// REPLACE-2: a doubt alone deletes nothing first: in another place no identity clashes.
 #[test]
 fn doubt_about_a_place_spreads_to_nobody() {
@@ -174,7 +190,7 @@ fn doubt_about_a_place_spreads_to_nobody() {
     }
 }
 
-/// REPLACE-9, UNKNOWN-10: what is protected is granted no replacement; if it needs one, another plan is needed.
+/// REPLACE-9, UNKNOWN-10, UNKNOWN-14: what is protected is granted no replacement; if it needs one, another plan is needed.
 #[test]
 fn what_is_protected_is_not_moved() {
     for size in [1, 2] {
@@ -186,15 +202,19 @@ fn what_is_protected_is_not_moved() {
         };
         bench.deployed(&protected(place(1, "red"), 1));
         let next = protected(place(2, "red"), size);
+        let planned = if size == 1 { "~? p_site.a" } else { "~ p_site.a" };
+        assert!(bench.plan(&next).contains(planned), "{}", bench.plan(&next));
         let report = bench.deploy(&next);
         assert_eq!(regions.shown(), ["thing/1/1/a=1"]);
-        let failed = matches!(report.outcome("p_site.a"), Some(Outcome::Failed(_)));
-        assert!(failed, "{:?}", report.outcomes);
+        let Some(Outcome::Failed(failure)) = report.outcome("p_site.a") else {
+            panic!("{:?}", report.outcomes)
+        };
+        assert_eq!(failure.hints, ["plan again"]);
         assert!(bench.refused(&next).contains("is protected and would be replaced"));
     }
 }
 
-/// DELETE-11: secrets lead nowhere else, most probably: a new one that is not known yet is no reason to doubt.
+/// DELETE-11, UNKNOWN-14: secrets lead nowhere else, most probably: a new one that is not known yet is no reason to doubt.
 #[test]
 fn a_late_password_is_no_other_place() {
     let (bench, regions) = bench();

@@ -78,6 +78,19 @@ fn deposed_and_unfinished_generations_move_along() {
     assert!(bench.records()["z"].deposed.is_empty());
 }
 
+/// MOVE-1, CRASH-1: an interrupted create is found under the names that it was begun with.
+#[test]
+fn an_interrupted_create_moves_along() {
+    use trueup_core::{Failure, FailureClass};
+    let bench = Bench::new();
+    bench.world.fail("hang up a", Failure::new(FailureClass::Indeterminate, "the connection broke"));
+    assert!(!bench.deploy(&program([thing("a", 1)])).succeeded());
+    bench.deployed(&moved(program([thing("z", 1)]), &[("w_thing.a", "w_thing.z")]));
+    assert_eq!(bench.world.cloud().things.len(), 1, "what came of it is taken up");
+    let record = bench.records().remove("z").unwrap();
+    assert_eq!((record.current.unwrap().number, record.origin), (0, address("w_thing.a")));
+}
+
 /// MOVE-2
 #[test]
 fn chains_collapse_and_what_cannot_be_is_refused() {
@@ -99,7 +112,7 @@ fn chains_collapse_and_what_cannot_be_is_refused() {
     ");
 }
 
-/// MOVE-3
+/// MOVE-2, MOVE-3: and once it has, the move is a no-op.
 #[test]
 fn a_module_moves_with_all_that_is_in_it() {
     let bench = Bench::new();

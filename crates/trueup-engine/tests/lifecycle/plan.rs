@@ -136,7 +136,7 @@ fn a_cycle_is_found_before_any_call_and_shown_as_its_path() {
     assert!(bench.world.calls().is_empty());
 }
 
-/// PLAN-14: one failing read does not hide the others.
+/// PLAN-14, RETRY-3: one failing read does not hide the others, and each stands on the line of its resource.
 #[test]
 fn all_failures_of_a_plan_are_told_together() {
     let bench = Bench::new();
@@ -208,6 +208,37 @@ fn ignored_positions_keep_the_recorded_value_on_update_and_take_the_programs_on_
     assert_eq!(plan.action("w_thing.a").unwrap().action, Action::Replace);
     bench.deployed(&program([declared]));
     assert_eq!(bench.world.things(), ["a=9"], "nothing is ignored of a new object");
+}
+
+/// PLAN-21: the type sees the recorded value of an output that is named, and of one that mirrors a named input.
+#[test]
+fn drift_of_ignored_positions_is_neither_reported_nor_repaired() {
+    let bench = Bench::new();
+    let both = |of_thing: &[&str], of_database: &[&str]| {
+        let paths = |paths: &[&str]| paths.iter().map(|path| path.parse().unwrap()).collect();
+        let mut both = program([thing("a", 1), resource("w_database.d", [("name", lit("d"))])]);
+        both.resources[0].options.ignore_changes = paths(of_thing);
+        both.resources[1].options.ignore_changes = paths(of_database);
+        both
+    };
+    bench.deployed(&both(&[], &[]));
+    let (a, d) = (bench.world.by_name("a").unwrap(), bench.world.by_name("d").unwrap());
+    bench.world.cloud().things.get_mut(&a).unwrap().size = 9;
+    bench.world.cloud().things.get_mut(&d).unwrap().colour = "green".to_owned();
+    insta::assert_snapshot!(bench.plan(&both(&["size"], &["size"])), @r#"
+    ~ w_database.d (drift)
+        colour: "red" <- "green"
+    ~ w_thing.a (drift)
+        url: "thing/1/1" <- "thing/1/9"
+    Plan: 2 to update
+    "#);
+    let ignoring = both(&["size", "url"], &["colour"]);
+    assert!(bench.plan(&ignoring).ends_with("No changes"), "{}", bench.plan(&ignoring));
+    bench.world.calls();
+    bench.deployed(&ignoring);
+    assert_eq!(bench.world.calls(), ["read a"]);
+    let cloud = bench.world.cloud();
+    assert_eq!((cloud.things[&a].size, cloud.things[&d].colour.as_str()), (9, "green"));
 }
 
 /// CRUD-11

@@ -27,6 +27,10 @@ fn the_new_object_comes_first_then_dependents_then_the_old_one_goes() {
     let record = bench.records().remove("a").unwrap();
     assert_eq!((record.current.unwrap().number, record.deposed.len()), (1, 0));
     assert_eq!(bench.world.things(), ["a=1", "b=1"]);
+    let url = |name: &str| format!("\"thing/{}/1\"", bench.world.by_name(name).unwrap());
+    let seen =
+        bench.records()["b"].current.as_ref().unwrap().inputs().unwrap().effective.get("from").cloned();
+    assert_eq!(seen.unwrap().to_string(), url("a"));
     assert!(bench.plan(&program([coloured("blue"), thing_from("b", "a")])).ends_with("No changes"));
 }
 
@@ -172,6 +176,39 @@ fn what_is_protected_is_neither_replaced_nor_deleted_even_undeclared() {
     declared.inputs = coloured("blue").inputs;
     insta::assert_snapshot!(bench.refused(&program([declared])), @"error: w_thing.a is protected and would be replaced (remove its protection from the program (`prevent_destroy`, `protect`))");
     insta::assert_snapshot!(bench.refused(&program([])), @"error: w_thing.a is protected and would be deleted (run `trueup state unprotect w_thing.a` first)");
+}
+
+/// REPLACE-9: of what is declared, the program's word counts, and not to say it is to say no.
+#[test]
+fn what_the_program_no_longer_protects_is_replaced() {
+    let bench = Bench::new();
+    let mut declared = coloured("red");
+    declared.options.protect = true;
+    bench.deployed(&program([declared]));
+    bench.deployed(&program([coloured("blue")]));
+    let record = bench.records().remove("a").unwrap();
+    assert_eq!((record.current.unwrap().number, record.meta.protect), (1, false));
+}
+
+/// REPLACE-2: what would have to be deleted first, and may not be, stops the plan.
+#[test]
+fn what_is_protected_or_created_first_is_not_dragged_into_a_delete_first() {
+    let bench = Bench::new();
+    let with = |colour: &str, change: &dyn Fn(&mut ResourceDeclaration)| {
+        let mut first = coloured(colour);
+        first.options.delete_first = Some(true);
+        let mut on = resource("w_thing.b", [("colour", output("w_thing.a", "url"))]);
+        change(&mut on);
+        program([first, on])
+    };
+    let create_first = |it: &mut ResourceDeclaration| it.options.delete_first = Some(false);
+    let protected = |it: &mut ResourceDeclaration| it.options.protect = true;
+    bench.deployed(&with("red", &|_| {}));
+    assert!(bench.plan(&with("blue", &|_| {})).contains("± w_thing.b delete first"));
+    for refusing in [&create_first as &dyn Fn(&mut ResourceDeclaration), &protected] {
+        let refused = bench.refused(&with("blue", refusing));
+        assert!(refused.starts_with("error: w_thing.b "), "{refused}");
+    }
 }
 
 /// REPLACE-10

@@ -30,6 +30,39 @@ fn what_may_be_repeated_is_repeated_with_back_off() {
     assert_eq!(bench.heard().iter().filter(|event| event.ends_with("retry a")).count(), 3);
 }
 
+/// RETRY-2: 2 s, 4 s, 8 s and so on, 30 s at most, each with up to a quarter taken off, by another share for each resource.
+#[test]
+fn back_off_doubles_up_to_its_maximum_with_jitter() {
+    let waited = |name: &str| {
+        let bench = Bench::new();
+        (0..10).for_each(|_| {
+            bench.world.fail(&format!("create {name}"), Failure::new(FailureClass::Retryable, "not yet"));
+        });
+        let before = bench.now();
+        assert!(!bench.deploy(&program([thing(name, 1)])).succeeded());
+        bench.now().duration_since(before).unwrap()
+    };
+    let full = Duration::from_secs(2 + 4 + 8 + 16 + 5 * 30);
+    let (a, b) = (waited("a"), waited("b"));
+    for waited in [a, b] {
+        assert!(waited > full.mul_f64(0.75) && waited < full, "{waited:?} of {full:?}");
+    }
+    assert_ne!(a, b);
+}
+
+/// RETRY-2: what is pending is asked again for as long as its timeout allows, however often that is.
+#[test]
+fn pending_is_bounded_by_the_timeout_and_not_by_attempts() {
+    let bench = Bench::new();
+    let delay = Some(Duration::from_secs(1));
+    for _ in 0..30 {
+        let class = FailureClass::Pending { delay, context: Value::NULL };
+        bench.world.fail("create a", Failure::new(class, "still at it"));
+    }
+    bench.deployed(&program([thing("a", 1)]));
+    assert_eq!(bench.world.calls().iter().filter(|call| *call == "create a").count(), 31);
+}
+
 /// RETRY-2, RETRY-3
 #[test]
 fn attempts_are_bounded_and_the_last_failure_says_how_many() {
@@ -57,6 +90,20 @@ fn denied_and_invalid_fail_at_once() {
     }
 }
 
+/// RETRY-1: what nobody may repeat is not repeated, and an unknown outcome keeps its intent.
+#[test]
+fn other_failures_are_never_repeated() {
+    use FailureClass::{Conflict, Fatal, Indeterminate, NotFound};
+    for class in [Conflict, Fatal, NotFound, Indeterminate] {
+        let bench = Bench::new();
+        bench.world.fail("create a", Failure::new(class.clone(), "no"));
+        assert!(!bench.deploy(&program([thing("a", 1)])).succeeded());
+        let creates = bench.world.calls().iter().filter(|call| *call == "create a").count();
+        assert_eq!(creates, 1, "{class:?}");
+        assert_eq!(bench.records().len(), usize::from(class == Indeterminate), "{class:?}");
+    }
+}
+
 /// RETRY-6: the answer to an earlier create was lost; the next one finds its own object.
 #[test]
 fn a_create_that_finds_its_own_object_takes_it() {
@@ -65,6 +112,28 @@ fn a_create_that_finds_its_own_object_takes_it() {
     bench.deployed(&program([thing("a", 1)]));
     assert_eq!(bench.world.things(), ["a=1"]);
     assert!(bench.plan(&program([thing("a", 1)])).ends_with("No changes"));
+}
+
+/// RETRY-6, ADOPT-4: what another record holds is never adopted, and the failure names it.
+#[test]
+fn a_create_that_finds_what_another_record_holds_fails_with_its_name() {
+    let mut bench = Bench::new();
+    // What is recorded alone does not exist, so it must not be looked at.
+    bench.options.plan.drift = false;
+    let made = Bench::in_world(bench.world.clone());
+    made.deployed(&program([thing("b", 1)]));
+    let object = made.records().remove("b").unwrap().current.unwrap().object.unwrap();
+    // The next object that is made.
+    let id = || Value::from(2);
+    let (outputs, identity) = (object.outputs.with_entry("id", id()), Some(Value::object([("id", id())])));
+    bench.record_by_hand("w_thing.b", trueup_provider::State { outputs, identity, ..object });
+    bench.world.fail("hang up a", Failure::new(FailureClass::AlreadyExists, "it is there"));
+    let report = bench.deploy(&program([thing("a", 1), thing("b", 1)]));
+    let Some(Outcome::Failed(failure)) = report.outcome("w_thing.a") else { panic!("{:?}", report.outcomes) };
+    assert_eq!(failure.class, FailureClass::AlreadyExists);
+    assert!(failure.message.contains("held by w_thing.b"), "{failure}");
+    let hints = failure.hints.join(" ");
+    assert!(hints.contains("`moved`") && hints.contains("`delete_first`"), "{hints}");
 }
 
 /// RETRY-2: each operation of a resource may have a timeout of its own.
@@ -496,4 +565,89 @@ fn throttling_slows_one_alias_and_not_the_other() {
     };
     assert_eq!(peak_in_west("w.east"), 10);
     assert!(peak_in_west("w.west") < 10);
+}
+
+thread_local! {
+    /// The contexts that creates were called with.
+    static CONTEXTS: RefCell<Vec<Option<Value>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A type whose create begins a job, and is called again until that is done.
+#[derive(Inputs)]
+struct Job {}
+
+#[derive(Outputs)]
+struct JobOutput {
+    #[trueup(identity)]
+    id: String,
+}
+
+impl Crud for Job {
+    type Output = JobOutput;
+    type Config = NoConfig;
+
+    fn recovery(&self) -> Recovery {
+        Recovery::Token
+    }
+
+    async fn create(&self, context: &Context) -> Result<JobOutput> {
+        let polls = CONTEXTS.with_borrow_mut(|contexts| {
+            contexts.push(context.pending.clone());
+            contexts.len()
+        });
+        match context.pending.as_ref().and_then(Value::as_str) {
+            Some(job) if polls > 2 => Ok(JobOutput { id: job.to_owned() }),
+            job => {
+                let job = Value::from(job.unwrap_or("job-7"));
+                Err(Error::pending(Some(Duration::from_secs(1)), job, "still at it"))
+            }
+        }
+    }
+
+    async fn read(&self, _: &Context, prior: &JobOutput) -> Result<JobOutput> {
+        Ok(JobOutput { id: prior.id.clone() })
+    }
+
+    async fn update(&self, _: &Context, prior: &Prior<Self>) -> Result<JobOutput> {
+        Ok(JobOutput { id: prior.outputs.id.clone() })
+    }
+
+    async fn delete(&self, _: &Context, _: &JobOutput) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// RETRY-4: an operation that is pending gets its context back, and so does the run after a crash.
+#[test]
+fn what_is_pending_is_polled_with_its_context_also_after_a_crash() {
+    let job = || Some(Value::from("job-7"));
+    let bench = || {
+        CONTEXTS.with_borrow_mut(Vec::clear);
+        let mut bench = Bench::new();
+        bench.others = Registry::new().with(NativeProvider::new("j").crud::<Job>("job"));
+        bench
+    };
+    let declared = program([resource("j_job.a", [])]);
+    bench().deployed(&declared);
+    assert_eq!(CONTEXTS.take(), [None, job(), job()]);
+    let mut resumed = 0;
+    for waits in 0.. {
+        let bench = bench();
+        let finished = bench.deploy_cut_off(&declared, waits);
+        let pending = bench.records().get("a").and_then(|record| {
+            let current = record.current.as_ref().filter(|current| current.object.is_none())?;
+            current.attempt().and_then(|attempt| attempt.pending.clone())
+        });
+        if finished {
+            break;
+        }
+        if pending.is_some() {
+            assert_eq!(pending, job(), "the record is in flight");
+            CONTEXTS.take();
+            bench.deployed(&declared);
+            assert_eq!(CONTEXTS.take()[0], job(), "cut off after {waits} waits");
+            resumed += 1;
+        }
+    }
+    assert!(resumed > 0);
 }

@@ -15,7 +15,7 @@ fn someone() -> Holder {
     Holder { run: "r1".into(), user: "ada".into(), host: "here".into(), reason: "deploy".into() }
 }
 
-/// STATE-4
+/// STATE-4, EVENT-1
 #[test]
 fn a_run_says_who_holds_the_lease_or_waits_until_it_expires() {
     let mut bench = Bench::new();

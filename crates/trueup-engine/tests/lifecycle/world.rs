@@ -29,16 +29,20 @@ pub(crate) struct Cloud {
     pub(crate) things: BTreeMap<u64, Thing>,
     /// What was called, in order: `create a`, `update a` …
     pub(crate) calls: Vec<String>,
+    /// The resources whose inputs were validated, in order.
+    pub(crate) validated: Vec<String>,
     /// What the next calls of that name fail with.
     script: BTreeMap<String, VecDeque<Failure>>,
+    /// What happens at the next call of that name.
+    meanwhile: BTreeMap<String, Box<dyn FnOnce() + Send>>,
     /// How many calls of that name pass before.
     passing: BTreeMap<String, usize>,
     tokens: BTreeMap<String, u64>,
     next: u64,
     /// What the addresses of jars end with.
     pub(crate) arn_end: &'static str,
-    pub(crate) running: usize,
-    pub(crate) peak: usize,
+    /// How many calls of an operation run now, and at most ran at a time.
+    running: BTreeMap<&'static str, (usize, usize)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +57,16 @@ impl Cloud {
     /// Lets so many calls of this name pass before what is scripted for it.
     pub(crate) fn let_pass(&mut self, call: &str, times: usize) {
         self.passing.insert(call.to_owned(), times);
+    }
+
+    /// Lets something happen when this is called for the first time.
+    pub(crate) fn at_call(&mut self, call: &str, happens: impl FnOnce() + Send + 'static) {
+        self.meanwhile.insert(call.to_owned(), Box::new(happens));
+    }
+
+    /// How many calls of this operation ran at a time, at most.
+    pub(crate) fn peak(&self, operation: &str) -> usize {
+        self.running.get(operation).map_or(0, |(_, peak)| *peak)
     }
 }
 
@@ -98,13 +112,29 @@ impl World {
         }
         let passes = cloud.passing.get_mut(&call).filter(|left| **left > 0).map(|left| *left -= 1).is_some();
         let scripted = cloud.script.get_mut(&call).filter(|_| !passes).and_then(VecDeque::pop_front);
+        let meanwhile = cloud.meanwhile.remove(&call);
         // A panic must not poison the cloud.
         drop(cloud);
+        if let Some(happens) = meanwhile {
+            happens();
+        }
         match scripted {
             Some(failure) if failure.message == "panic" => panic!("scripted"),
             Some(failure) => Err(failure.into()),
             None => Ok(()),
         }
+    }
+
+    /// Counts a call of this operation for as long as something else takes.
+    async fn during(&self, operation: &'static str, takes: impl Future<Output = ()>) {
+        {
+            let mut cloud = self.cloud();
+            let (running, peak) = cloud.running.entry(operation).or_default();
+            *running += 1;
+            *peak = (*peak).max(*running);
+        }
+        takes.await;
+        self.cloud().running.entry(operation).or_default().0 -= 1;
     }
 
     pub(super) fn put(&self, thing: Thing) -> u64 {
@@ -190,14 +220,11 @@ macro_rules! thing_type {
                     self.world.cloud().tokens.get(&token).copied().filter(|_| $recovery == Recovery::Token);
                 let id = known.unwrap_or_else(|| self.world.put(self.thing(context)));
                 self.world.cloud().tokens.insert(token, id);
-                {
-                    let mut cloud = self.world.cloud();
-                    cloud.running += 1;
-                    cloud.peak = cloud.peak.max(cloud.running);
-                }
-                context.clock.sleep(std::time::Duration::from_millis(10)).await;
-                tokio::task::yield_now().await;
-                self.world.cloud().running -= 1;
+                let making = async {
+                    context.clock.sleep(std::time::Duration::from_millis(10)).await;
+                    tokio::task::yield_now().await;
+                };
+                self.world.during("create", making).await;
                 // Not a call of its own either: what fails here says nothing of what was made.
                 self.world.call("hang up", context)?;
                 self.world.call("created", context).map_err(|error| match self.output(id) {
@@ -209,6 +236,7 @@ macro_rules! thing_type {
 
             async fn read(&self, context: &Context, prior: &ThingOutput) -> Result<ThingOutput> {
                 self.world.call("read", context)?;
+                self.world.during("read", tokio::task::yield_now()).await;
                 self.output(prior.id)
             }
 
@@ -224,6 +252,7 @@ macro_rules! thing_type {
 
             async fn delete(&self, context: &Context, prior: &ThingOutput) -> Result<()> {
                 self.world.call("delete", context)?;
+                self.world.during("delete", tokio::task::yield_now()).await;
                 let gone = self.world.cloud().things.remove(&prior.id);
                 gone.map(|_| ()).ok_or_else(|| Error::not_found("it is gone"))
             }
@@ -238,7 +267,8 @@ macro_rules! thing_type {
                 Ok(Found { inputs, outputs })
             }
 
-            async fn validate_inputs(&self, _: &Context) -> Result<()> {
+            async fn validate_inputs(&self, context: &Context) -> Result<()> {
+                self.world.cloud().validated.push(context.address.name().to_owned());
                 if self.size == 13 { Err(Error::invalid("thirteen is unlucky").at("size")) } else { Ok(()) }
             }
 
@@ -690,16 +720,20 @@ impl Bench {
         self.listening(|reconciler| self.run(reconciler.destroy(program, &self.options, &self.cancellation)))
     }
 
+    /// A sink that notes the names of events, and what they are about.
+    fn listener(&self) -> EventSink {
+        let heard = self.events.clone();
+        EventSink::new().with(move |event: &trueup_engine::Event| {
+            let about = event.resource.as_ref().map_or(String::new(), |it| format!(" {}", it.name()));
+            heard.lock().expect("nobody panics here").push(format!("{}{about}", event.kind.name()));
+        })
+    }
+
     fn listening(
         &self,
         work: impl FnOnce(&Reconciler) -> Result<Deployed, EngineError>,
     ) -> Result<RunReport, EngineError> {
-        let heard = self.events.clone();
-        let listen = move |event: &trueup_engine::Event| {
-            let about = event.resource.as_ref().map_or(String::new(), |it| format!(" {}", it.name()));
-            heard.lock().expect("nobody panics here").push(format!("{}{about}", event.kind.name()));
-        };
-        let sink = EventSink::new().with(listen);
+        let sink = self.listener();
         let outcome = work(&self.reconciler(sink.clone()));
         sink.close();
         match outcome? {
@@ -931,8 +965,10 @@ impl Bench {
     /// Deploys on a store whose n-th commit fails and all after it, and gives what the run says.
     pub(crate) fn deploy_with_failing_store(&self, program: &Program, failing_commit: u64) -> String {
         let store = crate::lifecycle::failing::FailingStore::new(self.store.clone(), failing_commit);
-        let reconciler = self.reconciler_on(Arc::new(store), EventSink::new());
+        let sink = self.listener();
+        let reconciler = self.reconciler_on(Arc::new(store), sink.clone());
         let outcome = self.run(reconciler.deploy(program, &self.options, &self.cancellation));
+        sink.close();
         self.run(tokio::time::advance(self.options.lease_term * 2));
         match outcome {
             Ok(Deployed::Ran(report)) => {

@@ -1,11 +1,23 @@
 //! Values that are not known yet, and values that are secret.
 
+use std::cell::Cell;
+
 use trueup_core::{Diagnostic, SourceMap, Type, Value, value};
 use trueup_lang::eval::{Environment, Reference, Resolved, Surroundings, evaluate, references};
 use trueup_lang::syntax::{StaticStep, parse_expression};
 
 /// `unknown`, `unknown_text` …, `secret`, and `object` of which only parts can be had.
-struct Names(Surroundings);
+struct Names {
+    surroundings: Surroundings,
+    /// How often a function of a provider was called.
+    calls: Cell<usize>,
+}
+
+impl Names {
+    fn new() -> Self {
+        Names { surroundings: Surroundings::default(), calls: Cell::new(0) }
+    }
+}
 
 impl Environment for Names {
     fn resolve(&self, reference: &Reference<'_>) -> Result<Resolved, Diagnostic> {
@@ -30,10 +42,11 @@ impl Environment for Names {
     }
 
     fn surroundings(&self) -> &Surroundings {
-        &self.0
+        &self.surroundings
     }
 
     fn call(&self, _name: &str, arguments: &[Value]) -> Result<Value, String> {
+        self.calls.set(self.calls.get() + 1);
         match arguments {
             [only] if !only.is_secret() => Ok(only.clone()),
             _ => Err("expected one argument without marks".to_owned()),
@@ -46,8 +59,12 @@ impl Environment for Names {
 }
 
 fn outcome(text: &str) -> String {
+    outcome_with(text, &Names::new())
+}
+
+fn outcome_with(text: &str, names: &Names) -> String {
     let expression = parse_expression(text, SourceMap::new().add("case", text)).expect("an expression");
-    let evaluated = evaluate(&expression, &Names(Surroundings::default()));
+    let evaluated = evaluate(&expression, names);
     let errors: Vec<_> = evaluated.diagnostics.iter().map(|it| it.summary.clone()).collect();
     if errors.is_empty() { evaluated.value.to_string() } else { errors.join("; ") }
 }
@@ -87,6 +104,29 @@ fn unknown_operands_give_unknown_results_of_the_best_type() {
     check("can(unknown.a)", "(unknown bool)");
 }
 
+/// UNKNOWN-5: the branch that a known conditional does not take cannot fail it.
+#[test]
+fn errors_of_the_branch_that_is_not_taken_are_dropped() {
+    check("true ? 1 : file(\"missing\")", "1");
+    check("false ? 1 / 0 : 2", "2");
+    check("true ? 1 : {}.missing", "1");
+    check("false && file(\"missing\") == \"\"", "false");
+}
+
+/// UNKNOWN-5
+#[test]
+fn a_function_is_called_for_known_arguments_alone() {
+    let calls = |text: &str, expected: &str| {
+        let names = Names::new();
+        assert_eq!(outcome_with(text, &names), expected, "{text}");
+        names.calls.get()
+    };
+    assert_eq!(calls("provider::test::same(2)", "2"), 1);
+    assert_eq!(calls("provider::test::same(unknown)", "(unknown any)"), 0);
+    assert_eq!(calls("provider::test::same([1, unknown])", "(unknown any)"), 0);
+    assert_eq!(calls("\"a ${provider::test::same(unknown)}\"", "(unknown string)"), 0);
+}
+
 /// UNKNOWN-6.
 #[test]
 fn mistakes_beside_unknown_values_are_found() {
@@ -120,6 +160,10 @@ fn secrets_make_what_is_made_of_them_secret() {
     ] {
         check(text, "(secret)");
     }
+    let both =
+        parse_expression("\"${unknown}${secret}\"", SourceMap::new().add("case", "")).expect("an expression");
+    let both = evaluate(&both, &Names::new()).value;
+    assert!(both.is_unknown() && both.is_secret(), "a value that is both is both");
     check("[secret, 1]", "[(secret), 1]");
     check("[secret, 1][1]", "1");
     check("{ a = secret }", "{ a = (secret) }");

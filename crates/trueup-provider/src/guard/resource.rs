@@ -100,6 +100,10 @@ impl ResourceHandler for GuardedResource {
         self.handler.keep_ignored(desired, prior, observed, ignored)
     }
 
+    fn ignore_drift(&self, recorded: &State, observed: &State, ignored: &[Path]) -> State {
+        self.handler.ignore_drift(recorded, observed, ignored)
+    }
+
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
             let given = self.guard.given(&request);

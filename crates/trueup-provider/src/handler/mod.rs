@@ -29,7 +29,7 @@ use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Change, Diagnostics, Failure, FailureClass, Path, Value};
 
 use crate::clock::BoxFuture;
-use crate::ignored::with_ignored;
+use crate::ignored::{with_ignored, without_ignored_drift};
 use crate::provider::Configured;
 use crate::state::{InputValues, State};
 
@@ -82,6 +82,14 @@ pub trait ResourceHandler: Send + Sync {
             written: with_ignored(&desired.written, &recorded.written, ignored),
             effective: with_ignored(&desired.effective, &recorded.effective, ignored),
         }
+    }
+
+    /// The observed object as it is compared with its record (PLAN-21): with the recorded value at ignored positions,
+    /// unless the type compares by itself.
+    fn ignore_drift(&self, recorded: &State, observed: &State, ignored: &[Path]) -> State {
+        let outputs = &self.schema().outputs;
+        let outputs = without_ignored_drift(outputs, &recorded.outputs, &observed.outputs, ignored);
+        State { outputs, ..observed.clone() }
     }
 
     /// Judges inputs beyond what the schema can say, at plan: values may be unknown.

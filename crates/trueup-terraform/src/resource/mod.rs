@@ -212,6 +212,11 @@ impl ResourceHandler for TerraformResource {
         InputValues { written: desired.written.clone(), effective: kept(&desired.effective) }
     }
 
+    /// The provider compares the object as it is: `keep_ignored` has put the same values into its inputs.
+    fn ignore_drift(&self, _: &State, observed: &State, _: &[Path]) -> State {
+        observed.clone()
+    }
+
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
             let judged = async {

@@ -45,6 +45,7 @@ fn outputs_come_bare_for_scripts() {
     assert!(folder.run("output --stage none").err.contains("no outputs yet"));
 }
 
+/// STATE-8
 #[test]
 fn history_lists_runs_and_their_events() {
     let folder = deployed();

@@ -20,14 +20,32 @@ fn records_are_listed_in_natural_order() {
     assert_eq!(folder.done("state list --stage other").out, "");
 }
 
+/// STATE-9: without approval nothing is changed.
 #[test]
 fn every_change_asks_first() {
     let folder = deployed();
-    for change in ["mv test_file.r10 test_file.c", "rm test_file.r10", "unprotect test_file.r10"] {
+    folder.done("state export --to copy.json");
+    let before = folder.done("state export").out;
+    for change in ["mv test_file.r10 test_file.c", "rm test_file.r10", "import copy.json --stage other"] {
         let told = folder.run(&format!("state {change}"));
-        assert!(told.err.contains("--yes") || told.err.contains("Nothing to change"), "{change}: {told:?}");
+        assert!(told.code == 1 && told.err.contains("--yes"), "{change}: {told:?}");
     }
-    assert_eq!(folder.done("state list").out, "test_file.r2\ntest_file.r10\n");
+    assert_eq!(folder.done("state export").out, before);
+    assert_eq!(folder.done("state list --stage other").out, "");
+}
+
+/// STATE-9: what is changed by hand is in the journal too.
+#[test]
+fn every_change_is_journalled() {
+    let folder = deployed();
+    let journal = |of: &str| {
+        let shown = folder.done(&format!("state show {of}")).out;
+        let line = shown.lines().find_map(|line| line.trim().strip_prefix("journal: ").map(str::to_owned));
+        line.unwrap_or_else(|| panic!("{shown}"))
+    };
+    let before = journal("test_file.r10");
+    folder.done("state mv test_file.r10 test_file.c --yes");
+    assert_eq!(journal("test_file.c"), format!("{before}, moved"));
 }
 
 #[test]

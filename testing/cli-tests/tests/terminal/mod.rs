@@ -36,6 +36,7 @@ fn the_prompt_says_no_unless_yes_is_chosen() {
     assert!(!folder.path().join("a.txt").exists());
 }
 
+/// DELETE-4: a destroy shows its plan and asks too.
 #[test]
 fn yes_deploys_and_tells_what_was_done() {
     let folder = folder(ONE_FILE);
@@ -49,6 +50,7 @@ fn yes_deploys_and_tells_what_was_done() {
     screen.wait_for("✓ test_file.a                 created");
     assert!(screen.cursor_is_shown());
     let mut screen = Screen::run(&folder, "destroy");
+    screen.wait_for("Plan: 1 to delete");
     screen.wait_for("Destroy t?  ▸ No");
     screen.press(b"y");
     screen.wait_for("1 deleted");

@@ -101,6 +101,9 @@ fn replaced(plan: &Plan, action: &PlannedAction) -> Vec<String> {
             action.dependencies.iter().filter(replaced).map(ToString::to_string).collect();
         causes.push(format!("{} is replaced", upstream.join(", ")));
     }
+    if action.reasons.contains(&Reason::Triggered) {
+        causes.push("`replace_triggered_by` changes".to_owned());
+    }
     if action.reasons.contains(&Reason::ProviderUnknown) {
         causes.push(PROVIDER_UNKNOWN.to_owned());
     }

@@ -262,6 +262,93 @@ fn long_texts_and_values_are_cut() {
     insta::assert_snapshot!(rendered(&plan, Look::PLAIN, Shown::Changes));
 }
 
+/// Each reason by its name. The match makes sure that none is missing.
+fn reasons() -> Vec<(Reason, &'static str)> {
+    use Reason::*;
+    let named = |reason: Reason| {
+        let name = match reason {
+            New => "new",
+            Inputs => "inputs",
+            Bindings => "bindings",
+            Drift => "drift",
+            Gone => "gone",
+            Forced => "forced",
+            Adopted => "adopted",
+            Recovered => "recovered",
+            Tainted => "tainted",
+            Triggered => "triggered",
+            UpstreamReplaced => "upstream-replaced",
+            OutputUnknown => "output-unknown",
+            Migrated => "migrated",
+            Moved => "moved",
+            Undeclared => "undeclared",
+            Destroyed => "destroyed",
+            ProviderChanged => "provider-changed",
+            ProviderUnknown => "provider-unknown",
+            SameIdentity => "same-identity",
+            CleanUp => "clean-up",
+        };
+        (reason, name)
+    };
+    let all = [
+        New,
+        Inputs,
+        Bindings,
+        Drift,
+        Gone,
+        Forced,
+        Adopted,
+        Recovered,
+        Tainted,
+        Triggered,
+        UpstreamReplaced,
+        OutputUnknown,
+        Migrated,
+        Moved,
+        Undeclared,
+        Destroyed,
+        ProviderChanged,
+        ProviderUnknown,
+        SameIdentity,
+        CleanUp,
+    ];
+    all.map(named).into()
+}
+
+/// PLAN-19: the JSON names every reason, in order.
+#[test]
+fn the_json_of_a_plan_names_every_reason() {
+    for (reason, name) in reasons() {
+        let both = action("std_file.a", Action::Update, &[Reason::Inputs, reason]);
+        let json = plan_json(&plan(vec![both]));
+        assert_eq!(json["actions"][0]["reasons"], serde_json::json!(["inputs", name]));
+    }
+}
+
+/// PLAN-19: a replacement never goes without its reason.
+#[test]
+fn a_plan_says_why_something_is_replaced() {
+    let replaced = |reason: Reason| PlannedAction {
+        replace_order: Some(ReplaceOrder::CreateFirst),
+        ..action("std_file.a", Action::Replace, &[reason])
+    };
+    let told = |reason: Reason| rendered(&plan(vec![replaced(reason)]), Look::PLAIN, Shown::Brief);
+    let triggered = told(Reason::Triggered);
+    assert!(triggered.contains("create first: `replace_triggered_by` changes"), "{triggered}");
+    let same = told(Reason::SameIdentity);
+    assert!(same.contains("create first: both would have the same identity"), "{same}");
+}
+
+/// DRIFT-4: what was not looked at says so.
+#[test]
+fn the_json_of_a_plan_says_whose_drift_goes_unseen() {
+    let unreadable = PlannedAction { unreadable: true, ..action("std_exec.b", Action::NoOp, &[]) };
+    let json = plan_json(&plan(vec![action("std_file.a", Action::NoOp, &[]), unreadable]));
+    let checked = |at: usize| json["actions"][at]["drift_checked"].as_bool();
+    // In the order of addresses.
+    assert_eq!((checked(0), checked(1)), (Some(false), Some(true)));
+}
+
 /// SECRET-1
 #[test]
 fn the_json_of_a_plan_has_a_version_and_no_secrets() {

@@ -122,7 +122,8 @@ impl Case<'_> {
             return self.as_replacement(decision, Reason::ProviderChanged).await;
         }
         let drift_counts = node.declared().is_none_or(|declared| declared.options.drift == DriftPolicy::Fix);
-        let seen = node.seen().filter(|_| drift_counts);
+        let compared = node.compared();
+        let seen = compared.as_deref().filter(|_| drift_counts);
         let attempted = current.attempt().map(|attempt| &attempt.inputs);
         let prior = Prior { object, attempted, observed: seen, bindings: &current.bindings };
         let answer = self.ask(Some(prior)).await?;
@@ -146,7 +147,7 @@ impl Case<'_> {
         }
         if decision.action == Action::NoOp && !decision.outputs.is_wholly_known() {
             // What stays as it is has the outputs that it has, whatever its type expects (UNKNOWN-3).
-            decision.outputs = node.seen().unwrap_or(object).outputs.clone();
+            decision.outputs = compared.as_deref().unwrap_or(object).outputs.clone();
         }
         decision = self.forced_or_triggered(decision).await?;
         let changes = matches!(decision.action, Action::Update | Action::MayUpdate);
