@@ -12,7 +12,7 @@ use shelf::{Shelf, Thing, id};
 use trueup::conformance::Driver;
 use trueup::{
     Context, Crud, Inputs, ModifyPlan, NativeProvider, NoConfig, Outputs, PlanHook, Prior, Provider, Result,
-    Type, Value, Verdict, value,
+    State, Type, Value, Verdict, value,
 };
 
 /// UNKNOWN-8: the unknown element may turn out to be the one that is there.
@@ -146,6 +146,8 @@ impl Crud for Talker {
     fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {
         match request.current.says.known().and_then(Option::as_deref) {
             Some("update") => plan.update(),
+            // By what was read, not by what is recorded.
+            Some("nine is fine") if observed_size(request) == Some(9) => plan.keep(),
             Some("unknown output") => plan.mark_output_unknown("sizzle"),
             Some("set output") => plan.set_output("sizzle", &1u64)?,
             Some("replace") => plan.replace("zzone"),
@@ -153,6 +155,11 @@ impl Crud for Talker {
         }
         Ok(())
     }
+}
+
+/// The size that the object was read with.
+fn observed_size(request: &ModifyPlan<'_, Talker>) -> Option<u64> {
+    Some(request.prior.as_ref()?.observed.as_ref()?.size)
 }
 
 async fn talkers() -> Driver {
@@ -169,6 +176,24 @@ fn an_update_that_the_hook_decided_on_names_no_replace_paths() {
         assert_eq!((plain.verdict, plain.replace_paths.len()), (Verdict::Replace, 1));
         let decided = replanned(&driver, &value!({ size: 1, zone: "b", says: "update" }), &state).await;
         assert_eq!((decided.verdict, decided.replace_paths.len()), (Verdict::Update, 0));
+    });
+}
+
+/// DRIFT-3, PLAN-8: a hook sees what was read, and decides whether that is to be repaired.
+#[test]
+fn the_hook_decides_about_drift() {
+    trueup::run(async {
+        let driver = talkers().await;
+        let verdict = async |says: &str, size: u64| {
+            let inputs = value!({ size: 1, says: says });
+            let state = created(&driver, &inputs).await;
+            let seen = State { outputs: value!({ size: size }), ..state.clone() };
+            let desired = driver.inputs(&inputs).unwrap();
+            driver.plan(&desired, Some(&state), Some(&seen)).await.unwrap().verdict
+        };
+        assert_eq!(verdict("nothing", 9).await, Verdict::Update);
+        assert_eq!(verdict("nine is fine", 9).await, Verdict::NoOp);
+        assert_eq!(verdict("nine is fine", 8).await, Verdict::Update);
     });
 }
 

@@ -120,6 +120,29 @@ fn every_action_is_shown() {
     assert!(folder.has("new/name.txt") && !folder.has("old/name.txt") && !folder.has("removed.txt"));
 }
 
+/// PLAN-5
+#[test]
+fn a_removed_key_deletes_its_instance_alone() {
+    let each = |keys: &str| {
+        format!(
+            "resource \"std_file\" \"x\" {{\n  for_each = toset({keys})\n  path     = each.key\n  content  = each.key\n}}\n"
+        )
+    };
+    let folder = stack(&each("[\"a\", \"b\", \"c\"]"));
+    folder.done("deploy --stage t --yes");
+    folder.write("main.tf", &each("[\"a\", \"c\"]"));
+    let plan = folder.json("plan --json");
+    let changed: Vec<_> =
+        plan["actions"].as_array().unwrap().iter().filter(|it| it["action"] != "no-op").collect();
+    assert_eq!(changed.len(), 1, "{plan}");
+    assert_eq!(
+        (&changed[0]["address"], &changed[0]["action"]),
+        (&"std_file.x[\"b\"]".into(), &"delete".into())
+    );
+    folder.done("deploy --yes");
+    assert!(folder.has("a") && !folder.has("b") && folder.has("c"));
+}
+
 /// ADOPT-2, REPLACE-9
 #[test]
 fn what_stops_a_plan_is_told_on_its_resource() {

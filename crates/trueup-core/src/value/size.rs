@@ -84,8 +84,10 @@ mod tests {
         let text = || Value::string("x".repeat(1024));
         let rows = [
             (doubled(Value::NULL, 20), None),
+            (doubled(Value::NULL, 21), Some(Excess::Positions)),
             (doubled(Value::NULL, 60), Some(Excess::Positions)),
-            (doubled(text(), 17), None),
+            (doubled(text(), 18), None),
+            (Value::list([doubled(text(), 18), Value::string("x")]), Some(Excess::Bytes)),
             (doubled(text(), 19), Some(Excess::Bytes)),
             ((0..99).fold(Value::NULL, |value, _| Value::list([value])), None),
             ((0..100).fold(Value::NULL, |value, _| Value::list([value])), Some(Excess::Depth)),

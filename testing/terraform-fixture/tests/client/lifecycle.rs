@@ -43,6 +43,17 @@ fn an_object_is_made_changed_and_removed() {
     }
 }
 
+/// PLAN-6: Terraform tells nothing from empty, and so do its providers.
+#[test]
+fn empty_differs_from_absent() {
+    for version in VERSIONS {
+        let bench = Bench::new(version);
+        bench.deployed(&bench.one("thing", value!({ name: "one", size: 1 })));
+        let empty = bench.one("thing", value!({ name: "one", size: 1, tags: {} }));
+        assert_eq!(bench.actions(&empty), ["update"]);
+    }
+}
+
 /// Every nesting of blocks, and of nested attribute types where the version has them.
 #[test]
 fn every_form_of_schema_survives_a_life() {
