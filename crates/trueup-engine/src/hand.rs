@@ -152,7 +152,7 @@ impl Reconciler {
             about: None,
             ephemerals: crate::ephemeral::Ephemerals::new(self.clock().clone()),
         };
-        Ok(planner::observe(&sources, snapshot).await?)
+        Ok(Box::pin(planner::observe(&sources, snapshot)).await?)
     }
 
     async fn take_lease_by_hand(

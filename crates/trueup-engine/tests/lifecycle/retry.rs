@@ -376,7 +376,7 @@ fn a_run_that_stops_waiting_says_what_it_left_in_flight() {
     let provider = NativeProvider::new("o").crud_with::<Endless>("endless", move || cancellation.clone());
     bench.others = Registry::new().with(provider);
     let mut later = thing("b", 1);
-    later.depends_on = vec![crate::lifecycle::world::address("o_endless.a")];
+    later.depends_on = vec![address("o_endless.a")];
     let report = bench.deploy(&program([resource("o_endless.a", []), later]));
     assert_eq!(report.outcome("o_endless.a"), Some(&Outcome::InFlight));
     assert_eq!(report.outcome("w_thing.b"), Some(&Outcome::NotStarted));
@@ -561,7 +561,7 @@ fn throttling_slows_one_alias_and_not_the_other() {
             wanted.providers.push(ProviderDeclaration { name: name.into(), config });
         }
         bench.deployed(&wanted);
-        bench.world.cloud().peak
+        bench.world.cloud().peak("create")
     };
     assert_eq!(peak_in_west("w.east"), 10);
     assert!(peak_in_west("w.west") < 10);
