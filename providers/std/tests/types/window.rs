@@ -106,7 +106,7 @@ fn a_read_that_always_prints_something_holds_no_delete_up() {
     bench.destroyed();
     assert_eq!(reads(), before);
     // What a later run could find is watched for as long as the window lasts, and then counts as deleted all the same.
-    let found = inputs.with_entry("lookup", value!(["true"])).with_entry("consistency_window", value!(0.1));
+    let found = inputs.with_entry("lookup", value!(["true"])).with_entry("consistency_window", value!(1));
     bench.deployed(&program([resource("std_exec.a", found)]));
     let before = reads();
     bench.destroyed();

@@ -130,6 +130,12 @@ fn the_second_control_c_stops_waiting_and_leaves_an_intent() {
     let mut screen = Screen::run(&folder, "state list");
     screen.wait_for("test_gate.g  (create not finished)");
     assert_eq!(screen.ended(), 0);
+    // Neither of these says that all is well.
+    for command in ["drift", "plan --refresh-only"] {
+        let mut screen = Screen::run(&folder, command);
+        screen.wait_for("test_gate.g: an earlier run did not finish it; `lines deploy` does");
+        assert_eq!(screen.ended(), 0, "{command}");
+    }
 }
 
 #[test]

@@ -122,11 +122,13 @@ impl Watch {
         generations.any(|generation| object_of(generation).as_deref() == Some(object))
     }
 
-    /// Whether a record other than this one knows an object.
-    pub(crate) fn is_held_beside(&self, object: &str, record: RecordId) -> bool {
+    /// The origin and generation of a record other than this one that knows an object.
+    fn holder_beside(&self, object: &str, record: RecordId) -> Option<(Address, u64)> {
         let others = self.records.iter().filter(|(id, _)| **id != record);
-        let mut generations = others.flat_map(|(_, record)| record.generations());
-        generations.any(|generation| object_of(generation).as_deref() == Some(object))
+        let mut generations = others.flat_map(|(_, it)| it.generations().map(|own| (it, own)));
+        let (holder, generation) =
+            generations.find(|(_, generation)| object_of(generation).as_deref() == Some(object))?;
+        Some((holder.origin.clone(), generation.number))
     }
 
     /// The objects that live.
@@ -221,11 +223,15 @@ impl Watch {
             let record = self.records.get(&id);
             let object = record.and_then(|record| record.generation(*number)).and_then(object_of);
             let made_for = record.map(|record| (record.origin.clone(), *number));
-            let shared: Vec<ObjectId> =
-                self.objects.keys().filter(|it| self.is_held_beside(it, id)).cloned().collect();
+            let held = |it: &ObjectId| Some((it.clone(), self.holder_beside(it, id)?));
+            let shared: BTreeMap<ObjectId, (Address, u64)> = self.objects.keys().filter_map(held).collect();
             for (id, known) in &mut self.objects {
-                let let_go = object.as_ref() == Some(id) || known.made_for == made_for;
-                known.forgotten |= let_go && !shared.contains(id);
+                match shared.get(id) {
+                    // From now on it is the other one's.
+                    Some(other) if known.made_for == made_for => known.made_for = Some(other.clone()),
+                    Some(_) => {}
+                    None => known.forgotten |= object.as_ref() == Some(id) || known.made_for == made_for,
+                }
             }
         }
         if let Step::Adopted { object, .. } = &write.entry.step

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trueup_engine::{Action, EngineError, Plan};
+use trueup_engine::{Action, EngineError, Plan, PlannedAction};
 use trueup_program::Program;
 use trueup_provider::Clock;
 
@@ -21,6 +21,14 @@ const DEPLOYS_MAX: usize = 4;
 /// Whether nothing is left to do but to delete older generations.
 fn only_cleans_up(plan: &Plan) -> bool {
     !plan.is_empty() && plan.moves.is_empty() && plan.actions.iter().all(|it| it.action == Action::NoOp)
+}
+
+/// Whether nothing is left to do but to make pools: one that was made while another resource gave its object up may have got
+/// that object.
+fn only_makes_pools(plan: &Plan) -> bool {
+    let is_left = |it: &&PlannedAction| it.action != Action::NoOp;
+    let makes_pool = |it: &PlannedAction| it.action == Action::Create && it.address.type_name() == "s_pool";
+    !plan.is_empty() && plan.actions.iter().filter(is_left).all(makes_pool)
 }
 
 impl World {
@@ -47,7 +55,8 @@ impl World {
             }
             self.judge_at_rest();
             // What is older and was found only at apply is cleaned up by the next plan.
-            if done && self.judge_planning(&program).await.is_ok_and(|plan| only_cleans_up(&plan)) {
+            let is_unfinished = |plan: &Plan| only_cleans_up(plan) || only_makes_pools(plan);
+            if done && self.judge_planning(&program).await.is_ok_and(|plan| is_unfinished(&plan)) {
                 done = false;
                 continue;
             }
