@@ -5,8 +5,8 @@ use std::sync::Arc;
 use trueup_core::schema::{Nesting, Presence, Shape};
 use trueup_core::{Address, value};
 use trueup_provider::{
-    CallContext, DataRequest, IdempotencyToken, InputValues, NameRules, Opened, Owner, ProgressSink,
-    Provider, RuntimeClock, WarningSink,
+    CallContext, DataRequest, InputValues, NameRules, Opened, Owner, ProgressSink, Provider, RuntimeClock,
+    WarningSink,
 };
 use trueup_terraform::Pool;
 
