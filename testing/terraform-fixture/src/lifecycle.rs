@@ -25,7 +25,7 @@ const PLANNED: &[u8] = b"planned:";
 const KEPT: &[u8] = b"kept:";
 
 impl Inner {
-    pub(crate) fn plan(&self, request: &PlanRequest) -> Result<PlanResponse, Status> {
+    pub(crate) async fn plan(&self, request: &PlanRequest) -> Result<PlanResponse, Status> {
         let schema = self.resource(&request.type_name)?;
         let kind = self.kind(&request.type_name);
         let prior = decode(schema, request.prior_state.as_ref())?;
@@ -42,6 +42,7 @@ impl Inner {
                 diagnostics.push(trouble::error("Cannot plan", "As was asked for.", &["trouble"]));
                 return Ok(PlanResponse { diagnostics, ..PlanResponse::default() });
             }
+            "hang-plan" => std::future::pending().await,
             "crash-plan" => trouble::crash("in a plan"),
             "crash-once" if self.objects()?.note("crashed") => trouble::crash("in a plan"),
             "huge" => {
@@ -164,7 +165,7 @@ impl Inner {
         Ok(ApplyResponse { new_state, diagnostics, ..ApplyResponse::default() })
     }
 
-    pub(crate) fn read(&self, request: &ReadRequest) -> Result<ReadResponse, Status> {
+    pub(crate) async fn read(&self, request: &ReadRequest) -> Result<ReadResponse, Status> {
         let schema = self.resource(&request.type_name)?;
         let kind = self.kind(&request.type_name);
         let current = decode(schema, request.current_state.as_ref())?;
@@ -174,6 +175,7 @@ impl Inner {
         let found = self.objects()?.get(kind, schema, text(&current, "id")).map_err(outside)?;
         let diagnostics = match text(&current, "trouble") {
             "warn" => vec![trouble::warning("read with a warning")],
+            "hang-read" => std::future::pending().await,
             "fail-read" => vec![trouble::error("Cannot read", "As was asked for.", &["trouble"])],
             _ => Vec::new(),
         };

@@ -266,14 +266,14 @@ macro_rules! provider {
                 &self,
                 request: Request<ReadRequest>,
             ) -> Result<Response<ReadResponse>, Status> {
-                self.inner.read(request.get_ref()).map(Response::new)
+                self.inner.read(request.get_ref()).await.map(Response::new)
             }
 
             async fn plan_resource_change(
                 &self,
                 request: Request<PlanRequest>,
             ) -> Result<Response<PlanResponse>, Status> {
-                self.inner.plan(request.get_ref()).map(Response::new)
+                self.inner.plan(request.get_ref()).await.map(Response::new)
             }
 
             async fn apply_resource_change(

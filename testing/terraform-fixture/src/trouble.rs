@@ -8,6 +8,7 @@
 //! | `partial` | the object is made or changed, and an error is told |
 //! | `crash-plan`, `crash-before`, `crash-after` | the process ends: in a plan, before or after an object is made |
 //! | `crash-once` | the process ends in the first plan |
+//! | `hang-plan`, `hang-read` | a plan or read never answers |
 //! | `hang` | apply waits until it is told to stop, then fails |
 //! | `hang-before`, `hang-after` | the first apply never answers, before or after an object is made; whoever reads the pipe `reached` hears of it |
 //! | `wait-after` | the first apply makes or changes the object and answers when someone writes to the pipe `go` |

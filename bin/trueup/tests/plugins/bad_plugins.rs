@@ -131,3 +131,26 @@ fn an_apply_that_hangs_ends_with_its_time() {
         assert!(bench.objects().is_empty());
     }
 }
+
+/// APPLY-13: while planning, too, and the lease is free for the next run.
+#[test]
+fn a_plugin_that_hangs_in_a_plan_or_read_ends_with_its_time() {
+    for version in versions() {
+        let bench = Bench::new(version);
+        let thing = |name: &str, trouble: &str| {
+            format!(
+                "resource \"fixture_thing\" \"{name}\" {{\n  name = \"{name}\"\n  trouble = \"{trouble}\"\n  lifecycle {{\n    \
+                 timeouts {{\n      read = \"1s\"\n    }}\n  }}\n}}\n"
+            )
+        };
+        bench.write_configured(&thing("a", "hang-read"));
+        bench.done("deploy --yes");
+        for (name, trouble) in [("a", "hang-read"), ("b", "hang-plan")] {
+            bench.write_configured(&thing(name, trouble));
+            for command in ["plan", "deploy --yes --no-wait"] {
+                let told = bench.failed(command);
+                assert!(told.contains("no answer within 1 s"), "{trouble}, {command}: {told}");
+            }
+        }
+    }
+}

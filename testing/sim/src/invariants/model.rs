@@ -125,7 +125,7 @@ impl Watch {
     /// The origin and generation of a record other than this one that knows an object.
     fn holder_beside(&self, object: &str, record: RecordId) -> Option<(Address, u64)> {
         let others = self.records.iter().filter(|(id, _)| **id != record);
-        let mut generations = others.flat_map(|(_, it)| it.generations().map(|own| (it, own)));
+        let mut generations = others.flat_map(|(_, it)| it.generations().map(move |own| (it, own)));
         let (holder, generation) =
             generations.find(|(_, generation)| object_of(generation).as_deref() == Some(object))?;
         Some((holder.origin.clone(), generation.number))
