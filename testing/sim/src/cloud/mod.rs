@@ -181,7 +181,7 @@ impl Cloud {
                 if let Some(id) = contents.shared(kind, region, name.as_deref()) {
                     token.map(|token| contents.tokens.insert(token, id.clone()));
                     self.log.count(Ingredient::Shared);
-                    return self.change(who, contents, id, spec, now);
+                    return self.change(who, contents, &id, spec, now);
                 }
                 contents.made += 1;
                 let id = format!("{}-{}", kind.word(), contents.made);
@@ -208,7 +208,7 @@ impl Cloud {
             }
             Request::Update { id, spec } => {
                 contents.refuse_missing(&spec)?;
-                self.change(who, contents, id, spec, now)
+                self.change(who, contents, &id, spec, now)
             }
             Request::Delete { id } => {
                 let by_hand = *who == Who::Hand;
@@ -239,19 +239,19 @@ impl Cloud {
         &self,
         who: &Who,
         contents: &mut Contents,
-        id: ObjectId,
+        id: &str,
         spec: Spec,
         now: Duration,
     ) -> Result<Seen, Refusal> {
         let late = now + contents.lateness.draw(&mut contents.dice);
-        let object = contents.objects.get_mut(&id).ok_or(Refusal::Gone)?;
+        let object = contents.objects.get_mut(id).ok_or(Refusal::Gone)?;
         let before = std::mem::replace(&mut object.spec, spec);
         object.before = (late > now).then_some((late, before));
         object.complete = true;
         let uses = object.spec.uses().cloned().collect();
         let shown = shown(&object.spec);
-        let seen = object.seen(&id);
-        self.happened(who, &id, Effect::Changed { uses, shown });
+        let seen = object.seen(id);
+        self.happened(who, id, Effect::Changed { uses, shown });
         Ok(seen)
     }
 
