@@ -10,7 +10,7 @@ use trueup_provider::{Binding, Context, Converge, Error, Recovery, Result};
 use super::client::new_client;
 use super::send::Answer;
 use super::status::Judgement;
-use super::template::Variables;
+use super::template::{TOKEN, Variables};
 use super::{Http, HttpOutput, Request, pointer};
 use crate::purpose::Purpose;
 use crate::surroundings::Surroundings;
@@ -54,7 +54,7 @@ impl Http {
             fixed: vec![
                 ("id", output.and_then(|output| output.id.clone())),
                 ("name", Some(output.map_or_else(|| context.physical_name(), |output| output.name.clone()))),
-                ("token", context.token.map(|token| token.to_string())),
+                (TOKEN, context.token.map(|token| token.to_string())),
                 ("address", Some(context.address.to_string())),
                 ("stack", Some(context.owner.stack.to_string())),
                 ("stage", Some(context.owner.stage.to_string())),

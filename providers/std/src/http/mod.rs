@@ -34,7 +34,8 @@ pub use wait::Wait;
 ///
 /// - `{id}`: what the API calls the object, taken from the answer to `create`
 /// - `{name}`: a name for the object, unique to this resource and the same each time
-/// - `{token}`: the same for each attempt at one create; for an `Idempotency-Key` header
+/// - `{token}`: the same for each attempt at one create or update; for an `Idempotency-Key` header. A header of all
+///   requests that names it is left out where there is none, such as in reads
 /// - `{address}`, `{stack}`, `{stage}`: whose it is
 /// - `{response.NAME}`: a part of the last answer; deeper parts are reached with more dots
 /// - `{bindings.KEY}`, `{bindings.KEY.NAME}`: in `create` and `update`, what is bound to the resource, or a part of it

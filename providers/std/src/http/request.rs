@@ -9,7 +9,7 @@ use trueup_core::{Marked, Value};
 use trueup_provider::{Error, FieldType, Result};
 
 use super::send::Outgoing;
-use super::template::{Place, Variables, names};
+use super::template::{Place, TOKEN, Variables, names};
 use crate::plain_json::plain_json;
 
 /// A request to an API.
@@ -77,7 +77,11 @@ impl Request {
         // The URL itself is not told: it may be secret.
         let url = url.ok_or_else(|| Error::invalid("this is not the URL of a web address").at("url"))?;
         let mut headers = HeaderMap::new();
-        for (name, value) in common_headers.iter().chain(self.headers.iter().flatten()) {
+        // A read or delete has no token, and nothing to repeat by one.
+        let is_sent = |(_, value): &(&String, &Marked<String>)| {
+            variables.has_token() || !names(value.expose()).contains(&TOKEN)
+        };
+        for (name, value) in common_headers.iter().filter(is_sent).chain(self.headers.iter().flatten()) {
             let value = variables.fill(value.expose(), Place::Text).map_err(Error::invalid)?;
             let (Ok(name), Ok(mut value)) =
                 (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()))

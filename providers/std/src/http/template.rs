@@ -8,6 +8,9 @@ use trueup_core::Value;
 
 use super::pointer;
 
+/// The name of the token of a create or update.
+pub(super) const TOKEN: &str = "token";
+
 /// The names that templates know, and their values.
 pub(super) struct Variables {
     pub(super) fixed: Vec<(&'static str, Option<String>)>,
@@ -38,6 +41,11 @@ pub(super) fn names(template: &str) -> Vec<&str> {
 }
 
 impl Variables {
+    /// Whether the request belongs to a create or update, whose attempts share a token.
+    pub(super) fn has_token(&self) -> bool {
+        self.fixed.iter().any(|(name, value)| *name == TOKEN && value.is_some())
+    }
+
     /// The template with the values in place of their names.
     pub(super) fn fill(&self, template: &str, place: Place) -> Result<String, String> {
         let mut filled = String::new();
