@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value as Json;
 use trueup_core::Value;
-use trueup_core::schema::{Block, ResourceSchema};
+use trueup_core::schema::{Attribute, Block, Presence, ResourceSchema};
 use trueup_provider::{InputValues, State};
 
 use super::{StateInstance, secrets};
@@ -103,8 +103,7 @@ impl ObjectForm {
         Ok(StateInstance {
             schema_version: state.schema_version,
             attributes: Some(json(&attributes)?),
-            // What is only ever written is kept nowhere, and Terraform does not call it secret.
-            sensitive_attributes: secrets::paths(&self.schema.block.without(&value, |it| it.write_only)),
+            sensitive_attributes: secrets::paths(&self.schema.block.without(&value, is_never_marked)),
             identity_schema_version: identity.is_some().then_some(0),
             identity,
             private: (!state.private.is_empty()).then(|| STANDARD.encode(&state.private)),
@@ -120,4 +119,10 @@ fn only(value: &Value, block: &Block, drop_nulls: bool) -> Value {
         block.attributes.contains_key(name.as_str()) && !(drop_nulls && item.is_null())
     });
     Value::object(kept.map(|(name, item)| (name.clone(), item.clone())).collect::<Vec<_>>())
+}
+
+/// Whether Terraform never marks an attribute in a state: it is only ever written, and kept nowhere, or only the provider
+/// sets it. A mark of ours on such a value, which repeats a secret, would be a change that Terraform plans.
+fn is_never_marked(attribute: &Attribute) -> bool {
+    attribute.write_only || attribute.presence == Presence::Computed && !attribute.secret
 }
