@@ -124,7 +124,8 @@ fn the_second_control_c_stops_waiting_and_leaves_an_intent() {
     screen.wait_for("Again to stop waiting.");
     screen.press(CONTROL_C);
     screen.wait_for("Stopped after");
-    screen.wait_for("1 left in flight, 1 not started, 1 done and recorded");
+    screen.wait_for("1 left in flight, 1 not started,");
+    screen.wait_for("1 done and recorded");
     assert_eq!(screen.ended(), 130);
     assert!(screen.cursor_is_shown());
     let mut screen = Screen::run(&folder, "state list");
