@@ -321,7 +321,7 @@ impl Reconciler {
         trace: &mut Trace,
     ) -> Result<ExecutablePlan<'p>, EngineError> {
         let snapshot = self.snapshot(&Scope::new(program.stack.clone(), options.stage.clone())).await?;
-        Ok(planner::plan(&self.sources(program, options, kind), snapshot, trace).await?)
+        Ok(Box::pin(planner::plan(&self.sources(program, options, kind), snapshot, trace)).await?)
     }
 
     /// The records of a scope: those that were read ahead, once, or else the store's.
@@ -418,7 +418,7 @@ impl Reconciler {
         kind: RunKind,
     ) -> Result<ExecutablePlan<'p>, PlanError> {
         let sources = self.sources(program, &options.plan, kind);
-        let planned = planner::plan(&sources, snapshot, &mut Trace::default()).await;
+        let planned = Box::pin(planner::plan(&sources, snapshot, &mut Trace::default())).await;
         planned.map_err(|wrong| PlanError { error: wrong.into(), timed_out: sources.calls.has_timed_out() })
     }
 
@@ -497,6 +497,7 @@ impl Reconciler {
             admission.begin(&planned.plan);
         }
         run.emit(None, EventKind::RunStarted { reason: kind.name().into() });
-        execute(&run, planned).await
+        // In a box of its own: unoptimised, these futures take more than a thread's stack has room for.
+        Box::pin(execute(&run, planned)).await
     }
 }

@@ -117,7 +117,8 @@ impl Reconciler {
     ) -> Result<ExecutablePlan<'p>, EngineError> {
         let snapshot = self.checked(saved, scope).await?;
         let sources = self.sources(program, options, saved.kind);
-        let ExecutablePlan { plan, draft } = planner::plan(&sources, snapshot, &mut Trace::default()).await?;
+        let ExecutablePlan { plan, draft } =
+            Box::pin(planner::plan(&sources, snapshot, &mut Trace::default())).await?;
         refuse(differences(saved, &plan))?;
         refuse(saved.reach.changed_dependents(&Reach::of(program, &draft, &plan)))?;
         let providers = |premises: &[Premise]| -> Vec<Premise> {
