@@ -9,6 +9,7 @@
 //! - dividing by zero is an error, not an infinite number
 //! - a list equals a tuple of the same elements
 //! - texts are kept as written, not brought to a normal form of Unicode
+//! - `can` of a secret is secret, and so is what `try` falls back to after one
 //! - `&&` and `||` leave their right operand alone where the left one decides
 //! - decimals are exact: results are rounded only beyond 154 digits
 
