@@ -68,7 +68,7 @@ pub struct RegistryRequest {
     pub open_store: Arc<OpenStore>,
     /// The environment.
     pub environment: Environment,
-    /// Whether someone is there to answer.
+    /// A person at the terminal can answer prompts.
     pub interactive: bool,
     /// Shows a line to people while a command runs.
     pub notify: Arc<dyn Fn(&str) + Send + Sync>,

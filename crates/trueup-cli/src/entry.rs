@@ -96,7 +96,7 @@ fn run(
             return CommandError::plain(format!("cannot begin: {error}")).tell(&ui, composition.name);
         }
     };
-    // What the session holds may need the runtime.
+    // Parts of the session may need the runtime while they are dropped.
     runtime.block_on(async {
         let session = Session {
             composition,

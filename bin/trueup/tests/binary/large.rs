@@ -51,7 +51,7 @@ fn deep_expressions() {
     assert_eq!(folder.run("plan --stage t").code, 1);
 }
 
-/// What is wrong is told in a time that grows with how much that is, not with its square: this would take minutes.
+/// Reporting errors takes time linear in their number; quadratic reporting would take minutes here.
 #[test]
 fn twenty_thousand_mistakes() {
     const COUNT: usize = 20_000;

@@ -34,14 +34,14 @@ pub(in crate::commands) async fn take_lease(
     }
 }
 
-/// Who takes a lease for this reason.
+/// The holder of a lease taken for this reason.
 pub(in crate::commands) fn holder(session: &Session<'_>, reason: LeaseReason) -> Holder {
     let (who, reason) = (session.holder(), reason.name());
     let run = format!("{}-{}", reason.replace(' ', "-"), std::process::id());
     Holder { run, user: who.user, host: who.host, reason: reason.to_owned() }
 }
 
-/// Whether to wait for whoever holds the lease, and says so once: another command like this is over soon.
+/// Decides whether to wait for the current holder, and reports the wait once: state commands finish soon.
 pub(in crate::commands) fn waiting(session: &Session<'_>, scope: &Scope) -> impl FnMut(&HeldLease) -> bool {
     let mut told = false;
     move |held| {
