@@ -28,7 +28,54 @@ pub(super) fn decoded_views(text: &str) -> Vec<View<'static>> {
         .iter()
         .filter(|decoder| decoder.occurs_in(text))
         .flat_map(|decoder| (0..decoder.places).map(|place| decoder.view(text.as_bytes(), place)));
-    views.collect()
+    views.chain(dump_view(text.as_bytes())).collect()
+}
+
+/// The text with hexadecimal dumps in it decoded: bytes with something between them, such as `5a:71`, `5a 71`, `5a71 3722`
+/// and `0x5a, 0x71`. `None` if there is none.
+fn dump_view(text: &[u8]) -> Option<View<'static>> {
+    let (mut bytes, mut starts) = (Vec::new(), Vec::new());
+    let (mut at, mut found) = (0, false);
+    while at < text.len() {
+        let dump = dump_at(text, at);
+        let length = dump.last().map_or(1, |(last, _)| last + 2 - at);
+        // Digits without anything between them are another decoder's.
+        if dump.len() * 2 >= RUN_LENGTH_MIN && length > dump.len() * 2 {
+            starts.extend(dump.iter().map(|(start, _)| narrow(*start)));
+            bytes.extend(dump.iter().map(|(_, byte)| *byte));
+            found = true;
+        } else {
+            starts.extend((at..at + length).map(narrow));
+            bytes.extend_from_slice(&text[at..at + length]);
+        }
+        at += length;
+    }
+    starts.push(narrow(text.len()));
+    found.then(|| View { bytes: bytes.into(), starts: Some(starts) })
+}
+
+/// The bytes of a dump that begins at a place, each with the place of its two digits.
+fn dump_at(text: &[u8], mut at: usize) -> Vec<(usize, u8)> {
+    let mut dump = Vec::new();
+    while let Some(byte) = digit_pair(&text[at..]) {
+        dump.push((at, byte));
+        at += 2;
+        let between = text[at..].iter().take(2).take_while(|byte| b" :-.,;\n".contains(byte)).count();
+        if digit_pair(&text[at + between..]).is_some() || text[at + between..].starts_with(b"0x") {
+            at += between;
+        }
+        if text[at..].starts_with(b"0x") {
+            at += 2;
+        }
+    }
+    dump
+}
+
+fn digit_pair(text: &[u8]) -> Option<u8> {
+    match text {
+        [high, low, ..] => Some(hexadecimal(*high)? << 4 | hexadecimal(*low)?),
+        _ => None,
+    }
 }
 
 impl Decoder {

@@ -36,6 +36,15 @@ fn secrets_are_scrubbed_in_every_usual_encoding() {
     let encoded = |text: &str| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text);
     let url_safe = |text: &str| base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE, text);
     let percent: String = TOKEN.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let dump = |between: &str, size: usize| {
+        let bytes: Vec<String> = TOKEN.bytes().map(|byte| format!("{byte:02x}")).collect();
+        bytes.chunks(size).map(<[String]>::concat).collect::<Vec<_>>().join(between)
+    };
+    let escape = |character: char| match character {
+        ' ' | '"' | '&' | '<' | '>' => format!("\\{character}"),
+        _ => character.to_string(),
+    };
+    let shell: String = TOKEN.chars().map(escape).collect();
     let table = [
         ("as it is", TOKEN.to_owned()),
         ("JSON", json.to_owned()),
@@ -57,6 +66,11 @@ fn secrets_are_scrubbed_in_every_usual_encoding() {
         ("HTML", TOKEN.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&#34;")),
         ("hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02x}")).collect()),
         ("capital hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02X}")).collect()),
+        ("a fingerprint", dump(":", 1)),
+        ("a dump of bytes", dump(" ", 1)),
+        ("a dump of words", dump(" ", 2)),
+        ("C's octal escapes", TOKEN.bytes().map(|byte| format!("\\{byte:03o}")).collect()),
+        ("a shell's escapes", shell),
     ];
     for (encoding, text) in table {
         let scrubbed = known(&[TOKEN]).scrubbed(&format!("refused: [{text}]!")).into_owned();

@@ -113,7 +113,7 @@ fn form(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     if text.first() == Some(&b'+') { Some((vec![b' '], 1)) } else { percent(text) }
 }
 
-/// `\n`, `\"`, `\x41`, `\u0041`, `\u{41}` and `\U00000041`, of JSON and of most languages.
+/// `\n`, `\"`, `\x41`, `\101`, `\u0041`, `\u{41}` and `\U00000041`, of JSON and of most languages; `\&`, of shells.
 fn backslash(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let [b'\\', kind, rest @ ..] = text else { return None };
     let plain = match kind {
@@ -122,7 +122,9 @@ fn backslash(text: &[u8]) -> Option<(Vec<u8>, usize)> {
         b't' => b'\t',
         b'b' => 8,
         b'f' => 12,
-        b'\\' | b'"' | b'\'' | b'/' => *kind,
+        b' ' => *kind,
+        _ if kind.is_ascii_punctuation() => *kind,
+        b'0'..=b'3' => return Some((vec![octal([*kind, *rest.first()?, *rest.get(1)?])?], 4)),
         b'x' => return Some((vec![hexadecimal(rest.get(..2)?)? as u8], 4)),
         b'u' => return unicode(rest),
         b'U' => return Some((utf8(hexadecimal(rest.get(..8)?)?)?, 10)),
@@ -163,6 +165,11 @@ fn entity(text: &[u8]) -> Option<(Vec<u8>, usize)> {
 
 fn utf8(code: u32) -> Option<Vec<u8>> {
     char::from_u32(code).map(|character| character.to_string().into_bytes())
+}
+
+fn octal(digits: [u8; 3]) -> Option<u8> {
+    let digits = std::str::from_utf8(&digits).ok().filter(|it| it.bytes().all(|it| it.is_ascii_digit()))?;
+    u8::from_str_radix(digits, 8).ok()
 }
 
 fn hexadecimal(digits: &[u8]) -> Option<u32> {
