@@ -96,12 +96,14 @@ pub enum Mutation {
     LeaveToEachOther,
     /// The wall clock tells how long ago an operation was interrupted.
     TrustClock,
+    /// An object that a create was answered with counts as made, though this run deletes it for another resource.
+    TrustSharedAnswer,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 43] = [
+    pub const ALL: [Mutation; 44] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -145,6 +147,7 @@ impl Mutation {
         Mutation::IgnoreOrphans,
         Mutation::LeaveToEachOther,
         Mutation::TrustClock,
+        Mutation::TrustSharedAnswer,
     ];
 }
 

@@ -407,6 +407,7 @@ impl Removal<'_> {
             Ok(DeleteAnswer::NotFound) => {}
             Err(failure) => return Err(self.failed(failure).await),
         }
+        self.holders.note_delete_ended(self.address, object);
         self.writer.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));
         Ok(())

@@ -14,6 +14,7 @@ use super::tasks::TaskError;
 use crate::call::{Attempts, window_left, within};
 use crate::events::Operation;
 use crate::mutations::planted;
+use crate::sighting::{Moment, Spot};
 
 impl Applying<'_> {
     /// Calls the type, again and again if need be; what it answers, partial or not, is durable before anything else.
@@ -33,6 +34,7 @@ impl Applying<'_> {
         let mut context = self.context(Some(attempt.token));
         context.pending.clone_from(&attempt.pending);
         let mut known = prior.cloned();
+        let began = self.resource.holders.moment();
         loop {
             let request = ApplyRequest {
                 config: &self.config,
@@ -59,6 +61,12 @@ impl Applying<'_> {
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => {
                     self.hold(&object);
+                    if operation == Operation::Create
+                        && let Err(conflict) = self.refuse_deleted(&object, began).await
+                    {
+                        self.writer.step(self.run, Step::Answered { number, object }).await?;
+                        return Err(conflict.into());
+                    }
                     return Ok(object);
                 }
                 Err(failed) => failed,
@@ -75,6 +83,22 @@ impl Applying<'_> {
                 let by_token = self.resource.handler.recovery(&self.desired.effective) == Recovery::Token;
                 self.unsure.fetch_or(by_token, Ordering::Relaxed);
                 Box::pin(self.look_before_repeating(failed, failed_at)).await?;
+            }
+        }
+    }
+
+    /// Refuses an answer with an object that this run deletes for another resource: the server had it when it was asked to
+    /// create one, and now nobody knows which came first (DELETE-13).
+    async fn refuse_deleted(&self, object: &State, began: Moment) -> Result<(), Failure> {
+        planted!(TrustSharedAnswer => return Ok(()));
+        let places = &self.run.places(&self.resource.handler, self.resource.meta.provider.clone());
+        let spot = Spot { places, config: Some(&self.config), inputs: Some(&self.desired.effective) };
+        match self.resource.holders.deleted_since(began, spot, &self.address, object).await {
+            None => Ok(()),
+            Some(other) => {
+                let message = format!("the provider returned the object of {other}, which this run deletes");
+                Err(Failure::new(FailureClass::Conflict, message)
+                    .hint(format!("deploy again to create it; if {other} was renamed, say so with `moved`")))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Which resource holds which object, so that no object is ever held by two (ADOPT-4, RETRY-6, DELETE-9).
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -22,6 +23,8 @@ struct Shared {
     by_type: Mutex<IndexMap<SmolStr, OfType>>,
     /// Held while places are found out, so that nobody searches among some of them.
     placing: tokio::sync::Mutex<()>,
+    /// How many deletes have ended.
+    deletes_ended: AtomicU64,
 }
 
 /// The objects of one type.
@@ -32,7 +35,20 @@ struct OfType {
     by_place: IndexMap<Value, Vec<ObjectHolder>>,
     /// Those whose places are still to be found out: when they are noted, providers may not be ready.
     unplaced: Vec<ObjectHolder>,
+    /// The deletes of this run, by the identity of the object, and by its place where that is known.
+    deletions: IndexMap<Value, Vec<Arc<Deletion>>>,
 }
+
+/// A delete that this run began.
+struct Deletion {
+    holder: ObjectHolder,
+    /// Its number among the deletes that ended.
+    ended: OnceLock<Moment>,
+}
+
+/// A moment of a run, told by the number of deletes that have ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Moment(u64);
 
 /// Who holds an object: nearly always one alone.
 struct Holding {
@@ -178,8 +194,8 @@ impl Holders {
     }
 
     /// Leaves the object of a generation to another resource that holds it, if one does, and says whether one did. Of several
-    /// that give it up at the same time, the last finds nobody to leave it to. The configuration in use counts where none is
-    /// recorded.
+    /// that give it up at the same time, the last finds nobody to leave it to, and deletes it. The configuration in use counts
+    /// where none is recorded.
     pub(crate) async fn is_left_to_another(
         &self,
         places: &Places<'_>,
@@ -193,6 +209,9 @@ impl Holders {
         let made_with = places.made_with(generation).await;
         let inputs = generation.inputs().map(|inputs| &inputs.effective);
         let spot = Spot { places, config: made_with.as_ref().or(config), inputs };
+        // Whoever gets this object as an answer first holds it and then looks for its deletes. Here the order is the other way
+        // round, so that at least one of the two sees the other (DELETE-13).
+        self.note_delete(&spot, address, generation, identity);
         while let Some((other, place)) = self.other_holder(&spot, address, identity).await {
             let Ok(mut held) = self.0.by_type.lock() else { return false };
             let Some(of_type) = held.get_mut(address.type_name()) else { return false };
@@ -202,10 +221,66 @@ impl Holders {
                 None => of_type.leave_identity(identity, &other, address),
             };
             if is_left {
+                of_type.forget_delete(&spot, identity, address);
                 return true;
             }
         }
         false
+    }
+
+    fn note_delete(&self, spot: &Spot<'_>, address: &Address, generation: &Generation, identity: &Value) {
+        let Ok(mut held) = self.0.by_type.lock() else { return };
+        let holder = ObjectHolder {
+            address: address.clone(),
+            provider: spot.places.provider.clone(),
+            configuration: generation.configuration,
+            inputs: spot.inputs.cloned(),
+        };
+        let deletion = Arc::new(Deletion { holder, ended: OnceLock::new() });
+        let of_type = held.entry(address.type_name().into()).or_default();
+        for key in std::iter::once(identity.clone()).chain(spot.place()) {
+            of_type.deletions.entry(key).or_default().push(deletion.clone());
+        }
+    }
+
+    /// The present moment, for [`Holders::deleted_since`].
+    pub(crate) fn moment(&self) -> Moment {
+        Moment(self.0.deletes_ended.load(Ordering::Relaxed))
+    }
+
+    /// Notes that the deletes of an object of a resource have ended: what has its identity from now on is another.
+    pub(crate) fn note_delete_ended(&self, address: &Address, object: &State) {
+        let (Some(identity), Ok(held)) = (&object.identity, self.0.by_type.lock()) else { return };
+        let deletions = held.get(address.type_name()).and_then(|of_type| of_type.deletions.get(identity));
+        let ended = Moment(self.0.deletes_ended.fetch_add(1, Ordering::Relaxed) + 1);
+        for deletion in deletions.into_iter().flatten().filter(|it| it.holder.address == *address) {
+            deletion.ended.get_or_init(|| ended);
+        }
+    }
+
+    /// Another resource whose delete may have taken this object away since a moment (DELETE-13).
+    pub(crate) async fn deleted_since(
+        &self,
+        since: Moment,
+        spot: Spot<'_>,
+        address: &Address,
+        object: &State,
+    ) -> Option<Address> {
+        let identity = object.identity.as_ref()?;
+        let deletions: Vec<Arc<Deletion>> = {
+            let held = self.0.by_type.lock().ok()?;
+            let of_type = held.get(address.type_name()).filter(|it| !it.deletions.is_empty())?;
+            let here = std::iter::once(identity.clone()).chain(spot.place());
+            let deletions = here.filter_map(|key| of_type.deletions.get(&key)).flatten();
+            let meanwhile = deletions.filter(|it| it.ended.get().is_none_or(|ended| *ended > since));
+            meanwhile.filter(|it| it.holder.address != *address).cloned().collect()
+        };
+        for deletion in deletions {
+            if spot.is_of(&deletion.holder).await {
+                return Some(deletion.holder.address.clone());
+            }
+        }
+        None
     }
 
     /// Another resource that holds the object of this spot and identity, and the place if that tells.
@@ -290,5 +365,14 @@ impl OfType {
             holding.release(address);
         }
         is_there
+    }
+
+    /// Forgets that a resource was about to delete an object.
+    fn forget_delete(&mut self, spot: &Spot<'_>, identity: &Value, address: &Address) {
+        for key in std::iter::once(identity.clone()).chain(spot.place()) {
+            if let Some(deletions) = self.deletions.get_mut(&key) {
+                deletions.retain(|it| it.holder.address != *address || it.ended.get().is_some());
+            }
+        }
     }
 }

@@ -5,6 +5,6 @@ mod holders;
 mod search;
 mod slots;
 
-pub(crate) use holders::{Holders, ObjectHolder, Spot};
+pub(crate) use holders::{Holders, Moment, ObjectHolder, Spot};
 pub(crate) use search::Search;
 pub(crate) use slots::can_look;

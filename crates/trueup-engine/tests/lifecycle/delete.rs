@@ -129,6 +129,27 @@ fn what_two_records_hold_is_deleted_once_when_both_go() {
     }
 }
 
+/// DELETE-13: a server that has one object for both creates gives the new resource the one that is being deleted. It used to
+/// count as created, and its dependents were created on an object that was gone.
+#[test]
+fn a_create_that_is_answered_with_what_this_run_deletes_fails_and_the_next_run_makes_it() {
+    let mut bench = Bench::new();
+    bench.options.plan.parallelism = 8;
+    bench.deployed(&program([thing("a", 1)]));
+    let shared = bench.world.by_name("a");
+    bench.world.cloud().shared = shared;
+    let renamed = program([thing("b", 1), thing_from("user", "b")]);
+    let report = bench.deploy(&renamed);
+    let Some(Outcome::Failed(failure)) = report.outcome("w_thing.b") else { panic!("{:?}", report.outcomes) };
+    assert_eq!(failure.class, FailureClass::Conflict);
+    assert!(failure.message.contains("w_thing.a, which this run deletes"), "{}", failure.message);
+    assert_eq!(bench.world.things(), [""; 0]);
+    bench.world.cloud().shared = None;
+    bench.deployed(&renamed);
+    assert_eq!(bench.world.things(), ["b=1", "user=1"]);
+    assert_eq!(bench.records().len(), 2);
+}
+
 /// DELETE-5
 #[test]
 fn an_interrupted_delete_is_finished_and_what_is_declared_again_is_made_anew() {

@@ -52,5 +52,6 @@ pub(crate) fn found_by(planted: Mutation) -> Source {
         Mutation::IgnoreOrphans => Source::Large(240),
         Mutation::LeaveToEachOther => Source::Large(195),
         Mutation::TrustClock => Source::Large(1019),
+        Mutation::TrustSharedAnswer => Source::Large(42115),
     }
 }
