@@ -98,12 +98,14 @@ pub enum Mutation {
     TrustClock,
     /// An object that a create was answered with counts as made, though this run deletes it for another resource.
     TrustSharedAnswer,
+    /// An object is left to another resource whose own is gone.
+    LeaveToTheGone,
 }
 
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 44] = [
+    pub const ALL: [Mutation; 45] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -148,6 +150,7 @@ impl Mutation {
         Mutation::LeaveToEachOther,
         Mutation::TrustClock,
         Mutation::TrustSharedAnswer,
+        Mutation::LeaveToTheGone,
     ];
 }
 

@@ -17,6 +17,7 @@ use crate::events::Operation;
 use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 use crate::providers::{Elsewhere, Place, Places, out_of_reach};
+use crate::sighting::ObjectHolder;
 
 impl Applying<'_> {
     /// Looks at the object, if nobody could before, and has it replaced if it is in another place.
@@ -43,7 +44,12 @@ impl Applying<'_> {
         }
         match self.sight(&places, &current, other).await? {
             Sight::Elsewhere { .. } => self.move_away()?,
-            Sight::Gone => self.resource.decision.start = Start::Recreate,
+            Sight::Gone => {
+                let provider = self.writer.provider();
+                let holder = ObjectHolder::recorded(&self.address, &provider, &current);
+                self.resource.holders.note_gone(holder);
+                self.resource.decision.start = Start::Recreate;
+            }
             Sight::Present(seen) if self.repairs_drift() => self.resource.observed = Some(*seen),
             Sight::Unreadable => self.is_out_of_sight = is_apart,
             Sight::Present(_) | Sight::AsRecorded | Sight::Unseen => {}

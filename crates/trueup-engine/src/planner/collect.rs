@@ -154,13 +154,7 @@ impl<'p> Draft<'p> {
         };
         for generation in record.iter().flat_map(|(record, _)| record.generations()) {
             let Some(object) = &generation.object else { continue };
-            let holder = ObjectHolder {
-                address: address.clone(),
-                provider: provider.clone(),
-                configuration: generation.configuration,
-                inputs: generation.inputs().map(|inputs| inputs.effective.clone()),
-            };
-            self.holders.note(holder, object, tells_place);
+            self.holders.note(ObjectHolder::recorded(address, &provider, generation), object, tells_place);
         }
         self.nodes.push(Node {
             address: address.clone(),

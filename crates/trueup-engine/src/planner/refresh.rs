@@ -15,6 +15,7 @@ use crate::failures::failed;
 use crate::mutations::planted;
 use crate::providers::{Elsewhere, Place, Places, out_of_reach};
 use crate::saved::QuestionKind;
+use crate::sighting::ObjectHolder;
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     look(sources, draft, 0..draft.nodes.len()).await
@@ -49,7 +50,12 @@ pub(super) async fn look(
     let mut diagnostics = Diagnostics::new();
     for (at, sight) in found {
         match sight {
-            Ok(sight) if wants_reading(sources, draft, at) => draft.nodes[at].sight = sight,
+            Ok(sight) if wants_reading(sources, draft, at) => {
+                if sight == Sight::Gone {
+                    note_gone(draft, at);
+                }
+                draft.nodes[at].sight = sight;
+            }
             // Drift does not count: only its place was looked for.
             Ok(sight @ (Sight::Elsewhere { .. } | Sight::Unreadable)) => draft.nodes[at].sight = sight,
             Ok(_) => {}
@@ -57,6 +63,13 @@ pub(super) async fn look(
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+fn note_gone(draft: &Draft<'_>, at: usize) {
+    let node = &draft.nodes[at];
+    if let Some(current) = current(node) {
+        draft.holders.note_gone(ObjectHolder::recorded(&node.address, &node.provider, current));
+    }
 }
 
 /// Whether a node has an object that can be looked at. What is being deleted or removed is not.

@@ -37,6 +37,16 @@ struct OfType {
     unplaced: Vec<ObjectHolder>,
     /// The deletes of this run, by the identity of the object, and by its place where that is known.
     deletions: IndexMap<Value, Vec<Arc<Deletion>>>,
+    /// Holders whose object is gone: what is in its place now is another object.
+    gone: IndexMap<Address, ObjectHolder>,
+}
+
+/// Which holders of an object count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claims {
+    All,
+    /// Those whose object is still there, as far as this run knows.
+    OfLiveObjects,
 }
 
 /// A delete that this run began.
@@ -79,6 +89,18 @@ pub(crate) struct ObjectHolder {
     /// The configuration that the object was made with.
     pub(crate) configuration: Option<ConfigurationNumber>,
     pub(crate) inputs: Option<Value>,
+}
+
+impl ObjectHolder {
+    /// The resource of a recorded generation.
+    pub(crate) fn recorded(address: &Address, provider: &SmolStr, generation: &Generation) -> Self {
+        ObjectHolder {
+            address: address.clone(),
+            provider: provider.clone(),
+            configuration: generation.configuration,
+            inputs: generation.inputs().map(|inputs| inputs.effective.clone()),
+        }
+    }
 }
 
 /// A place to look at: the configuration that leads to it, and the inputs of what is sought there.
@@ -150,6 +172,9 @@ impl Holders {
     pub(crate) fn note(&self, holder: ObjectHolder, object: &State, tells_place: bool) {
         let (Some(identity), Ok(mut held)) = (&object.identity, self.0.by_type.lock()) else { return };
         let of_type = held.entry(holder.address.type_name().into()).or_default();
+        if of_type.gone.get(&holder.address) == Some(&holder) {
+            of_type.gone.swap_remove(&holder.address);
+        }
         if tells_place {
             of_type.unplaced.push(holder.clone());
         }
@@ -165,6 +190,16 @@ impl Holders {
         }
     }
 
+    /// Notes that the current object of a resource is gone. Other resources are still refused what has its identity, since it
+    /// may come back; but nothing is left to this one any more (DELETE-9).
+    pub(crate) fn note_gone(&self, holder: ObjectHolder) {
+        let Ok(mut held) = self.0.by_type.lock() else { return };
+        held.entry(holder.address.type_name().into())
+            .or_default()
+            .gone
+            .insert(holder.address.clone(), holder);
+    }
+
     /// Refuses an object that another resource, or an older generation of any, holds already. What a resource itself
     /// held as its current object and took for gone may be found again.
     pub(crate) async fn refuse_held(
@@ -176,7 +211,7 @@ impl Holders {
     ) -> Result<(), Failure> {
         let Some(identity) = &object.identity else { return Ok(()) };
         let own = spot.is_of_older(identity, record).await.then(|| address.clone());
-        let other = self.other_holder(&spot, address, identity).await.map(|(other, _)| other);
+        let other = self.other_holder(&spot, address, identity, Claims::All).await.map(|(other, _)| other);
         match other.or(own) {
             None => Ok(()),
             Some(holder) => {
@@ -212,7 +247,9 @@ impl Holders {
         // Whoever gets this object as an answer first holds it and then looks for its deletes. Here the order is the other way
         // round, so that at least one of the two sees the other (DELETE-13).
         self.note_delete(&spot, address, generation, identity);
-        while let Some((other, place)) = self.other_holder(&spot, address, identity).await {
+        while let Some((other, place)) =
+            self.other_holder(&spot, address, identity, Claims::OfLiveObjects).await
+        {
             let Ok(mut held) = self.0.by_type.lock() else { return false };
             let Some(of_type) = held.get_mut(address.type_name()) else { return false };
             // The other one may have given it up while its place was found out.
@@ -230,12 +267,7 @@ impl Holders {
 
     fn note_delete(&self, spot: &Spot<'_>, address: &Address, generation: &Generation, identity: &Value) {
         let Ok(mut held) = self.0.by_type.lock() else { return };
-        let holder = ObjectHolder {
-            address: address.clone(),
-            provider: spot.places.provider.clone(),
-            configuration: generation.configuration,
-            inputs: spot.inputs.cloned(),
-        };
+        let holder = ObjectHolder::recorded(address, &spot.places.provider, generation);
         let deletion = Arc::new(Deletion { holder, ended: OnceLock::new() });
         let of_type = held.entry(address.type_name().into()).or_default();
         for key in std::iter::once(identity.clone()).chain(spot.place()) {
@@ -289,15 +321,16 @@ impl Holders {
         spot: &Spot<'_>,
         address: &Address,
         identity: &Value,
+        claims: Claims,
     ) -> Option<(Address, Option<Value>)> {
         let here = spot.place();
         if let Some(here) = &here {
             self.find_places(spot, address.type_name()).await;
-            if let Some(other) = self.other_in(here, address) {
+            if let Some(other) = self.other_in(here, address, claims) {
                 return Some((other, Some(here.clone())));
             }
         }
-        for holder in self.others(address, identity) {
+        for holder in self.others(address, identity, claims) {
             // What is known to be here was found by its place, unless it was given up.
             let is_placed = here.is_some() && spot.place_of(&holder).await.is_some();
             if !is_placed && spot.is_of(&holder).await {
@@ -331,22 +364,29 @@ impl Holders {
     }
 
     /// A resource but this one that holds the object in a place.
-    fn other_in(&self, place: &Value, address: &Address) -> Option<Address> {
+    fn other_in(&self, place: &Value, address: &Address, claims: Claims) -> Option<Address> {
         let held = self.0.by_type.lock().ok()?;
-        let holders = held.get(address.type_name())?.by_place.get(place)?;
-        holders.iter().find(|holder| holder.address != *address).map(|holder| holder.address.clone())
+        let of_type = held.get(address.type_name())?;
+        let mut holders = of_type.by_place.get(place)?.iter();
+        holders.find(|it| of_type.is_other(it, address, claims)).map(|holder| holder.address.clone())
     }
 
     /// Those but this one that hold an object of this identity, wherever that is.
-    fn others(&self, address: &Address, identity: &Value) -> Vec<ObjectHolder> {
+    fn others(&self, address: &Address, identity: &Value, claims: Claims) -> Vec<ObjectHolder> {
         let Ok(held) = self.0.by_type.lock() else { return Vec::new() };
-        let holding = held.get(address.type_name()).and_then(|of_type| of_type.by_identity.get(identity));
-        let all = holding.into_iter().flat_map(Holding::all);
-        all.filter(|holder| holder.address != *address).cloned().collect()
+        let Some(of_type) = held.get(address.type_name()) else { return Vec::new() };
+        let all = of_type.by_identity.get(identity).into_iter().flat_map(Holding::all);
+        all.filter(|it| of_type.is_other(it, address, claims)).cloned().collect()
     }
 }
 
 impl OfType {
+    /// Whether this is another resource than the one at an address, and its claim counts.
+    fn is_other(&self, holder: &ObjectHolder, address: &Address, claims: Claims) -> bool {
+        let is_gone = || self.gone.get(&holder.address) == Some(holder) && !planted!(LeaveToTheGone);
+        holder.address != *address && (claims == Claims::All || !is_gone())
+    }
+
     /// Takes a resource out of the holders of a place, if another one is still among them.
     fn leave_place(&mut self, place: &Value, other: &Address, address: &Address) -> bool {
         let Some(holders) = self.by_place.get_mut(place) else { return false };

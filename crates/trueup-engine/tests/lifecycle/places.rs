@@ -30,6 +30,8 @@ pub(super) struct Books {
     broken: bool,
     /// Whether what was built cannot be seen yet.
     hidden: bool,
+    /// Whether another site of the same name counts as another one when it is read.
+    pub(super) told_by_serial: bool,
 }
 
 pub(super) struct Standing {
@@ -164,8 +166,11 @@ impl Crud for Site {
         if books.broken { Err(Error::indeterminate("no answer")) } else { Ok(made) }
     }
 
-    async fn read(&self, context: &Context<Account>, _: &SiteOutput) -> Result<SiteOutput> {
-        self.see(context)?.map(|(seen, _)| seen).ok_or_else(|| Error::not_found("no such site"))
+    async fn read(&self, context: &Context<Account>, known: &SiteOutput) -> Result<SiteOutput> {
+        let told_by_serial = context.config().regions.books().told_by_serial;
+        let seen = self.see(context)?.map(|(seen, _)| seen);
+        seen.filter(|seen| !told_by_serial || seen.serial == known.serial)
+            .ok_or_else(|| Error::not_found("no such site"))
     }
 
     async fn update(&self, context: &Context<Account>, _: &Prior<Self>) -> Result<SiteOutput> {

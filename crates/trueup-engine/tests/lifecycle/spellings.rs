@@ -137,3 +137,19 @@ fn an_object_that_two_spellings_hold_goes_with_the_last_of_them() {
         assert_eq!(bench.records().len(), left.len());
     }
 }
+
+/// DELETE-9: by mistake, a run of one target gives a site the name of another, whose own is gone. When both have names of their
+/// own again, that site used to be left to the other resource, and stayed.
+#[test]
+fn what_is_in_the_place_of_a_resource_whose_object_is_gone_is_deleted() {
+    let (mut bench, regions) = bench_of(true);
+    regions.books().told_by_serial = true;
+    bench.deployed(&program([spelled("x", "a", 1), spelled("y", "b", 1)]));
+    regions.books().sites.remove(&("home".to_owned(), "a".to_owned()));
+    bench.options.plan.targets = vec!["p_site.y".parse().unwrap()];
+    bench.deployed(&program([spelled("x", "a", 1), spelled("y", "./a", 1)]));
+    assert_eq!(regions.shown(), ["home/a=1"]);
+    bench.options.plan.targets.clear();
+    bench.deployed(&program([spelled("x", "c", 1), spelled("y", "d", 1)]));
+    assert_eq!(regions.shown(), ["home/c=1", "home/d=1"]);
+}

@@ -1,7 +1,10 @@
 //! INV-1: every live object is in state, in an open intent, or forgotten on purpose.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use trueup_engine::Action;
-use trueup_state::{Status, Step};
+use trueup_state::{Record, RecordId, Status, Step, Write};
 
 use super::model::{Watch, object_of};
 use super::{Judged, Violation, require};
@@ -42,7 +45,7 @@ pub(super) fn calls_follow_intents(watch: &Watch, happened: &Happened) -> Judged
 /// A record lets go of an object only if the program says so, or someone else has it.
 pub(super) fn nothing_is_dropped_silently(watch: &Watch, happened: &Happened) -> Judged {
     let Happened::Committed { process, writes, .. } = happened else { return Ok(()) };
-    for write in writes {
+    for (at, write) in writes.iter().enumerate() {
         let (Step::Dropped { number }, Some(record)) =
             (&write.entry.step, watch.records.get(&write.entry.id))
         else {
@@ -66,7 +69,7 @@ pub(super) fn nothing_is_dropped_silently(watch: &Watch, happened: &Happened) ->
             }
             continue;
         };
-        let elsewhere = watch.records.values().any(|other| {
+        let elsewhere = records_after(watch, &writes[..at]).values().any(|other| {
             let others = other.generations().filter(|it| other.id != record.id || it.number > *number);
             others.filter_map(object_of).any(|it| it == object)
         });
@@ -76,4 +79,16 @@ pub(super) fn nothing_is_dropped_silently(watch: &Watch, happened: &Happened) ->
         })?;
     }
     Ok(())
+}
+
+/// The records after some writes of a commit: a write before in the same commit may have given an object to another resource.
+fn records_after(watch: &Watch, writes: &[Write]) -> BTreeMap<RecordId, Arc<Record>> {
+    let mut records = watch.records.clone();
+    for write in writes {
+        match &write.record {
+            Some(record) => records.insert(write.entry.id, record.clone()),
+            None => records.remove(&write.entry.id),
+        };
+    }
+    records
 }

@@ -55,7 +55,12 @@ impl World {
     /// Settles creates that were interrupted and nobody finds, as soon as the run that says so has ended: looks, deletes
     /// what is there, and says that there is nothing. Only of commands: of requests to a server, nobody knows when they end.
     pub(super) async fn ask_a_hasty_person(&mut self) {
-        for (address, left) in self.unknown_creates(|type_name| type_name == "s_pebble") {
+        let hastily = |type_name: &str| type_name == "s_pebble";
+        let unknown = self.unknown_creates(hastily);
+        for address in unknown.into_iter().map(|(address, _)| address) {
+            // Settling the one before may have waited for commands that are at work on this one too.
+            let now = self.unknown_creates(hastily).into_iter().find(|(it, _)| *it == address);
+            let Some((address, left)) = now else { continue };
             self.log.count(Ingredient::Hasty);
             left.iter().for_each(|id| self.cloud.delete_by_hand(id));
             let change = HandChange::ResolveAbsent(address);

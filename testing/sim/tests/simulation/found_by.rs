@@ -53,5 +53,6 @@ pub(crate) fn found_by(planted: Mutation) -> Source {
         Mutation::LeaveToEachOther => Source::Large(195),
         Mutation::TrustClock => Source::Large(1019),
         Mutation::TrustSharedAnswer => Source::Large(42115),
+        Mutation::LeaveToTheGone => Source::Large(29116),
     }
 }
