@@ -6,18 +6,15 @@
 
 use trueup_core::Failure;
 use trueup_program::DriftPolicy;
-use trueup_provider::{CallContext, Configured, Observed, ReadRequest};
-use trueup_state::Generation;
 
 use super::apply::Applying;
 use super::tasks::TaskError;
-use crate::call::{unseen_for, within};
 use crate::draft::node::{Sight, Start};
 use crate::events::Operation;
 use crate::mutations::planted;
 use crate::plan::{Action, Reason};
-use crate::providers::{Elsewhere, Place, Places, out_of_reach};
-use crate::sighting::ObjectHolder;
+use crate::providers::Place;
+use crate::sighting::{Look, ObjectHolder};
 
 impl Applying<'_> {
     /// Looks at the object, if nobody could before, and has it replaced if it is in another place.
@@ -42,7 +39,9 @@ impl Applying<'_> {
         if self.resource.decision.action == Action::Replace || !is_wanted {
             return Ok(());
         }
-        match self.sight(&places, &current, other).await? {
+        let (call, context) = (self.calling(Operation::Read), &self.context(None));
+        let look = Look { places: &places, config: &self.config, generation: &current, call, context };
+        match look.sight().await? {
             Sight::Elsewhere { .. } => self.move_away()?,
             Sight::Gone => {
                 let provider = self.writer.provider();
@@ -51,6 +50,7 @@ impl Applying<'_> {
                 self.resource.decision.start = Start::Recreate;
             }
             Sight::Present(seen) if self.repairs_drift() => self.resource.observed = Some(*seen),
+            Sight::AsRecorded if self.repairs_drift() => self.resource.observed = current.object,
             Sight::Unreadable => self.is_out_of_sight = is_apart,
             Sight::Present(_) | Sight::AsRecorded | Sight::Unseen => {}
         }
@@ -80,57 +80,5 @@ impl Applying<'_> {
         self.run.options.plan.drift
             && self.resource.options.drift == DriftPolicy::Fix
             && self.resource.decision.action != Action::NoOp
-    }
-
-    /// What is seen of an object, here or where the other configuration leads that it was made with.
-    async fn sight(
-        &self,
-        places: &Places<'_>,
-        current: &Generation,
-        other: Option<Elsewhere>,
-    ) -> Result<Sight, Failure> {
-        let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else {
-            return Ok(Sight::Unseen);
-        };
-        let made_with = match other {
-            Some(other) => {
-                Some((other, places.recorded.ready(places.calls, &places.provider, other.number).await))
-            }
-            None => None,
-        };
-        if let Some((other, ready)) = &made_with
-            && other.place == Place::Apart
-        {
-            // What the configuration in use finds is not it.
-            ready.clone().map_err(|failure| out_of_reach(failure, &places.provider, ""))?;
-            return Ok(Sight::Elsewhere { apart: true });
-        }
-        let context = &self.context(None);
-        let read = async |config: &Configured| {
-            let read = async |context: &CallContext| {
-                places.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await
-            };
-            self.run.calls.retried(self.calling(Operation::Read), context, read).await
-        };
-        // What was written a moment ago may not be visible yet (DRIFT-10).
-        let window = || {
-            let window = places.handler.consistency_window(&inputs.effective);
-            unseen_for(window, &current.status, current.written_at, &*self.run.calls.clock)
-        };
-        let is_seen = |observed: &Observed| *observed != Observed::Absent;
-        match within(&*self.run.calls.clock, window, || read(&self.config), is_seen).await? {
-            Observed::Present(seen) if made_with.is_none() || !places.is_another(state, &seen) => {
-                return Ok(Sight::Present(seen));
-            }
-            Observed::Unreadable => return Ok(Sight::Unreadable),
-            Observed::Present(_) | Observed::Absent => {}
-        }
-        let Some((other, ready)) = made_with else { return Ok(Sight::Gone) };
-        let looked = match ready {
-            Ok(config) => read(&config).await,
-            Err(failure) => Err(failure),
-        };
-        let seen = other.is_seen(looked, &places.provider)?;
-        Ok(if seen { Sight::Elsewhere { apart: false } } else { Sight::Gone })
     }
 }

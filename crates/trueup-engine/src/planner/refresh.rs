@@ -3,19 +3,15 @@
 use futures_util::StreamExt;
 use trueup_core::{Diagnostics, Failure};
 use trueup_program::DriftPolicy;
-use trueup_provider::{CallContext, Observed, ReadRequest};
 use trueup_state::{Generation, Status};
 
 use super::Sources;
 use super::trace::lines;
-use crate::call::{Call, unseen_for, within};
 use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
 use crate::failures::failed;
-use crate::mutations::planted;
-use crate::providers::{Elsewhere, Place, Places, out_of_reach};
 use crate::saved::QuestionKind;
-use crate::sighting::ObjectHolder;
+use crate::sighting::{Look, ObjectHolder};
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     look(sources, draft, 0..draft.nodes.len()).await
@@ -99,84 +95,14 @@ fn current<'a>(node: &'a Node<'_>) -> Option<&'a Generation> {
 async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sight, Failure> {
     let node = &draft.nodes[at];
     let record = node.record.as_ref().map(|(record, _)| &**record);
-    let (Some(handler), Some(config), Some(current)) = (node.handler(), &node.config, current(node)) else {
+    let (Some(config), Some(current)) = (&node.config, current(node)) else {
         return Ok(Sight::Unseen);
     };
     let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(Sight::Unseen) };
-    let context = sources.context(&node.address, record);
-    let (call, inputs_read) = (sources.call(node), &inputs.effective);
-    let read = async |context: &CallContext| {
-        handler.read(ReadRequest { config, inputs: inputs_read, state, context }).await
-    };
-    // What was written a moment ago may not be visible yet: its absence must outlast the window (DRIFT-10).
-    let look = || sources.calls.retried(call, &context, &read);
-    let window = || {
-        let window = handler.consistency_window(&inputs.effective);
-        unseen_for(window, &current.status, current.written_at, &*sources.calls.clock)
-    };
-    let is_seen = |observed: &Observed| *observed != Observed::Absent;
-    let seen = async {
-        let places = draft.places(&sources.calls, at);
-        let elsewhere = match &places {
-            Some(places) => places.elsewhere(config, current).await,
-            None => None,
-        };
-        if let Some((places, elsewhere)) =
-            places.as_ref().zip(elsewhere).filter(|(_, it)| it.place == Place::Apart)
-        {
-            // What the configuration in use finds is not it.
-            let ready = places.recorded.ready(&sources.calls, &node.provider, elsewhere.number).await;
-            ready.map_err(|failure| out_of_reach(failure, &node.provider, ""))?;
-            return Ok(Sight::Elsewhere { apart: true });
-        }
-        let looked = within(&*sources.calls.clock, window, look, is_seen).await;
-        planted!(TreatDeniedAsGone => if looked.as_ref().is_err_and(is_denied) { return Ok(Sight::Gone) });
-        let looked = looked?;
-        if let Some((places, elsewhere)) = places.as_ref().zip(elsewhere) {
-            let is_another =
-                matches!(&looked, Observed::Present(observed) if places.is_another(state, observed));
-            if (is_another || looked == Observed::Absent)
-                && is_there(places, elsewhere, sources, call, &context, current).await?
-            {
-                return Ok(Sight::Elsewhere { apart: false });
-            }
-            if is_another {
-                return Ok(Sight::Gone);
-            }
-        }
-        Ok(match looked {
-            Observed::Present(observed) if *observed == *state => Sight::AsRecorded,
-            Observed::Present(observed) => Sight::Present(observed),
-            Observed::Absent => Sight::Gone,
-            Observed::Unreadable => Sight::Unreadable,
-        })
-    };
+    let Some(places) = &draft.places(&sources.calls, at) else { return Ok(Sight::Unseen) };
+    let context = &sources.context(&node.address, record);
+    let seen = Look { places, config, generation: current, call: sources.call(node), context }.sight();
     sources.observed(QuestionKind::Read, &node.address, &[&inputs.effective, &state.outputs], seen).await
-}
-
-/// Whether an object that is not found is where the provider's configuration led when it was made.
-async fn is_there(
-    places: &Places<'_>,
-    elsewhere: Elsewhere,
-    sources: &Sources<'_>,
-    call: Call<'_>,
-    context: &CallContext,
-    current: &Generation,
-) -> Result<bool, Failure> {
-    let (Some(state), Some(inputs)) = (&current.object, current.inputs()) else { return Ok(false) };
-    let look = async {
-        let config = &places.recorded.ready(&sources.calls, &places.provider, elsewhere.number).await?;
-        let read = async |context: &CallContext| {
-            places.handler.read(ReadRequest { config, inputs: &inputs.effective, state, context }).await
-        };
-        sources.calls.retried(call, context, read).await
-    };
-    elsewhere.is_seen(look.await, &places.provider)
-}
-
-#[cfg(feature = "mutations")]
-fn is_denied(failure: &Failure) -> bool {
-    failure.class == trueup_core::FailureClass::Denied
 }
 
 /// What the pass did, for a trace.

@@ -8,5 +8,5 @@ mod recorded;
 
 pub(crate) use configured::{configured, expected, is_opened, unknown_configuration, written};
 pub(crate) use orphans::wait_for_orphans;
-pub(crate) use places::{Elsewhere, Place, Places, out_of_reach, place, respelled};
+pub(crate) use places::{Place, Places, out_of_reach, place, respelled};
 pub(crate) use recorded::RecordedConfigurations;
