@@ -21,6 +21,7 @@ mod executor;
 mod failures;
 mod graph;
 mod hand;
+mod index;
 mod inputs;
 mod journal;
 mod lease;

@@ -11,6 +11,7 @@ use trueup_program::{Reference, Scope};
 use trueup_provider::{DataHandler, ResourceHandler};
 
 use super::node::Node;
+use crate::index::{NodeIndex, PerNode};
 
 /// What references see of a node: its outputs, and its inputs where no output has that name.
 #[derive(Clone, Debug, Default)]
@@ -39,9 +40,9 @@ impl PartialEq for Attributes {
 
 /// The outputs of nodes, as far as they are known.
 pub(crate) struct NodeScope<'a> {
-    pub(crate) index: &'a IndexMap<Address, usize>,
-    pub(crate) nodes: &'a [Node<'a>],
-    pub(crate) attributes: &'a [Option<Attributes>],
+    pub(crate) index: &'a IndexMap<Address, NodeIndex>,
+    pub(crate) nodes: &'a PerNode<Node<'a>>,
+    pub(crate) attributes: &'a PerNode<Option<Attributes>>,
     pub(crate) applying: bool,
     pub(crate) secrets: &'a KnownSecrets,
 }

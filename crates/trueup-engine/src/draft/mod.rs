@@ -29,6 +29,7 @@ use trueup_state::{Record, RecordId, Scope};
 
 use crate::call::Caller;
 use crate::graph::Graph;
+use crate::index::{NodeIndex, PerNode};
 use crate::plan::Plan;
 use crate::providers::{Places, RecordedConfigurations};
 use crate::sighting::Holders;
@@ -43,15 +44,15 @@ pub(crate) struct ExecutablePlan<'p> {
 /// A plan in the making, of a program.
 pub(crate) struct Draft<'p> {
     pub(crate) scope: Scope,
-    pub(crate) index: IndexMap<Address, usize>,
-    pub(crate) nodes: Vec<Node<'p>>,
+    pub(crate) index: IndexMap<Address, NodeIndex>,
+    pub(crate) nodes: PerNode<Node<'p>>,
     /// What each node depends on: its references and explicit dependencies, or what is recorded if it is undeclared.
-    pub(crate) graph: Graph,
+    pub(crate) graph: Graph<NodeIndex>,
     /// The nodes, each after all it depends on.
-    pub(crate) order: Vec<usize>,
-    pub(crate) attributes: Vec<Option<Attributes>>,
+    pub(crate) order: Vec<NodeIndex>,
+    pub(crate) attributes: PerNode<Option<Attributes>>,
     /// What each node depends on as its record says, declared or not, as far as that is there.
-    pub(crate) recorded_graph: Graph,
+    pub(crate) recorded_graph: Graph<NodeIndex>,
     pub(crate) configs: IndexMap<SmolStr, Option<Configured>>,
     /// The configurations that recorded objects were made with.
     pub(crate) recorded: RecordedConfigurations,
@@ -59,9 +60,9 @@ pub(crate) struct Draft<'p> {
     pub(crate) selection: Selection,
     pub(crate) holders: Holders,
     /// Dependencies that a cycle through bindings leaves for the second pass: who depends, on whom (BIND-5).
-    pub(crate) loose: Vec<(usize, usize)>,
-    /// Dependencies that are part of a cycle, by bindings alone: who depends, on whom.
-    pub(crate) circular: BTreeSet<(usize, usize)>,
+    pub(crate) loose: Vec<(NodeIndex, NodeIndex)>,
+    /// Dependencies that are part of a cycle, by bindings alone: for each node, those that it depends on.
+    pub(crate) circular: BTreeMap<NodeIndex, BTreeSet<NodeIndex>>,
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
@@ -72,9 +73,9 @@ pub(crate) struct Draft<'p> {
     /// Whether it is being carried out.
     pub(crate) applying: bool,
     /// The nodes that are first applied with values that stand in for others, since they are in a cycle or after one.
-    pub(crate) provisional: BTreeSet<usize>,
+    pub(crate) provisional: BTreeSet<NodeIndex>,
     /// The nodes of which this run has made stubs.
-    pub(crate) stubbed: BTreeSet<usize>,
+    pub(crate) stubbed: BTreeSet<NodeIndex>,
     /// The addresses under which resources were first created that have others now: their names still follow from those.
     pub(crate) moved_away: BTreeSet<Address>,
     /// The addresses that resources were renamed from, by their new ones.
@@ -83,14 +84,14 @@ pub(crate) struct Draft<'p> {
 
 impl<'p> Draft<'p> {
     /// The places of objects of a node's type, under its configuration of the provider.
-    pub(crate) fn places<'a>(&self, calls: &'a Caller<'a>, at: usize) -> Option<Places<'a>> {
+    pub(crate) fn places<'a>(&self, calls: &'a Caller<'a>, at: NodeIndex) -> Option<Places<'a>> {
         let node = &self.nodes[at];
         let (recorded, provider) = (self.recorded.clone(), node.provider.clone());
         Some(Places { calls, recorded, handler: node.handler()?.clone(), provider })
     }
 
     /// The address that the physical names of a node follow from.
-    pub(crate) fn origin(&self, at: usize) -> Address {
+    pub(crate) fn origin(&self, at: NodeIndex) -> Address {
         let node = &self.nodes[at];
         match &node.record {
             Some((record, _)) => record.origin.clone(),
@@ -99,7 +100,7 @@ impl<'p> Draft<'p> {
     }
 
     /// The addresses under which the object of a node may be found: without a record, also those it had before.
-    pub(crate) fn origins(&self, program: &Program, at: usize) -> Vec<Address> {
+    pub(crate) fn origins(&self, program: &Program, at: NodeIndex) -> Vec<Address> {
         let mut origins = vec![self.origin(at)];
         if self.nodes[at].record.is_none() {
             let before = origin::predecessors(program, &self.renamed, &self.nodes[at].address).into_iter();
@@ -110,13 +111,13 @@ impl<'p> Draft<'p> {
     }
 
     /// All that a node depends on, with what a cycle leaves for the second pass.
-    pub(crate) fn upstream(&self, at: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn upstream(&self, at: NodeIndex) -> impl Iterator<Item = NodeIndex> {
         let loose = self.loose.iter().filter(move |(from, _)| *from == at).map(|(_, target)| *target);
         self.graph.dependencies(at).chain(loose)
     }
 
     /// All that depends on a node, likewise.
-    pub(crate) fn downstream(&self, at: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn downstream(&self, at: NodeIndex) -> impl Iterator<Item = NodeIndex> {
         let loose = self.loose.iter().filter(move |(_, target)| *target == at).map(|(from, _)| *from);
         self.graph.dependents(at).chain(loose)
     }
@@ -128,7 +129,7 @@ impl<'p> Draft<'p> {
     }
 
     /// What is wrong with a node, by the postconditions that it states.
-    pub(crate) fn postconditions(&self, at: usize) -> Diagnostics {
+    pub(crate) fn postconditions(&self, at: NodeIndex) -> Diagnostics {
         let stated = match &self.nodes[at].kind {
             NodeKind::Resource { declared, .. } => declared.map_or(&[][..], |it| &it.postconditions),
             NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => {
@@ -153,7 +154,7 @@ impl<'p> Draft<'p> {
 }
 
 /// What is left out stays as it is recorded, and that is what others see of it.
-pub(crate) fn keep(draft: &mut Draft, at: usize) {
+pub(crate) fn keep(draft: &mut Draft, at: NodeIndex) {
     if let Some(object) = draft.nodes[at].object() {
         let inputs = object.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
         draft.attributes[at] = Some(Attributes::new(inputs, object.outputs.clone()));

@@ -1,17 +1,19 @@
 //! The nodes that a run is about (TARGET-1).
 
+use crate::index::{NodeIndex, PerNode};
+
 /// What a run is about.
 #[derive(Default)]
 pub(crate) struct Selection {
     /// For each node, whether it is left out; empty if nothing is.
-    pub(crate) left_out: Vec<bool>,
+    pub(crate) left_out: PerNode<bool>,
     /// Whether the run was told to leave something out.
     pub(crate) partial: bool,
 }
 
 impl Selection {
     /// Whether the run is about this node.
-    pub(crate) fn contains(&self, at: usize) -> bool {
+    pub(crate) fn contains(&self, at: NodeIndex) -> bool {
         !self.left_out.get(at).copied().unwrap_or(false)
     }
 

@@ -6,27 +6,29 @@ use super::report::Outcome;
 use super::run_loop::Progress;
 use super::tasks::{Task, UsedAddresses, late_deletes};
 use crate::draft::Draft;
+use crate::index::{NodeIndex, PerNode};
 use crate::mutations::planted;
 use crate::plan::Action;
 
 impl Progress<'_> {
     /// What goes in the clean-up: older generations, and what waits for these (DELETE-3). Nothing that something uses which
     /// has to stay.
-    pub(super) fn going(&mut self, draft: &Draft) -> Vec<bool> {
+    pub(super) fn going(&mut self, draft: &Draft) -> PerNode<bool> {
         let late = late_deletes(draft);
-        let (nodes, outcomes) = (0..draft.nodes.len(), &self.outcomes);
-        let is_undone = |user: &usize| match &outcomes[*user] {
+        let (nodes, outcomes) = (draft.nodes.indices(), &self.outcomes);
+        let is_undone = |user: &NodeIndex| match &outcomes[*user] {
             None => draft.nodes[*user].decision.action != Action::NoOp && !late[*user],
             Some(outcome) => !matches!(outcome, Outcome::Done(_)),
         };
-        let mut going: Vec<bool> = nodes.clone().map(|at| late[at] || self.may_clean_up(draft, at)).collect();
-        let mut causes: Vec<Option<usize>> = vec![None; draft.nodes.len()];
+        let mut going: PerNode<bool> =
+            nodes.clone().map(|at| late[at] || self.may_clean_up(draft, at)).collect();
+        let mut causes: PerNode<Option<NodeIndex>> = PerNode::filled(None, draft.nodes.len());
         for at in nodes.clone().filter(|at| late[*at]) {
             causes[at] = draft.recorded_graph.dependents(at).find(is_undone);
             going[at] = causes[at].is_none();
         }
-        let waits = |at: usize| late[at] || !self.writers[at].deposed().is_empty();
-        let mut staying: Vec<usize> = nodes.filter(|at| waits(*at) && !going[*at]).collect();
+        let waits = |at: NodeIndex| late[at] || !self.writers[at].deposed().is_empty();
+        let mut staying: Vec<NodeIndex> = nodes.filter(|at| waits(*at) && !going[*at]).collect();
         while let Some(user) = staying.pop() {
             let used = draft.recorded_graph.dependencies(user).chain(draft.upstream(user));
             for at in used.filter(|at| *at != user) {
@@ -36,7 +38,7 @@ impl Progress<'_> {
                 }
             }
         }
-        for (at, cause) in causes.iter().enumerate().filter(|(at, _)| late[*at]) {
+        for (at, cause) in causes.enumerate().filter(|(at, _)| late[*at]) {
             if let Some(cause) = cause {
                 self.skip(draft, Task::Delete(at), &draft.nodes[*cause].address.clone());
             }
@@ -45,18 +47,18 @@ impl Progress<'_> {
     }
 
     /// Whether the older generations of a node may go: it and all that used them are done (REPLACE-5).
-    pub(super) fn may_clean_up(&self, draft: &Draft, at: usize) -> bool {
+    pub(super) fn may_clean_up(&self, draft: &Draft, at: NodeIndex) -> bool {
         let node = &draft.nodes[at];
         if !node.is_declared() || self.writers[at].deposed().is_empty() {
             return false;
         }
-        let settled = |other: usize| match &self.outcomes[other] {
+        let settled = |other: NodeIndex| match &self.outcomes[other] {
             _ if planted!(CleanUpEarly) => true,
             // What is no longer declared, and kept for the sake of something that is left out, uses what it used.
             None => draft.nodes[other].is_declared() || draft.nodes[other].decision.action != Action::NoOp,
             Some(outcome) => matches!(outcome, Outcome::Done(_)),
         };
-        let selected = |other: usize| draft.selection.contains(other);
+        let selected = |other: NodeIndex| draft.selection.contains(other);
         // Who used it when it was last recorded uses it still, unless its own change is done.
         let mut users = draft.downstream(at).chain(draft.recorded_graph.dependents(at));
         selected(at)

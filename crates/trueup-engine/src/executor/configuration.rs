@@ -10,6 +10,7 @@ use trueup_state::Generation;
 
 use super::Run;
 use crate::draft::Draft;
+use crate::index::NodeIndex;
 use crate::providers::{Places, configured, unknown_configuration, written};
 
 /// A provider's configuration, ready or on the way.
@@ -23,7 +24,7 @@ pub(crate) enum Configuration {
 
 impl Configuration {
     /// The configuration of a node's provider, as far as it is known now.
-    pub(crate) fn of(run: &Run<'_>, draft: &Draft, at: usize) -> Self {
+    pub(crate) fn of(run: &Run<'_>, draft: &Draft, at: NodeIndex) -> Self {
         let node = &draft.nodes[at];
         match &node.config {
             Some(configured) => Configuration::Ready(configured.clone()),

@@ -12,6 +12,7 @@ use super::run_loop::Progress;
 use super::tasks::again_tasks;
 use crate::draft::Draft;
 use crate::draft::node::Start;
+use crate::index::NodeIndex;
 use crate::plan::{Action, Grant};
 
 /// A cycle that has not settled by then alternates.
@@ -59,8 +60,8 @@ impl Progress<'_> {
     }
 
     /// The nodes that were applied with other inputs or bindings than they would be now.
-    pub(super) fn outdated(&self, draft: &Draft) -> Vec<usize> {
-        let stale = |at: &usize| match (&self.used[*at], &self.outcomes[*at]) {
+    pub(super) fn outdated(&self, draft: &Draft) -> Vec<NodeIndex> {
+        let stale = |at: &NodeIndex| match (&self.used[*at], &self.outcomes[*at]) {
             (Some((inputs, bindings)), Some(Outcome::Done(_))) => match inputs_now(draft, *at) {
                 Some(Ok(now)) => !now.values.effective.same(inputs) || now.bindings != *bindings,
                 // Applied once more, it says what is wrong.
@@ -74,9 +75,9 @@ impl Progress<'_> {
 }
 
 /// The nodes that are in a cycle which was opened, or depend on one.
-pub(super) fn provisional(draft: &Draft<'_>) -> BTreeSet<usize> {
+pub(super) fn provisional(draft: &Draft<'_>) -> BTreeSet<NodeIndex> {
     let mut found = BTreeSet::new();
-    let mut reached: Vec<usize> = draft.loose.iter().map(|(from, _)| *from).collect();
+    let mut reached: Vec<NodeIndex> = draft.loose.iter().map(|(from, _)| *from).collect();
     while let Some(at) = reached.pop() {
         if found.insert(at) {
             reached.extend(draft.graph.dependents(at));

@@ -23,6 +23,7 @@ use crate::draft::node::{FoundObject, Start};
 use crate::draft::{Draft, metadata};
 use crate::events::{EventKind, Operation};
 use crate::failures::{outcome_unknown, repeated};
+use crate::index::NodeIndex;
 use crate::mutations::planted;
 use crate::plan::{Action, ReplaceOrder};
 use crate::providers::{Place, Places, out_of_reach, place};
@@ -78,7 +79,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
 }
 
 /// The older generations of a node that neither use anything that goes now nor stand in the way of what replaces them.
-fn left_for_clean_up(draft: &Draft, at: usize) -> BTreeSet<u64> {
+fn left_for_clean_up(draft: &Draft, at: NodeIndex) -> BTreeSet<u64> {
     let node = &draft.nodes[at];
     let Some((record, _)) = &node.record else { return BTreeSet::new() };
     let goes = |address: &Address| {

@@ -9,6 +9,7 @@ use super::report::Outcome;
 use super::run_loop::Progress;
 use crate::draft::Draft;
 use crate::draft::node::Node;
+use crate::index::NodeIndex;
 use crate::plan::Action;
 
 impl Progress<'_> {
@@ -28,14 +29,16 @@ impl Progress<'_> {
     /// out of date, and only another plan may bring it along (UNKNOWN-13).
     pub(super) fn hold_kept_premises(&mut self, draft: &Draft<'_>) {
         let changed =
-            |at: usize| matches!(&self.outcomes[at], Some(Outcome::Done(it)) if *it != Action::NoOp);
-        let kept = |at: &usize| {
+            |at: NodeIndex| matches!(&self.outcomes[at], Some(Outcome::Done(it)) if *it != Action::NoOp);
+        let kept = |at: &NodeIndex| {
             let node = &draft.nodes[*at];
             let stays = node.is_declared() && node.decision.action == Action::NoOp && node.record.is_some();
             let undisturbed = matches!(self.outcomes[*at], None | Some(Outcome::Done(Action::NoOp)));
             stays && undisturbed && draft.upstream(*at).any(changed)
         };
-        let stale: Vec<(usize, Failure)> = (0..draft.nodes.len())
+        let stale: Vec<(NodeIndex, Failure)> = draft
+            .nodes
+            .indices()
             // What a saved plan does not look at again stays all the same; what the run was told to leave out may not.
             .filter(|at| (draft.selection.contains(*at) || !draft.selection.is_partial()) && kept(at))
             .filter_map(|at| {

@@ -22,6 +22,7 @@ use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, metadata};
 use crate::events::Operation;
 use crate::failures::invalid;
+use crate::index::NodeIndex;
 use crate::inputs::NodeInputs;
 use crate::plan::Action;
 use crate::sighting::Holders;
@@ -64,7 +65,7 @@ pub(super) struct Resource {
 }
 
 /// Evaluates the inputs of a node on real values.
-pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<PreparedApply, TaskError> {
+pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: NodeIndex) -> Result<PreparedApply, TaskError> {
     let node = &draft.nodes[at];
     let Some(inputs) = NodeInputs::of(node, &draft.known()) else {
         unreachable!("only what is declared is applied")
@@ -93,14 +94,14 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Prepare
 }
 
 /// The inputs and bindings that a declared resource would be applied with now, or what is wrong with them.
-pub(super) fn inputs_now(draft: &Draft, at: usize) -> Option<Result<NodeInputs, Failure>> {
+pub(super) fn inputs_now(draft: &Draft, at: NodeIndex) -> Option<Result<NodeInputs, Failure>> {
     let node = &draft.nodes[at];
     let inputs = NodeInputs::of(node, &draft.known()).filter(|_| node.declared().is_some())?;
     Some(inputs.sound().map_err(invalid))
 }
 
 /// A stub: its inputs are what is known of them by now, and nothing is attached to it yet.
-pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<PreparedApply, TaskError> {
+pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: NodeIndex) -> Result<PreparedApply, TaskError> {
     let node = &draft.nodes[at];
     let desired = inputs_now(draft, at).and_then(Result::ok).map(|now| now.values);
     let desired = desired.or_else(|| node.desired.clone());
@@ -119,7 +120,12 @@ pub(crate) fn prepare_stub(run: &Run<'_>, draft: &Draft, at: usize) -> Result<Pr
 
 /// The secrets that these inputs and bindings are made of, and those of what is recorded: an update may fail, and an older
 /// generation is deleted later.
-fn secret_sources(draft: &Draft, at: usize, desired: &InputValues, bindings: &[Binding]) -> Option<Value> {
+fn secret_sources(
+    draft: &Draft,
+    at: NodeIndex,
+    desired: &InputValues,
+    bindings: &[Binding],
+) -> Option<Value> {
     let record = draft.nodes[at].record.as_ref().map(|(record, _)| record);
     let generations = || record.into_iter().flat_map(|record| record.generations());
     let attempts = || generations().filter_map(Generation::attempt);
@@ -132,7 +138,7 @@ fn secret_sources(draft: &Draft, at: usize, desired: &InputValues, bindings: &[B
 }
 
 /// What is known of a resource, but for what is attached to it.
-fn resource(run: &Run<'_>, draft: &Draft, at: usize, handler: &Arc<dyn ResourceHandler>) -> Resource {
+fn resource(run: &Run<'_>, draft: &Draft, at: NodeIndex, handler: &Arc<dyn ResourceHandler>) -> Resource {
     let node = &draft.nodes[at];
     let options = node.declared().map(|declared| declared.options.clone()).unwrap_or_default();
     let is_stubbed = draft.stubbed.contains(&at);

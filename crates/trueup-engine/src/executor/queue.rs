@@ -13,6 +13,7 @@ use trueup_program::Program;
 
 use crate::call::Throttle;
 use crate::draft::node::Node;
+use crate::index::{PerTask, TaskIndex};
 
 /// How many objects that are nothing but records are under way at a time: enough for one commit and the next.
 const IN_RECORDS_MAX: usize = 256;
@@ -21,14 +22,14 @@ const IN_RECORDS_MAX: usize = 256;
 pub(crate) struct Queue<'a> {
     throttle: &'a Throttle,
     parallelism: usize,
-    passes: Vec<Pass>,
+    passes: PerTask<Pass>,
     gates: Vec<Gate>,
     outside: Lane,
     in_records: Lane,
 }
 
 /// The length of what depends on a task, and its number: the greatest comes first.
-type Rank = (u32, Reverse<usize>);
+type Rank = (u32, Reverse<TaskIndex>);
 
 /// Tasks that have their places in common.
 #[derive(Default)]
@@ -76,7 +77,7 @@ impl<'a> Queue<'a> {
         let mut queue = Queue {
             throttle,
             parallelism: parallelism.max(1),
-            passes: Vec::new(),
+            passes: PerTask::default(),
             gates: Vec::new(),
             outside: Lane::default(),
             in_records: Lane::default(),
@@ -109,13 +110,13 @@ impl<'a> Queue<'a> {
     }
 
     /// A task waits for nothing but a place.
-    pub(crate) fn push(&mut self, task: usize) {
+    pub(crate) fn push(&mut self, task: TaskIndex) {
         let rank = (self.passes[task].remaining, Reverse(task));
         self.lane(task).ready.push(rank);
     }
 
     /// The task to start now, if one may.
-    pub(crate) fn start(&mut self) -> Option<usize> {
+    pub(crate) fn start(&mut self) -> Option<TaskIndex> {
         loop {
             let rank = (self.outside.next(self.parallelism))
                 .or_else(|| self.in_records.next(IN_RECORDS_MAX.max(self.parallelism)))?;
@@ -133,7 +134,7 @@ impl<'a> Queue<'a> {
     }
 
     /// A task that was started has ended.
-    pub(crate) fn ended(&mut self, task: usize) {
+    pub(crate) fn ended(&mut self, task: TaskIndex) {
         self.lane(task).running -= 1;
         for gate in self.passes[task].gates() {
             self.gates[gate].running -= 1;
@@ -153,7 +154,7 @@ impl<'a> Queue<'a> {
         allowed.saturating_sub(gate.running)
     }
 
-    fn lane(&mut self, task: usize) -> &mut Lane {
+    fn lane(&mut self, task: TaskIndex) -> &mut Lane {
         if self.passes[task].in_records { &mut self.in_records } else { &mut self.outside }
     }
 }

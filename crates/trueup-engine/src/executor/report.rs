@@ -99,7 +99,7 @@ impl Progress<'_> {
     pub(super) async fn conclude(mut self, draft: &Draft<'_>, plan: Plan) -> RunReport {
         let run = self.run;
         let mut outcomes: Vec<(Address, Outcome)> = Vec::new();
-        for (at, node) in draft.nodes.iter().enumerate() {
+        for (at, node) in draft.nodes.enumerate() {
             match self.outcomes[at].take() {
                 // Of what is opened for a run, only what went wrong is worth a word.
                 outcome if node.is_ephemeral() && !matches!(outcome, Some(Outcome::Failed(_))) => {}

@@ -25,6 +25,7 @@ use super::{Run, delete, prepare};
 use crate::draft::{Attributes, Draft, ExecutablePlan};
 use crate::events::EventKind;
 use crate::failures::invalid;
+use crate::index::{NodeIndex, PerNode, PerTask, TaskIndex};
 use crate::mutations::planted;
 use crate::plan::Action;
 use crate::providers::{is_opened, written};
@@ -32,15 +33,15 @@ use crate::providers::{is_opened, written};
 /// A run in progress.
 pub(super) struct Progress<'a> {
     pub(super) run: &'a Run<'a>,
-    pub(super) writers: Vec<Arc<RecordWriter>>,
-    pub(super) outcomes: Vec<Option<Outcome>>,
+    pub(super) writers: PerNode<Arc<RecordWriter>>,
+    pub(super) outcomes: PerNode<Option<Outcome>>,
     pub(super) clean_up_failures: Vec<(Address, Failure)>,
     pub(super) store_failed: Option<StoreError>,
     pub(super) failed: bool,
     /// Why nothing may be deleted first: what would replace it is not valid.
-    pub(super) refused: Option<(usize, Failure)>,
+    pub(super) refused: Option<(NodeIndex, Failure)>,
     /// What each node was applied with: its inputs and bindings.
-    pub(super) used: Vec<Option<(Value, Vec<Binding>)>>,
+    pub(super) used: PerNode<Option<(Value, Vec<Binding>)>>,
 }
 
 /// Carries a plan out.
@@ -48,7 +49,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunRe
     let ExecutablePlan { plan, mut draft } = planned;
     forget_opened(run, &mut draft);
     let announced = announce(run, &plan).await;
-    let writers = draft.nodes.iter().enumerate().map(|(at, node)| {
+    let writers = draft.nodes.enumerate().map(|(at, node)| {
         let as_stored = |record: &Arc<Record>| draft.relocation.as_stored(record.clone());
         let record = node.record.as_ref().map(|(record, version)| (as_stored(record), *version));
         let unmigrated =
@@ -59,12 +60,12 @@ pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunRe
     let mut progress = Progress {
         run,
         writers: writers.collect(),
-        outcomes: vec![None; draft.nodes.len()],
+        outcomes: PerNode::filled(None, draft.nodes.len()),
         clean_up_failures: Vec::new(),
         store_failed: announced.err(),
         failed: false,
         refused: validate_delete_first(run, &draft).await,
-        used: vec![None; draft.nodes.len()],
+        used: PerNode::filled(None, draft.nodes.len()),
     };
     run.ephemerals.kept_during(progress.carry_out(&mut draft)).await;
     for (address, failure) in run.ephemerals.close_all().await {
@@ -111,7 +112,7 @@ impl<'a> Progress<'a> {
         self.hold_provisional_premises(draft);
         self.hold_kept_premises(draft);
         let going = self.going(draft);
-        let goes = |at: usize| going[at] && !self.stopping();
+        let goes = |at: NodeIndex| going[at] && !self.stopping();
         let clean_up = clean_up_tasks(draft, goes, |task| self.used_by_what_goes(task));
         self.run_tasks(draft, &clean_up).await;
     }
@@ -142,7 +143,7 @@ impl<'a> Progress<'a> {
         let mut queue = self.queue(draft, tasks);
         let mut dependents = Dependents::new(tasks);
         let mut running = FuturesUnordered::new();
-        let mut in_flight: BTreeSet<usize> = BTreeSet::new();
+        let mut in_flight: BTreeSet<TaskIndex> = BTreeSet::new();
         dependents.ready().for_each(|task| queue.push(task));
         loop {
             while !self.stopping() {
@@ -311,29 +312,29 @@ impl<'a> Progress<'a> {
 struct Dependents<'t> {
     tasks: &'t Tasks,
     /// For each task, how many it still waits for.
-    waiting: Vec<usize>,
+    waiting: PerTask<usize>,
     /// For each task, the address that it waits for in vain.
-    blocked: Vec<Option<Address>>,
+    blocked: PerTask<Option<Address>>,
 }
 
 impl<'t> Dependents<'t> {
     fn new(tasks: &'t Tasks) -> Self {
-        let waiting = (0..tasks.tasks.len()).map(|it| tasks.graph.dependencies(it).count()).collect();
-        Dependents { tasks, waiting, blocked: vec![None; tasks.tasks.len()] }
+        let waiting = tasks.tasks.indices().map(|it| tasks.graph.dependencies(it).count()).collect();
+        Dependents { tasks, waiting, blocked: PerTask::filled(None, tasks.tasks.len()) }
     }
 
     /// The tasks that wait for nothing.
-    fn ready(&self) -> impl Iterator<Item = usize> {
-        (0..self.waiting.len()).filter(|task| self.waiting[*task] == 0)
+    fn ready(&self) -> impl Iterator<Item = TaskIndex> {
+        self.waiting.indices().filter(|task| self.waiting[*task] == 0)
     }
 
     /// Whoever waited for a task may start now, or is skipped, and whoever waits for that one.
     fn release(
         &mut self,
-        ended: usize,
+        ended: TaskIndex,
         cause: Option<Address>,
-        mut start: impl FnMut(usize),
-        mut skip: impl FnMut(usize, &Address),
+        mut start: impl FnMut(TaskIndex),
+        mut skip: impl FnMut(TaskIndex, &Address),
     ) {
         let mut settled = vec![(ended, cause)];
         while let Some((task, cause)) = settled.pop() {
@@ -391,7 +392,7 @@ fn begin<'a>(run: &'a Run<'a>, writer: Arc<RecordWriter>, draft: &Draft, task: T
 type TaskFuture<'a> = Pin<Box<dyn Future<Output = Result<TaskResult, TaskError>> + 'a>>;
 
 /// What is told of a resource that is not deleted because its own replacement, or another one's, is not valid.
-fn refusal(draft: &Draft, at: usize, invalid: usize, failure: &Failure) -> Failure {
+fn refusal(draft: &Draft, at: NodeIndex, invalid: NodeIndex, failure: &Failure) -> Failure {
     if at == invalid {
         return failure.clone();
     }

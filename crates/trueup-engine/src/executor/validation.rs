@@ -7,11 +7,12 @@ use super::Run;
 use crate::call::Call;
 use crate::draft::Draft;
 use crate::events::Operation;
+use crate::index::NodeIndex;
 use crate::plan::ReplaceOrder;
 
 /// Judges the known inputs of all that is to be deleted first, before any of it is (REPLACE-2, CRUD-7).
-pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> Option<(usize, Failure)> {
-    for (at, node) in draft.nodes.iter().enumerate() {
+pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> Option<(NodeIndex, Failure)> {
+    for (at, node) in draft.nodes.enumerate() {
         let replaced = node.decision.order == Some(ReplaceOrder::DeleteFirst) && draft.selection.contains(at);
         let (true, Some(handler), Some(config), Some(desired)) =
             (replaced, node.handler(), &node.config, &node.desired)

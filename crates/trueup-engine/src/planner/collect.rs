@@ -1,7 +1,7 @@
 //! The first pass: a node for each resource that is declared or recorded, for each data source and each ephemeral
 //! resource.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -15,6 +15,7 @@ use super::trace::lines;
 use crate::draft::node::{Decision, Node, NodeKind, Sight};
 use crate::draft::{Draft, Relocation, Selection, renamed};
 use crate::graph::Graph;
+use crate::index::PerNode;
 use crate::providers::RecordedConfigurations;
 use crate::sighting::{Holders, ObjectHolder};
 
@@ -37,10 +38,10 @@ pub(super) async fn collect<'p>(
     let mut draft = Draft {
         scope: Scope::new(sources.program.stack.clone(), sources.options.stage.clone()),
         index: IndexMap::new(),
-        nodes: Vec::new(),
+        nodes: PerNode::default(),
         graph: Graph::new(0, Vec::new()),
         order: Vec::new(),
-        attributes: Vec::new(),
+        attributes: PerNode::default(),
         recorded_graph: Graph::new(0, Vec::new()),
         configs: IndexMap::new(),
         recorded: RecordedConfigurations::new(snapshot.configurations),
@@ -48,7 +49,7 @@ pub(super) async fn collect<'p>(
         selection: Selection::default(),
         holders: Holders::default(),
         loose: Vec::new(),
-        circular: BTreeSet::new(),
+        circular: BTreeMap::new(),
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
         secrets: sources.calls.registry.secrets().clone(),
@@ -141,7 +142,7 @@ impl<'p> Draft<'p> {
         record: Option<(Arc<Record>, Version)>,
         diagnostics: &mut Diagnostics,
     ) {
-        if self.index.insert(address.clone(), self.nodes.len()).is_some() {
+        if self.index.insert(address.clone(), self.nodes.next_index()).is_some() {
             // PLAN-12
             let summary = format!("{address} is declared twice");
             diagnostics

@@ -7,6 +7,7 @@ use super::short_secrets::short_secrets;
 use super::{Sources, connect};
 use crate::draft::Draft;
 use crate::draft::node::{Sight, Start};
+use crate::index::NodeIndex;
 use crate::outputs::stack_outputs;
 use crate::plan::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
 
@@ -18,14 +19,14 @@ pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan,
     if !sources.kind.is_destroy() {
         draft.warnings.extend(draft.checks(sources.program));
     }
-    let mut nodes: Vec<(&Address, usize)> =
-        draft.nodes.iter().enumerate().map(|(at, node)| (&node.address, at)).collect();
+    let mut nodes: Vec<(&Address, NodeIndex)> =
+        draft.nodes.enumerate().map(|(at, node)| (&node.address, at)).collect();
     // Addresses are sorted before anything is made of them, because actions are large to move.
     nodes.sort_unstable();
     let left_out = nodes.iter().filter(|(_, at)| !draft.selection.contains(*at));
     let left_out: Vec<Address> = left_out.map(|(address, _)| (*address).clone()).collect();
     // Data sources that were read already are no part of what would be done, and what is opened for a run never is.
-    let is_told = |address: &Address, at: usize| match address.mode() {
+    let is_told = |address: &Address, at: NodeIndex| match address.mode() {
         Mode::Resource => true,
         Mode::Data => draft.nodes[at].decision.action == Action::Read,
         Mode::Ephemeral => false,
@@ -71,7 +72,7 @@ fn recorded_outputs(sources: &Sources<'_>, draft: &Draft) -> Value {
     recorded.unwrap_or_else(|| Value::object::<&str>([]))
 }
 
-fn action(draft: &Draft, at: usize) -> PlannedAction {
+fn action(draft: &Draft, at: NodeIndex) -> PlannedAction {
     let node = &draft.nodes[at];
     let decision = &node.decision;
     let object = node.object();

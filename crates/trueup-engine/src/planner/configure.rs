@@ -13,13 +13,14 @@ use super::Sources;
 use crate::draft::node::{Node, Sight};
 use crate::draft::{Draft, keep};
 use crate::failures::failed;
+use crate::index::NodeIndex;
 use crate::providers::{configured, expected, is_opened, written};
 
 /// Makes the providers ready whose configuration is known by now.
 pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     if sources.kind.is_destroy() {
         // Nothing changes before it goes, so what is recorded is what providers were configured with.
-        (0..draft.nodes.len()).for_each(|at| keep(draft, at));
+        draft.nodes.indices().for_each(|at| keep(draft, at));
     }
     let following = draft.nodes.iter().filter(|node| follows_program(sources.program, node));
     let mut names: Vec<_> = following.map(|node| node.provider.clone()).collect();
@@ -34,7 +35,7 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
             Err(wrong) => diagnostics.extend(Diagnostics::from(wrong)),
         }
     }
-    for at in 0..draft.nodes.len() {
+    for at in draft.nodes.indices() {
         let node = &draft.nodes[at];
         let known = draft.configs.get(&node.provider).filter(|_| follows_program(sources.program, node));
         let mut config = known.cloned().flatten();
@@ -106,9 +107,9 @@ async fn as_made(
 pub(super) async fn configure_late(
     sources: &Sources<'_>,
     draft: &mut Draft<'_>,
-    nodes: &[usize],
-) -> Result<Vec<usize>, Diagnostics> {
-    let mut late: Vec<usize> = nodes.to_vec();
+    nodes: &[NodeIndex],
+) -> Result<Vec<NodeIndex>, Diagnostics> {
+    let mut late: Vec<NodeIndex> = nodes.to_vec();
     late.retain(|at| draft.nodes[*at].config.is_none());
     for &at in &late {
         let name = draft.nodes[at].provider.clone();

@@ -1,6 +1,6 @@
 //! Dependencies between nodes, and the order that follows from them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
@@ -12,19 +12,23 @@ use super::trace::lines;
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Draft, NodeScope};
 use crate::graph::Graph;
+use crate::index::NodeIndex;
 use crate::inputs::NodeInputs;
 use crate::mutations::planted;
+
+/// Who depends, and on whom.
+type Edge = (NodeIndex, NodeIndex);
 
 pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let (mut by_input, mut by_binding) = (Vec::new(), Vec::new());
-    for (at, node) in draft.nodes.iter().enumerate() {
-        let mut resolve = |dependencies: Vec<Address>, edges: &mut Vec<(u32, u32)>| {
+    for (at, node) in draft.nodes.enumerate() {
+        let mut resolve = |dependencies: Vec<Address>, edges: &mut Vec<Edge>| {
             for dependency in dependencies {
                 match draft.index.get(&dependency) {
                     // What is declared may not refer to what is recorded alone: that goes (PLAN-10, PLAN-12).
                     Some(other) if !node.is_declared() || draft.nodes[*other].is_declared() => {
-                        edges.push((at as u32, *other as u32));
+                        edges.push((at, *other));
                     }
                     // What is recorded may refer to what is long gone.
                     None if !node.is_declared() => {}
@@ -43,7 +47,7 @@ pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Di
     }
     draft.recorded_graph = recorded_graph(draft);
     if !by_binding.is_empty() {
-        let declared = by_input.iter().filter(|(from, _)| draft.nodes[*from as usize].is_declared());
+        let declared = by_input.iter().filter(|(from, _)| draft.nodes[*from].is_declared());
         if let Err(cycle) = Graph::new(draft.nodes.len(), declared.copied().collect()).order() {
             return Err(circular(draft, &cycle).into());
         }
@@ -52,33 +56,27 @@ pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Di
 }
 
 /// What nodes depend on as their records say.
-fn recorded_graph(draft: &Draft) -> Graph {
+fn recorded_graph(draft: &Draft) -> Graph<NodeIndex> {
     let mut edges = Vec::new();
-    for (at, node) in draft.nodes.iter().enumerate() {
+    for (at, node) in draft.nodes.enumerate() {
         let recorded = node.record.iter().flat_map(|(record, _)| {
-            let all = record.dependencies();
-            let count =
-                if planted!(ForgetOldDependencies) { record.meta.dependencies.len() } else { usize::MAX };
-            all.take(count)
+            let is_old = |it: &&Address| !record.meta.dependencies.contains(it);
+            record.dependencies().filter(move |it| !(planted!(ForgetOldDependencies) && is_old(it)))
         });
         let known = recorded.filter_map(|dependency| draft.index.get(dependency));
-        edges.extend(known.map(|other| (at as u32, *other as u32)));
+        edges.extend(known.map(|other| (at, *other)));
     }
     Graph::new(draft.nodes.len(), edges)
 }
 
 /// Orders the nodes; cycles through bindings are opened where a stub or a recorded object can stand in (BIND-3, BIND-4).
 /// A binding gives way before an input does: its payload can be changed in place later, an input may be for good.
-fn order(
-    draft: &mut Draft,
-    by_input: Vec<(u32, u32)>,
-    by_binding: Vec<(u32, u32)>,
-) -> Result<(), Diagnostics> {
-    let inputs: BTreeSet<(u32, u32)> = match by_binding.is_empty() {
+fn order(draft: &mut Draft, by_input: Vec<Edge>, by_binding: Vec<Edge>) -> Result<(), Diagnostics> {
+    let inputs: BTreeSet<Edge> = match by_binding.is_empty() {
         true => BTreeSet::new(),
         false => by_input.iter().copied().collect(),
     };
-    let bound: Vec<(u32, u32)> = by_binding.into_iter().filter(|edge| !inputs.contains(edge)).collect();
+    let bound: Vec<Edge> = by_binding.into_iter().filter(|edge| !inputs.contains(edge)).collect();
     let whole = [by_input, bound.clone()].concat();
     let mut edges = whole.clone();
     loop {
@@ -96,7 +94,7 @@ fn order(
         let (from, target) = (cycle[0], cycle[1 % cycle.len()]);
         if !draft.nodes[from].is_declared() {
             // Records were told at different times. What is declared depends on none of them, so all of these go.
-            edges.retain(|edge| *edge != (from as u32, target as u32));
+            edges.retain(|edge| *edge != (from, target));
             continue;
         }
         if bound.is_empty() {
@@ -104,7 +102,7 @@ fn order(
         }
         let following = cycle.iter().skip(1).chain(cycle.first());
         let openings = cycle.iter().zip(following).map(|(from, target)| {
-            let is_bound = !inputs.contains(&(*from as u32, *target as u32));
+            let is_bound = !inputs.contains(&(*from, *target));
             let recorded = draft.nodes[*target].object().is_some();
             ((stand_in(draft, *from, *target), recorded), is_bound, (*from, *target))
         });
@@ -112,7 +110,7 @@ fn order(
         let opening = openings.max_by_key(|(stand_in, is_bound, _)| (*is_bound, *stand_in));
         match opening {
             Some((.., (from, target))) => {
-                edges.retain(|edge| *edge != (from as u32, target as u32));
+                edges.retain(|edge| *edge != (from, target));
                 draft.loose.push((from, target));
             }
             None => return Err(unopenable(draft, &cycle).into()),
@@ -121,9 +119,12 @@ fn order(
 }
 
 /// The bindings that are part of a cycle: what they attach depends, by some way, on what they attach it to.
-fn closing(whole: &Graph, bound: &[(u32, u32)]) -> BTreeSet<(usize, usize)> {
-    let bound = bound.iter().map(|(from, target)| (*from as usize, *target as usize));
-    bound.filter(|(from, target)| whole.reaches(*target, *from)).collect()
+fn closing(whole: &Graph<NodeIndex>, bound: &[Edge]) -> BTreeMap<NodeIndex, BTreeSet<NodeIndex>> {
+    let mut found: BTreeMap<NodeIndex, BTreeSet<NodeIndex>> = BTreeMap::new();
+    for &(from, target) in bound.iter().filter(|(from, target)| whole.reaches(*target, *from)) {
+        found.entry(from).or_default().insert(target);
+    }
+    found
 }
 
 /// What a node of a cycle refers to while the real object is not there yet, the better the later.
@@ -138,7 +139,7 @@ enum StandIn {
 }
 
 /// What one node of a cycle can refer to of another.
-fn stand_in(draft: &Draft, from: usize, target: usize) -> StandIn {
+fn stand_in(draft: &Draft, from: NodeIndex, target: NodeIndex) -> StandIn {
     match stub_inputs(draft, target, &BTreeSet::new()).0 {
         StubInputs::Sufficient(_) => StandIn::Stub,
         StubInputs::Lacking(needed) if can_be_had(draft, from, target, &needed) => StandIn::LaterStub,
@@ -149,14 +150,14 @@ fn stand_in(draft: &Draft, from: usize, target: usize) -> StandIn {
 
 /// Whether inputs of a node can be known before another one is made: they refer to nothing that waits for that one, unless
 /// it has a stub or is recorded.
-fn can_be_had(draft: &Draft, from: usize, target: usize, inputs: &[SmolStr]) -> bool {
+fn can_be_had(draft: &Draft, from: NodeIndex, target: NodeIndex, inputs: &[SmolStr]) -> bool {
     let (mut later, mut reached) = (BTreeSet::new(), vec![from]);
     while let Some(at) = reached.pop() {
         if later.insert(at) {
             reached.extend(draft.graph.dependents(at));
         }
     }
-    let stubbed = |at: &usize| {
+    let stubbed = |at: &NodeIndex| {
         let stub = stub_inputs(draft, *at, &BTreeSet::new()).0;
         matches!(stub, StubInputs::Sufficient(_)) || draft.nodes[*at].object().is_some()
     };
@@ -171,7 +172,7 @@ fn can_be_had(draft: &Draft, from: usize, target: usize, inputs: &[SmolStr]) -> 
 
 /// The stub that can be made of a node before anything else is, and its inputs. What those have of traced nodes is marked
 /// as ephemeral: marks go through every expression, and nothing of this is kept.
-fn stub_inputs(draft: &Draft, at: usize, traced: &BTreeSet<usize>) -> (StubInputs, Value) {
+fn stub_inputs(draft: &Draft, at: NodeIndex, traced: &BTreeSet<NodeIndex>) -> (StubInputs, Value) {
     let node = &draft.nodes[at];
     // Mistakes are told when inputs are prepared.
     let inputs = NodeInputs::of(node, &Traced { known: draft.known(), traced });
@@ -184,7 +185,7 @@ fn stub_inputs(draft: &Draft, at: usize, traced: &BTreeSet<usize>) -> (StubInput
 /// What is known, with a mark on what comes of some nodes.
 struct Traced<'a> {
     known: NodeScope<'a>,
-    traced: &'a BTreeSet<usize>,
+    traced: &'a BTreeSet<NodeIndex>,
 }
 
 impl Scope for Traced<'_> {
@@ -200,7 +201,7 @@ impl Scope for Traced<'_> {
 }
 
 /// What a node depends on, as its program or record says, sorted.
-pub(super) fn dependencies(draft: &Draft, at: usize) -> Vec<Address> {
+pub(super) fn dependencies(draft: &Draft, at: NodeIndex) -> Vec<Address> {
     let node = &draft.nodes[at];
     let mut found: Vec<Address> = match node.is_declared() {
         // All that is declared was found when nodes were connected.
@@ -250,7 +251,7 @@ fn input_dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
 }
 
 /// BIND-4
-fn unopenable(draft: &Draft, cycle: &[usize]) -> Diagnostic {
+fn unopenable(draft: &Draft, cycle: &[NodeIndex]) -> Diagnostic {
     let names: Vec<String> = cycle.iter().map(|at| draft.nodes[*at].address.to_string()).collect();
     Diagnostic::error(format!(
         "{} are bound in a cycle, and none of them can be made before the others",
@@ -274,7 +275,7 @@ fn dangling<'a>(node: &Node, dependency: &Address, known: impl Iterator<Item = &
 }
 
 /// PLAN-13
-fn circular(draft: &Draft, cycle: &[usize]) -> Diagnostic {
+fn circular(draft: &Draft, cycle: &[NodeIndex]) -> Diagnostic {
     let mut names: Vec<String> = cycle.iter().map(|at| draft.nodes[*at].address.to_string()).collect();
     names.extend(names.first().cloned());
     let mut diagnostic = Diagnostic::error("Resource dependency cycle detected")
@@ -286,14 +287,14 @@ fn circular(draft: &Draft, cycle: &[usize]) -> Diagnostic {
 
 /// What the pass did, for a trace.
 pub(super) fn dump(draft: &Draft) -> String {
-    let names = |nodes: Vec<usize>| {
+    let names = |nodes: Vec<NodeIndex>| {
         let mut names: Vec<String> = nodes.iter().map(|at| draft.nodes[*at].address.to_string()).collect();
         names.sort();
         names.join(", ")
     };
     lines(draft, |at, _| {
-        let upstream: Vec<usize> = draft.graph.dependencies(at).collect();
-        let later: Vec<usize> =
+        let upstream: Vec<NodeIndex> = draft.graph.dependencies(at).collect();
+        let later: Vec<NodeIndex> =
             draft.loose.iter().filter(|(from, _)| *from == at).map(|(_, target)| *target).collect();
         let mut said = Vec::new();
         said.extend((!upstream.is_empty()).then(|| format!("after {}", names(upstream))));

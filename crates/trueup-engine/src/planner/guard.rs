@@ -7,6 +7,7 @@ use trueup_core::{Diagnostic, Diagnostics, Value};
 use super::Sources;
 use crate::draft::Draft;
 use crate::draft::node::{Node, Start};
+use crate::index::NodeIndex;
 use crate::mutations::planted;
 use crate::plan::Action;
 
@@ -59,9 +60,9 @@ fn protection(node: &Node) -> Option<Diagnostic> {
 }
 
 /// The places where the objects of nodes will be, or are if they go, of types that tell them.
-async fn places(sources: &Sources<'_>, draft: &Draft<'_>) -> BTreeMap<usize, Value> {
+async fn places(sources: &Sources<'_>, draft: &Draft<'_>) -> BTreeMap<NodeIndex, Value> {
     let mut found = BTreeMap::new();
-    for (at, node) in draft.nodes.iter().enumerate() {
+    for (at, node) in draft.nodes.enumerate() {
         if !node.handler().is_some_and(|handler| handler.traits().tells_place) {
             continue;
         }
@@ -111,10 +112,10 @@ impl<'a> Claims<'a> {
 }
 
 /// Two resources that would be one object: declared ones, or one that goes and one that comes.
-fn shared_identities(draft: &Draft, places: &BTreeMap<usize, Value>) -> Vec<Diagnostic> {
+fn shared_identities(draft: &Draft, places: &BTreeMap<NodeIndex, Value>) -> Vec<Diagnostic> {
     let mut claims = Claims::default();
     let mut found = Vec::new();
-    for (at, node) in draft.nodes.iter().enumerate() {
+    for (at, node) in draft.nodes.enumerate() {
         let Some(own) = identity(node) else { continue };
         let Some(other) = claims.claim(node, &own, places.get(&at), are_at_odds) else { continue };
         let (one, two) = (&other.address, &node.address);

@@ -10,18 +10,19 @@ use super::trace::lines;
 use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
 use crate::failures::failed;
+use crate::index::NodeIndex;
 use crate::saved::QuestionKind;
 use crate::sighting::{Look, ObjectHolder};
 
 pub(super) async fn refresh(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
-    look(sources, draft, 0..draft.nodes.len()).await
+    look(sources, draft, draft.nodes.indices()).await
 }
 
 /// Looks at some of the recorded objects, all at once.
 pub(super) async fn look(
     sources: &Sources<'_>,
     draft: &mut Draft<'_>,
-    nodes: impl IntoIterator<Item = usize>,
+    nodes: impl IntoIterator<Item = NodeIndex>,
 ) -> Result<(), Diagnostics> {
     if sources.kind.is_destroy() {
         return Ok(());
@@ -61,7 +62,7 @@ pub(super) async fn look(
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-fn note_gone(draft: &Draft<'_>, at: usize) {
+fn note_gone(draft: &Draft<'_>, at: NodeIndex) {
     let node = &draft.nodes[at];
     if let Some(current) = current(node) {
         draft.holders.note_gone(ObjectHolder::recorded(&node.address, &node.provider, current));
@@ -69,21 +70,21 @@ fn note_gone(draft: &Draft<'_>, at: usize) {
 }
 
 /// Whether a node has an object that can be looked at. What is being deleted or removed is not.
-fn is_readable(draft: &Draft, at: usize) -> bool {
+fn is_readable(draft: &Draft, at: NodeIndex) -> bool {
     let node = &draft.nodes[at];
     let there = current(node).is_some_and(|it| it.object.is_some() && it.status != Status::Deleting);
     node.is_declared() && there && node.config.is_some() && draft.selection.contains(at)
 }
 
 /// Whether drift of a node's object counts.
-fn wants_reading(sources: &Sources<'_>, draft: &Draft, at: usize) -> bool {
+fn wants_reading(sources: &Sources<'_>, draft: &Draft, at: NodeIndex) -> bool {
     let declared = draft.nodes[at].declared();
     sources.options.drift && declared.is_some_and(|it| it.options.drift != DriftPolicy::Ignore)
 }
 
 /// Whether a node's object was made with another configuration of its provider: it must not be taken for what that of now
 /// leads to, even if drift does not count.
-fn may_be_elsewhere(draft: &Draft, at: usize) -> bool {
+fn may_be_elsewhere(draft: &Draft, at: NodeIndex) -> bool {
     let node = &draft.nodes[at];
     node.config.as_ref().zip(current(node)).is_some_and(|(config, it)| draft.recorded.may_differ(config, it))
 }
@@ -92,7 +93,7 @@ fn current<'a>(node: &'a Node<'_>) -> Option<&'a Generation> {
     node.record.as_ref()?.0.current.as_ref()
 }
 
-async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: usize) -> Result<Sight, Failure> {
+async fn read(sources: &Sources<'_>, draft: &Draft<'_>, at: NodeIndex) -> Result<Sight, Failure> {
     let node = &draft.nodes[at];
     let record = node.record.as_ref().map(|(record, _)| &**record);
     let (Some(config), Some(current)) = (&node.config, current(node)) else {

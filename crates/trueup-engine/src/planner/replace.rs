@@ -9,6 +9,7 @@ use super::retire::users_left_out;
 use super::trace::lines;
 use crate::draft::Draft;
 use crate::draft::node::{Node, Sight, Start};
+use crate::index::NodeIndex;
 use crate::mutations::planted;
 use crate::plan::{Action, Reason, ReplaceOrder};
 
@@ -62,7 +63,7 @@ fn is_retained(node: &Node) -> bool {
 fn refuse_lost_dependents(draft: &Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let users = users_left_out(draft);
-    for (at, node) in draft.nodes.iter().enumerate() {
+    for (at, node) in draft.nodes.enumerate() {
         if node.decision.order != Some(ReplaceOrder::DeleteFirst) {
             continue;
         }
@@ -106,12 +107,13 @@ fn keeps_identity(node: &Node) -> bool {
 fn spread_delete_first(draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let deleted_first =
-        |draft: &Draft, at: usize| draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
-    let mut spreading: Vec<usize> = (0..draft.nodes.len()).filter(|at| deleted_first(draft, *at)).collect();
+        |draft: &Draft, at: NodeIndex| draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
+    let mut spreading: Vec<NodeIndex> =
+        draft.nodes.indices().filter(|at| deleted_first(draft, *at)).collect();
     let mut removed = BTreeSet::new();
     while let Some(at) = spreading.pop() {
         // Who only will depend on it has nothing yet that stands in the way.
-        let dependents: Vec<usize> = draft.recorded_graph.dependents(at).collect();
+        let dependents: Vec<NodeIndex> = draft.recorded_graph.dependents(at).collect();
         for dependent in dependents {
             let upstream = draft.nodes[at].address.to_string();
             let before = deleted_first(draft, dependent);

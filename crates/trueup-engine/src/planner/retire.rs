@@ -6,18 +6,19 @@ use trueup_state::Status;
 use super::Sources;
 use super::trace::lines;
 use crate::draft::{Attributes, Draft};
+use crate::index::{NodeIndex, PerNode};
 use crate::mutations::planted;
 use crate::plan::{Action, Reason};
 
 pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
     let users = users_left_out(draft);
-    for (at, user) in users.into_iter().enumerate() {
+    for (at, user) in users.enumerate() {
         let left_out = !draft.selection.contains(at) && !planted!(RetireLeftOut);
         if draft.nodes[at].is_declared() || left_out {
             continue;
         }
         if let Some(dependent) = user {
-            let (address, dependent) = (&draft.nodes[at].address, &draft.nodes[dependent].address);
+            let (address, dependent) = (&draft.nodes[at].address, &draft.nodes[*dependent].address);
             let summary = format!("{address} is kept: {dependent} depends on it and is left out of this run");
             draft.warnings.push(Diagnostic::warning(summary).about(address.to_string()));
             continue;
@@ -38,10 +39,10 @@ pub(super) fn retire(sources: &Sources<'_>, draft: &mut Draft) {
 }
 
 /// For each node, one that is left out of the run and depends on it, also through what is kept for its sake (TARGET-2).
-pub(super) fn users_left_out(draft: &Draft) -> Vec<Option<usize>> {
-    let mut users = vec![None; draft.nodes.len()];
-    let left_out = (0..draft.nodes.len()).filter(|at| !draft.selection.contains(*at));
-    let mut reached: Vec<(usize, usize)> = left_out.map(|at| (at, at)).collect();
+pub(super) fn users_left_out(draft: &Draft) -> PerNode<Option<NodeIndex>> {
+    let mut users = PerNode::filled(None, draft.nodes.len());
+    let left_out = draft.nodes.indices().filter(|at| !draft.selection.contains(*at));
+    let mut reached: Vec<(NodeIndex, NodeIndex)> = left_out.map(|at| (at, at)).collect();
     while let Some((at, user)) = reached.pop() {
         let used = draft.recorded_graph.dependencies(at).chain(draft.upstream(at));
         for other in used {

@@ -6,6 +6,7 @@ use trueup_core::{AddressRange, Diagnostic, Diagnostics};
 use super::Sources;
 use super::trace::lines;
 use crate::draft::{Draft, Selection};
+use crate::index::{NodeIndex, PerNode};
 
 pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let options = sources.options;
@@ -15,7 +16,7 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
     if options.targets.is_empty() && options.excludes.is_empty() && sources.about.is_none() {
         return if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) };
     }
-    let mut wanted = vec![options.targets.is_empty(); draft.nodes.len()];
+    let mut wanted = PerNode::filled(options.targets.is_empty(), draft.nodes.len());
     let targets = named(draft, &options.targets, &mut diagnostics);
     spread(&mut wanted, targets, true, |at| match draft.nodes[at].is_declared() {
         true => draft.upstream(at).collect(),
@@ -24,7 +25,7 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
     });
     let excluded = named(draft, &options.excludes, &mut diagnostics);
     spread(&mut wanted, excluded, false, |at| draft.downstream(at).collect());
-    let mut partial = wanted.contains(&false);
+    let mut partial = wanted.iter().any(|wanted| !wanted);
     if let Some(about) = sources.about {
         partial = about.partial;
         for (wanted, node) in wanted.iter_mut().zip(&draft.nodes) {
@@ -40,11 +41,11 @@ pub(super) fn select(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Dia
 }
 
 /// The nodes that ranges of addresses stand for.
-fn named(draft: &Draft, ranges: &[AddressRange], diagnostics: &mut Diagnostics) -> Vec<usize> {
+fn named(draft: &Draft, ranges: &[AddressRange], diagnostics: &mut Diagnostics) -> Vec<NodeIndex> {
     let mut found = Vec::new();
     for range in ranges {
         let before = found.len();
-        let nodes = draft.nodes.iter().enumerate();
+        let nodes = draft.nodes.enumerate();
         found.extend(nodes.filter(|(_, node)| range.covers(&node.address)).map(|(at, _)| at));
         if found.len() == before {
             let known: Vec<String> = draft.index.keys().map(ToString::to_string).collect();
@@ -61,8 +62,13 @@ fn named(draft: &Draft, ranges: &[AddressRange], diagnostics: &mut Diagnostics) 
 }
 
 /// Sets nodes and all that follow from them.
-fn spread(wanted: &mut [bool], mut from: Vec<usize>, to: bool, next: impl Fn(usize) -> Vec<usize>) {
-    let mut seen = vec![false; wanted.len()];
+fn spread(
+    wanted: &mut PerNode<bool>,
+    mut from: Vec<NodeIndex>,
+    to: bool,
+    next: impl Fn(NodeIndex) -> Vec<NodeIndex>,
+) {
+    let mut seen = PerNode::filled(false, wanted.len());
     while let Some(at) = from.pop() {
         if !std::mem::replace(&mut seen[at], true) {
             wanted[at] = to;
@@ -72,7 +78,7 @@ fn spread(wanted: &mut [bool], mut from: Vec<usize>, to: bool, next: impl Fn(usi
 }
 
 /// TARGET-4
-fn rewritten(draft: &Draft, wanted: &[bool]) -> Vec<Diagnostic> {
+fn rewritten(draft: &Draft, wanted: &PerNode<bool>) -> Vec<Diagnostic> {
     let left_out = draft.nodes.iter().zip(wanted).filter(|(_, wanted)| !**wanted);
     let touched = left_out.filter(|(node, _)| {
         node.record.as_ref().is_some_and(|(record, _)| draft.relocation.originals.contains_key(&record.id))

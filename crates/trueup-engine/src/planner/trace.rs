@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::draft::Draft;
 use crate::draft::node::Node;
+use crate::index::NodeIndex;
 
 /// What one pass did.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -37,8 +38,8 @@ impl Trace {
 }
 
 /// A line for each node that a pass has something to say about, in the order of addresses.
-pub(super) fn lines(draft: &Draft, say: impl Fn(usize, &Node) -> Option<String>) -> String {
-    let told = draft.nodes.iter().enumerate();
+pub(super) fn lines(draft: &Draft, say: impl Fn(NodeIndex, &Node) -> Option<String>) -> String {
+    let told = draft.nodes.enumerate();
     let told = told.filter_map(|(at, node)| Some((&node.address, say(at, node)?)));
     let mut told: Vec<_> = told.collect();
     told.sort();

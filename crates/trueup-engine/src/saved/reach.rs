@@ -11,6 +11,7 @@ use trueup_state::{RecordId, Snapshot, Version};
 use super::PLAN_AGAIN;
 use crate::draft::Draft;
 use crate::executor::main_tasks;
+use crate::index::NodeIndex;
 use crate::plan::{Action, Plan};
 
 /// What a saved plan stands on.
@@ -45,7 +46,7 @@ impl Reach {
         let configured = program.providers.iter().filter(|it| providers.contains(it.name.as_str()));
         let referred = configured.flat_map(|provider| provider.config.references());
         standing.extend(referred.filter_map(|it| draft.index.get(&it.address).copied()));
-        let mut reached: Vec<usize> = standing.iter().copied().collect();
+        let mut reached: Vec<NodeIndex> = standing.iter().copied().collect();
         while let Some(at) = reached.pop() {
             reached.extend(draft.upstream(at).filter(|other| standing.insert(*other)));
         }
@@ -71,7 +72,7 @@ impl Reach {
             let all = draft.recorded_graph.dependents(at).chain(draft.downstream(at));
             reach.addresses.extend(all.map(|other| draft.nodes[other].address.clone()));
         }
-        let data = draft.nodes.iter().enumerate().filter(|(_, node)| node.address.mode() == Mode::Data);
+        let data = draft.nodes.enumerate().filter(|(_, node)| node.address.mode() == Mode::Data);
         let data = data.filter(|(at, _)| draft.selection.contains(*at));
         reach.addresses.extend(data.map(|(_, node)| node.address.clone()));
         reach
@@ -121,9 +122,9 @@ fn stale(address: &Address, why: &str) -> Diagnostic {
 }
 
 /// The nodes of which something is done or recorded.
-fn acted_on(draft: &Draft<'_>) -> BTreeSet<usize> {
-    let mut acted: BTreeSet<usize> = main_tasks(draft).tasks.iter().map(|task| task.node()).collect();
-    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| draft.selection.contains(*at)) {
+fn acted_on(draft: &Draft<'_>) -> BTreeSet<NodeIndex> {
+    let mut acted: BTreeSet<NodeIndex> = main_tasks(draft).tasks.iter().map(|task| task.node()).collect();
+    for (at, node) in draft.nodes.enumerate().filter(|(at, _)| draft.selection.contains(*at)) {
         let written = node.record.as_ref().is_some_and(|(record, _)| {
             !record.deposed.is_empty() || draft.relocation.originals.contains_key(&record.id)
         });
@@ -135,7 +136,7 @@ fn acted_on(draft: &Draft<'_>) -> BTreeSet<usize> {
 }
 
 /// Whether an object of a node goes, or may.
-fn goes(draft: &Draft<'_>, at: usize) -> bool {
+fn goes(draft: &Draft<'_>, at: NodeIndex) -> bool {
     let node = &draft.nodes[at];
     let deposed = node.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
     deposed
@@ -146,7 +147,7 @@ fn goes(draft: &Draft<'_>, at: usize) -> bool {
 }
 
 /// What the outputs that change refer to.
-fn referred_by_outputs(program: &Program, draft: &Draft<'_>, plan: &Plan) -> Vec<usize> {
+fn referred_by_outputs(program: &Program, draft: &Draft<'_>, plan: &Plan) -> Vec<NodeIndex> {
     let changes = plan.output_changes();
     let changing = |name: &str| changes.iter().any(|change| change.path.first_key() == Some(name));
     let outputs = program.outputs.iter().filter(|output| changing(&output.name));

@@ -16,6 +16,7 @@ pub(crate) use self::outcome::{TaskError, TaskResult};
 use crate::draft::node::{Node, NodeKind, Sight, Start};
 use crate::draft::{Draft, metadata};
 use crate::graph::Graph;
+use crate::index::{NodeIndex, PerNode, PerTask, TaskIndex};
 use crate::mutations::planted;
 use crate::plan::{Action, ReplaceOrder};
 
@@ -23,20 +24,20 @@ use crate::plan::{Action, ReplaceOrder};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
     /// Make a stub to which others of a cycle refer (BIND-5).
-    Precreate(usize),
+    Precreate(NodeIndex),
     /// Bring a declared node to where it should be.
-    Apply(usize),
+    Apply(NodeIndex),
     /// Delete what a replacement replaces, before it, or finish an interrupted delete of what is wanted again.
-    DeleteOld(usize),
+    DeleteOld(NodeIndex),
     /// Delete what is no longer declared, all its generations.
-    Delete(usize),
+    Delete(NodeIndex),
     /// Delete generations that were replaced.
-    CleanUp(usize),
+    CleanUp(NodeIndex),
 }
 
 impl Task {
     /// The node it is about.
-    pub(crate) fn node(self) -> usize {
+    pub(crate) fn node(self) -> NodeIndex {
         match self {
             Task::Precreate(node)
             | Task::Apply(node)
@@ -49,16 +50,16 @@ impl Task {
 
 /// Tasks with their dependencies.
 pub(crate) struct Tasks {
-    pub(crate) tasks: Vec<Task>,
-    pub(crate) graph: Graph,
+    pub(crate) tasks: PerTask<Task>,
+    pub(crate) graph: Graph<TaskIndex>,
 }
 
 /// The tasks that carry the plan out, up to the clean-up.
 pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
     let late = late_deletes(draft);
     let mut orders = TaskOrders::new(draft.nodes.len());
-    let selected = |at: usize| draft.selection.contains(at) || planted!(RetireLeftOut);
-    for (at, node) in draft.nodes.iter().enumerate().filter(|(at, _)| selected(*at)) {
+    let selected = |at: NodeIndex| draft.selection.contains(at) || planted!(RetireLeftOut);
+    for (at, node) in draft.nodes.enumerate().filter(|(at, _)| selected(*at)) {
         match node.decision.action {
             // Opened if something needs it, which is known below.
             _ if node.is_ephemeral() => {}
@@ -84,7 +85,7 @@ pub(crate) fn main_tasks(draft: &Draft) -> Tasks {
 }
 
 /// The tasks that apply some nodes once more, in the order of their dependencies.
-pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
+pub(crate) fn again_tasks(draft: &Draft, nodes: &[NodeIndex]) -> Tasks {
     let mut orders = TaskOrders::new(draft.nodes.len());
     for &at in nodes {
         orders.apply[at] = orders.add(Task::Apply(at));
@@ -97,20 +98,20 @@ pub(crate) fn again_tasks(draft: &Draft, nodes: &[usize]) -> Tasks {
 /// that go may use themselves, whatever the resources they are of depend on by now (DELETE-1).
 pub(crate) fn clean_up_tasks(
     draft: &Draft,
-    goes: impl Fn(usize) -> bool,
+    goes: impl Fn(NodeIndex) -> bool,
     used: impl Fn(Task) -> UsedAddresses,
 ) -> Tasks {
     let late = late_deletes(draft);
     let mut orders = TaskOrders::new(draft.nodes.len());
-    for (at, late) in late.into_iter().enumerate().filter(|(at, _)| goes(*at)) {
-        orders.delete[at] = orders.add(if late { Task::Delete(at) } else { Task::CleanUp(at) });
+    for (at, late) in late.enumerate().filter(|(at, _)| goes(*at)) {
+        orders.delete[at] = orders.add(if *late { Task::Delete(at) } else { Task::CleanUp(at) });
     }
     let (mut firm, mut circular) = (Vec::new(), Vec::new());
-    for (number, task) in orders.tasks.iter().enumerate() {
+    for (number, task) in orders.tasks.enumerate() {
         let used = used(*task);
         let deleted = |address: &Address| {
             let at = draft.index.get(address).copied().filter(|at| *at != task.node())?;
-            Some((orders.delete[at]?, number as u32))
+            Some((orders.delete[at]?, number))
         };
         firm.extend(used.firm.iter().filter_map(deleted));
         circular.extend(used.circular.iter().filter_map(deleted));
@@ -129,15 +130,16 @@ pub(crate) struct UsedAddresses {
 
 /// What is no longer declared, and an older generation of something else still uses until the clean-up: it must outlive
 /// that generation, and so must all that it uses itself, unless that is deleted first.
-pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
-    let mut late = vec![false; draft.nodes.len()];
+pub(crate) fn late_deletes(draft: &Draft) -> PerNode<bool> {
+    let mut late = PerNode::filled(false, draft.nodes.len());
     let leaves_old = |node: &Node| {
         let create_first = node.decision.order == Some(ReplaceOrder::CreateFirst);
         let waiting = node.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
         node.is_declared() && (create_first || waiting)
     };
-    let goes = |at: usize| matches!(draft.nodes[at].decision.action, Action::Delete | Action::Forget);
-    let mut reached: Vec<usize> = (0..draft.nodes.len()).filter(|at| leaves_old(&draft.nodes[*at])).collect();
+    let goes = |at: NodeIndex| matches!(draft.nodes[at].decision.action, Action::Delete | Action::Forget);
+    let mut reached: Vec<NodeIndex> =
+        draft.nodes.indices().filter(|at| leaves_old(&draft.nodes[*at])).collect();
     while let Some(user) = reached.pop() {
         let used = draft.nodes[user].record.iter().flat_map(|(record, _)| record.dependencies());
         for at in used.filter_map(|address| draft.index.get(address).copied()) {
@@ -148,8 +150,8 @@ pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
         }
     }
     // What is deleted first does not wait for a clean-up, and so neither does what stands on it.
-    let mut going: Vec<usize> =
-        (0..draft.nodes.len()).filter(|at| draft.nodes[*at].is_deleted_first()).collect();
+    let mut going: Vec<NodeIndex> =
+        draft.nodes.indices().filter(|at| draft.nodes[*at].is_deleted_first()).collect();
     while let Some(at) = going.pop() {
         for user in recorded_dependents(draft, at) {
             if std::mem::replace(&mut late[user], false) {
@@ -161,7 +163,7 @@ pub(crate) fn late_deletes(draft: &Draft) -> Vec<bool> {
 }
 
 /// Whether a declared node has anything to run for: an action, or something else to record.
-fn has_work(draft: &Draft, at: usize) -> bool {
+fn has_work(draft: &Draft, at: NodeIndex) -> bool {
     let node = &draft.nodes[at];
     if node.decision.action != Action::NoOp || node.decision.start != Start::Record {
         return true;
@@ -190,12 +192,12 @@ pub(super) fn refreshes(node: &Node) -> bool {
 }
 
 /// The nodes whose records depend on a node.
-fn recorded_dependents(draft: &Draft, at: usize) -> impl Iterator<Item = usize> {
+fn recorded_dependents(draft: &Draft, at: NodeIndex) -> impl Iterator<Item = NodeIndex> {
     draft.recorded_graph.dependents(at).filter(move |other| *other != at)
 }
 
 /// Whether an older generation of a node uses another, by more than a binding that went in circles.
-fn uses_by_older(draft: &Draft, at: usize, used: usize) -> bool {
+fn uses_by_older(draft: &Draft, at: NodeIndex, used: NodeIndex) -> bool {
     let used = &draft.nodes[used].address;
     draft.nodes[at].record.iter().any(|(record, _)| {
         let uses = |generation: &Generation| match &generation.dependencies {

@@ -8,46 +8,46 @@ use trueup_provider::StubInputs;
 use super::{Task, Tasks, recorded_dependents, uses_by_older};
 use crate::draft::Draft;
 use crate::graph::Graph;
+use crate::index::{NodeIndex, PerNode, PerTask, TaskIndex};
 use crate::mutations::planted;
 use crate::plan::ReplaceOrder;
 
+/// What waits, and for what.
+type Order = (TaskIndex, TaskIndex);
+
 /// Tasks in the making, with the orders between them.
 pub(super) struct TaskOrders {
-    pub(super) tasks: Vec<Task>,
-    edges: Vec<(u32, u32)>,
-    pub(super) apply: Vec<Option<u32>>,
-    pub(super) delete: Vec<Option<u32>>,
+    pub(super) tasks: PerTask<Task>,
+    edges: Vec<Order>,
+    pub(super) apply: PerNode<Option<TaskIndex>>,
+    pub(super) delete: PerNode<Option<TaskIndex>>,
 }
 
 impl TaskOrders {
     pub(super) fn new(nodes: usize) -> Self {
         TaskOrders {
-            tasks: Vec::new(),
+            tasks: PerTask::default(),
             edges: Vec::new(),
-            apply: vec![None; nodes],
-            delete: vec![None; nodes],
+            apply: PerNode::filled(None, nodes),
+            delete: PerNode::filled(None, nodes),
         }
     }
 
-    pub(super) fn add(&mut self, task: Task) -> Option<u32> {
-        Some(self.push(task))
-    }
-
-    fn push(&mut self, task: Task) -> u32 {
-        self.tasks.push(task);
-        self.tasks.len() as u32 - 1
+    pub(super) fn add(&mut self, task: Task) -> Option<TaskIndex> {
+        Some(self.tasks.push(task))
     }
 
     /// Deletes older generations before the clean-up where they use something that is deleted before it. Those of what
     /// goes itself, or is made anew beside them, go with it.
     pub(super) fn clean_up_early(&mut self, draft: &Draft) {
-        let mut going: Vec<usize> = (0..draft.nodes.len()).filter(|at| self.delete[*at].is_some()).collect();
+        let mut going: Vec<NodeIndex> =
+            draft.nodes.indices().filter(|at| self.delete[*at].is_some()).collect();
         while let Some(used) = going.pop() {
             for at in recorded_dependents(draft, used) {
                 let stays = draft.nodes[at].is_declared() && self.delete[at].is_none();
                 // What this run replaces create-first uses what it used until the clean-up.
                 let leaves_old =
-                    |user: usize| draft.nodes[user].decision.order == Some(ReplaceOrder::CreateFirst);
+                    |user: NodeIndex| draft.nodes[user].decision.order == Some(ReplaceOrder::CreateFirst);
                 let is_free = !recorded_dependents(draft, at).any(leaves_old);
                 if stays && is_free && draft.selection.contains(at) && uses_by_older(draft, at, used) {
                     self.delete[at] = self.add(Task::CleanUp(at));
@@ -58,9 +58,9 @@ impl TaskOrders {
     }
 
     /// Opens the ephemeral resources that something which runs depends on, now or in the clean-up.
-    pub(super) fn open_what_is_needed(&mut self, draft: &Draft, late: &[bool]) {
+    pub(super) fn open_what_is_needed(&mut self, draft: &Draft, late: &PerNode<bool>) {
         for &at in draft.order.iter().rev().filter(|at| draft.nodes[**at].is_ephemeral()) {
-            let runs = |user: usize| {
+            let runs = |user: NodeIndex| {
                 let node = &draft.nodes[user];
                 let cleaned_up = node.record.as_ref().is_some_and(|(record, _)| !record.deposed.is_empty());
                 self.apply[user].is_some() || self.delete[user].is_some() || late[user] || cleaned_up
@@ -76,7 +76,7 @@ impl TaskOrders {
     /// bindings that go in circles, no more than fits together with all of these.
     pub(super) fn must(&mut self, draft: &Draft) {
         let (mut latest, mut older, mut circular) = (Vec::new(), Vec::new(), Vec::new());
-        for at in 0..draft.nodes.len() {
+        for at in draft.nodes.indices() {
             if let Some(apply) = self.apply[at] {
                 // A node starts when all it depends on are done (APPLY-1), and after what it replaces is gone.
                 let upstream = draft.graph.dependencies(at).filter_map(|other| self.apply[other]);
@@ -107,12 +107,12 @@ impl TaskOrders {
         self.add_where_possible(circular);
     }
 
-    fn cleans_up(&self, task: u32) -> bool {
-        matches!(self.tasks[task as usize], Task::CleanUp(_))
+    fn cleans_up(&self, task: TaskIndex) -> bool {
+        matches!(self.tasks[task], Task::CleanUp(_))
     }
 
     /// Adds orders that nearly never contradict each other; only if they do, one after another.
-    pub(super) fn add_or_fit(&mut self, orders: Vec<(u32, u32)>) {
+    pub(super) fn add_or_fit(&mut self, orders: Vec<Order>) {
         if orders.is_empty() {
             return;
         }
@@ -125,12 +125,13 @@ impl TaskOrders {
 
     /// Adds orders of deletes that follow from earlier uses. A resource may depend on one whose older generation still uses
     /// it: where such orders contradict each other, older generations go by themselves, before the rest.
-    fn add_or_split(&mut self, draft: &Draft, orders: Vec<(u32, u32)>) {
+    fn add_or_split(&mut self, draft: &Draft, orders: Vec<Order>) {
         let (mut split, mut added) = (BTreeMap::new(), Vec::new());
         for (task, after) in self.add_where_possible(orders) {
-            let [used, user] = [task, after].map(|it| self.tasks[it as usize].node());
+            let [used, user] = [task, after].map(|it| self.tasks[it].node());
             if !self.cleans_up(after) && uses_by_older(draft, user, used) {
-                added.push((task, *split.entry(user).or_insert_with(|| self.push(Task::CleanUp(user)))));
+                added
+                    .push((task, *split.entry(user).or_insert_with(|| self.tasks.push(Task::CleanUp(user)))));
             }
         }
         // Who used those generations goes before them, as far as that is possible.
@@ -144,20 +145,20 @@ impl TaskOrders {
     }
 
     /// Adds orders one after another, but for those that contradict what is there, and returns these.
-    pub(super) fn add_where_possible(&mut self, orders: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    pub(super) fn add_where_possible(&mut self, orders: Vec<Order>) -> Vec<Order> {
         let mut contradicting = Vec::new();
         if orders.is_empty() {
             return contradicting;
         }
-        let mut waits_for: Vec<Vec<u32>> = vec![Vec::new(); self.tasks.len()];
+        let mut waits_for: PerTask<Vec<TaskIndex>> = PerTask::filled(Vec::new(), self.tasks.len());
         for (task, after) in &self.edges {
-            waits_for[*task as usize].push(*after);
+            waits_for[*task].push(*after);
         }
         for (task, after) in orders {
             if reaches(&waits_for, after, task) {
                 contradicting.push((task, after));
             } else {
-                waits_for[task as usize].push(after);
+                waits_for[task].push(after);
                 self.edges.push((task, after));
             }
         }
@@ -169,7 +170,7 @@ impl TaskOrders {
         let (mut gone_first, mut moved_off_first, mut upstream_first) = (Vec::new(), Vec::new(), Vec::new());
         // What the provider's configuration needs is open before anything is deleted by it.
         let mut opened_first = Vec::new();
-        for at in 0..draft.nodes.len() {
+        for at in draft.nodes.indices() {
             let may_delete = draft.nodes[at].decision.order == Some(ReplaceOrder::DeleteFirst);
             if let (Some(apply), None, true) = (self.apply[at], self.delete[at], may_delete) {
                 // It may turn out to delete first: then its dependents that go must be gone.
@@ -179,7 +180,7 @@ impl TaskOrders {
             let Some(delete) = self.delete[at] else { continue };
             let opened = draft.graph.dependencies(at).filter(|other| draft.nodes[*other].is_ephemeral());
             opened_first.extend(opened.filter_map(|it| self.apply[it]).map(|other| (delete, other)));
-            let replaced = matches!(self.tasks[delete as usize], Task::DeleteOld(_));
+            let replaced = matches!(self.tasks[delete], Task::DeleteOld(_));
             if self.cleans_up(delete) {
                 // What is older goes when what replaced it is settled (REPLACE-5).
                 moved_off_first.extend(self.apply[at].map(|apply| (delete, apply)));
@@ -241,10 +242,15 @@ impl TaskOrders {
     }
 
     /// The task that makes a stub of a node, if one is needed and possible. A new one is told.
-    fn stub_of(&mut self, draft: &Draft, at: usize, told: &mut Vec<(u32, usize)>) -> Option<u32> {
-        let known = self.tasks.iter().position(|task| *task == Task::Precreate(at));
-        if let Some(known) = known {
-            return Some(known as u32);
+    fn stub_of(
+        &mut self,
+        draft: &Draft,
+        at: NodeIndex,
+        told: &mut Vec<(TaskIndex, NodeIndex)>,
+    ) -> Option<TaskIndex> {
+        let known = self.tasks.enumerate().find(|(_, task)| **task == Task::Precreate(at));
+        if let Some((known, _)) = known {
+            return Some(known);
         }
         let (node, apply) = (&draft.nodes[at], self.apply[at]?);
         if node.stand_in().is_some() || !node.makes_stub() {
@@ -263,7 +269,7 @@ impl TaskOrders {
 }
 
 /// Whether a task waits for another already, directly or not.
-fn reaches(waits_for: &[Vec<u32>], from: u32, to: u32) -> bool {
+fn reaches(waits_for: &PerTask<Vec<TaskIndex>>, from: TaskIndex, to: TaskIndex) -> bool {
     let mut seen = BTreeSet::new();
     let mut reached = vec![from];
     while let Some(task) = reached.pop() {
@@ -271,7 +277,7 @@ fn reaches(waits_for: &[Vec<u32>], from: u32, to: u32) -> bool {
             return true;
         }
         if seen.insert(task) {
-            reached.extend(&waits_for[task as usize]);
+            reached.extend(&waits_for[task]);
         }
     }
     false

@@ -7,6 +7,7 @@ use trueup_provider::{CallContext, DataRequest, InputValues};
 use super::{decide_one, prepare, settle};
 use crate::draft::node::Decision;
 use crate::draft::{Draft, keep};
+use crate::index::NodeIndex;
 use crate::plan::{Action, Reason};
 use crate::planner::Sources;
 use crate::planner::configure::configure_late;
@@ -16,7 +17,7 @@ use crate::saved::{DataAnswer, QuestionKind};
 pub(super) async fn decide_data(
     sources: &Sources<'_>,
     draft: &Draft<'_>,
-    at: usize,
+    at: NodeIndex,
     handler: &dyn trueup_provider::DataHandler,
     inputs: &InputValues,
 ) -> Result<Decision, Failure> {
@@ -42,7 +43,7 @@ pub(super) async fn decide_data(
 pub(super) async fn decide_ephemeral(
     sources: &Sources<'_>,
     draft: &Draft<'_>,
-    at: usize,
+    at: NodeIndex,
     handler: &dyn trueup_provider::EphemeralHandler,
     inputs: &InputValues,
 ) -> Result<Decision, Failure> {
@@ -60,7 +61,7 @@ pub(super) async fn decide_ephemeral(
 }
 
 /// Whether all that a node reads by is known, and nothing that it depends on will change.
-fn is_settled(draft: &Draft<'_>, at: usize, inputs: &InputValues) -> bool {
+fn is_settled(draft: &Draft<'_>, at: NodeIndex, inputs: &InputValues) -> bool {
     let mut upstream = draft.upstream(at);
     inputs.effective.is_wholly_known()
         && upstream.all(|other| draft.nodes[other].decision.action == Action::NoOp)
@@ -76,12 +77,12 @@ pub(in crate::planner) async fn open_as_recorded(
     sources: &Sources<'_>,
     draft: &mut Draft<'_>,
 ) -> Result<(), Diagnostics> {
-    let ephemeral = |at: &usize| draft.nodes[*at].is_ephemeral() && draft.selection.contains(*at);
-    let opened: Vec<usize> = draft.order.iter().copied().filter(ephemeral).collect();
+    let ephemeral = |at: &NodeIndex| draft.nodes[*at].is_ephemeral() && draft.selection.contains(*at);
+    let opened: Vec<NodeIndex> = draft.order.iter().copied().filter(ephemeral).collect();
     if opened.is_empty() {
         return Ok(());
     }
-    (0..draft.nodes.len()).for_each(|at| keep(draft, at));
+    draft.nodes.indices().for_each(|at| keep(draft, at));
     for at in opened {
         configure_late(sources, draft, &[at]).await?;
         let wrong = prepare(draft, at);
@@ -91,6 +92,6 @@ pub(in crate::planner) async fn open_as_recorded(
         let decision = decide_one(sources, draft, at).await.map_err(|wrong| Diagnostics::from(*wrong))?;
         settle(draft, at, decision);
     }
-    let all: Vec<usize> = (0..draft.nodes.len()).collect();
+    let all: Vec<NodeIndex> = draft.nodes.indices().collect();
     configure_late(sources, draft, &all).await.map(drop)
 }

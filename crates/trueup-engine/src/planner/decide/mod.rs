@@ -24,6 +24,7 @@ use super::{Sources, refresh};
 use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, keep};
 use crate::failures::{failed, located};
+use crate::index::NodeIndex;
 use crate::inputs::NodeInputs;
 
 pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
@@ -48,7 +49,7 @@ pub(super) async fn decide(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Resu
 async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     for level in draft.graph.levels(&draft.order) {
-        let (declared, left_out): (Vec<usize>, Vec<usize>) = level
+        let (declared, left_out): (Vec<NodeIndex>, Vec<NodeIndex>) = level
             .into_iter()
             .filter(|at| draft.nodes[*at].is_declared())
             .partition(|at| draft.selection.contains(*at));
@@ -90,7 +91,7 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
 }
 
 /// Evaluates and checks the inputs of a node.
-pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
+pub(super) fn prepare(draft: &mut Draft, at: NodeIndex) -> Diagnostics {
     let Some(inputs) = NodeInputs::of(&draft.nodes[at], &draft.known()) else { return Diagnostics::new() };
     let node = &mut draft.nodes[at];
     node.desired = inputs.is_evaluated.then_some(inputs.values);
@@ -99,7 +100,7 @@ pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
 }
 
 /// Records a decision and what dependents may know of it.
-fn settle(draft: &mut Draft, at: usize, decision: Decision) {
+fn settle(draft: &mut Draft, at: NodeIndex, decision: Decision) {
     let node = &mut draft.nodes[at];
     let recorded = node.object().and_then(|object| object.inputs.clone());
     if recorded.is_some() && recorded == node.desired {
@@ -114,7 +115,7 @@ fn settle(draft: &mut Draft, at: usize, decision: Decision) {
 async fn decide_one(
     sources: &Sources<'_>,
     draft: &Draft<'_>,
-    at: usize,
+    at: NodeIndex,
 ) -> Result<Decision, Box<Diagnostic>> {
     let node = &draft.nodes[at];
     let Some(desired) = &node.desired else { return Ok(Decision::default()) };

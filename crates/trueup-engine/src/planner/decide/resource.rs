@@ -12,6 +12,7 @@ use trueup_state::{Generation, Status};
 use super::search::SearchResult;
 use crate::draft::Draft;
 use crate::draft::node::{Decision, FoundObject, Sight, Start};
+use crate::index::NodeIndex;
 use crate::mutations::planted;
 use crate::plan::{Action, Reason, ReplaceOrder, action_of, updated_instead};
 use crate::planner::Sources;
@@ -31,7 +32,7 @@ pub(super) struct Prior<'a> {
 pub(super) struct Case<'a> {
     pub(super) sources: &'a Sources<'a>,
     pub(super) draft: &'a Draft<'a>,
-    pub(super) at: usize,
+    pub(super) at: NodeIndex,
     pub(super) handler: &'a dyn ResourceHandler,
     pub(super) desired: &'a InputValues,
 }
