@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use trueup_core::{Address, value};
-use trueup_provider::{RuntimeClock, State};
+use trueup_provider::{GenerationNumber, RuntimeClock, Slot, State};
 use trueup_state::{
     Acquired, Batch, Entry, HistoryLine, Holder, Metadata, RecordId, Scope, Step, Store, Write, transition,
 };
@@ -120,7 +120,14 @@ fn write(number: u64) -> Write {
         identity: None,
     };
     let meta = Metadata::default();
-    let step = Step::Adopted { origin: address.clone(), address, meta, number: 0, slot: 0, object };
+    let step = Step::Adopted {
+        origin: address.clone(),
+        address,
+        meta,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
+        object,
+    };
     // Ids stand in no order in life.
     let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let id = RecordId::from_bytes((u128::from(mixed) << 64 | u128::from(number)).to_be_bytes());

@@ -7,7 +7,7 @@ use divan::Bencher;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use trueup_core::{Address, Secret, Value, value};
-use trueup_provider::{InputValues, RuntimeClock, State};
+use trueup_provider::{GenerationNumber, InputValues, RuntimeClock, Slot, State};
 use trueup_state::sealing::{KeyKind, KeySources, SealedStore};
 use trueup_state::{
     Acquired, Batch, Entry, FencingToken, Holder, Metadata, RecordId, Scope, Step, Store, Write, transition,
@@ -85,7 +85,14 @@ fn adopted(number: usize, secret: bool) -> Write {
     };
     let id = RecordId::from_bytes((number as u128 + 1).to_be_bytes());
     let meta = Metadata { provider: "std".into(), ..Metadata::default() };
-    let step = Step::Adopted { address: address.clone(), origin: address, meta, number: 0, slot: 0, object };
+    let step = Step::Adopted {
+        address: address.clone(),
+        origin: address,
+        meta,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
+        object,
+    };
     let entry = Entry::new(id, step);
     let record = transition(None, &entry).expect("the step is legal").map(Arc::new);
     Write { expected: None, entry, record }

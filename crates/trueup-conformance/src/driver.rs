@@ -7,7 +7,7 @@ use trueup_core::{Address, Diagnostic, Diagnostics, Failure, FailureClass, Value
 use trueup_provider::{
     ApplyFailure, ApplyRequest, CallContext, CheckRequest, Configured, DeleteRequest, IdempotencyToken,
     ImportRequest, Imported, InputValues, LookupRequest, MigrateRequest, Observed, PlanAnswer, PlanRequest,
-    PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, State,
+    PrecreateRequest, PrivateBytes, Provider, ReadRequest, Registry, ResourceHandler, Sighting, Slot, State,
     StubInputs,
 };
 
@@ -70,8 +70,8 @@ impl Driver {
     #[must_use]
     pub fn next_generation(&self) -> Driver {
         let mut next = self.with_fresh_token();
-        next.context.generation += 1;
-        next.context.slot += 1;
+        next.context.generation = next.context.generation.next();
+        next.context.slot = Slot(next.context.slot.0 + 1);
         next
     }
 

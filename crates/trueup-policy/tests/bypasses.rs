@@ -6,6 +6,7 @@ use std::sync::Arc;
 use trueup_core::{Address, Diagnostics, Type, Value, value};
 use trueup_engine::{Action, AdmissionControl, FinalChange, PlannedAction};
 use trueup_policy::{Policies, PolicyAdmission};
+use trueup_provider::GenerationNumber;
 
 use crate::policies::{action, plan, read};
 
@@ -295,7 +296,7 @@ fn policies_see_the_deletion_of_older_generations() {
     let row = |when: &str, action: Action, older: &[u64]| {
         let mut planned = crate::policies::action("t", "n", action, value!({ size: 1 }));
         planned.prior_inputs = value!({ size: 1 });
-        planned.deposed = older.to_vec();
+        planned.deposed = older.iter().copied().map(GenerationNumber).collect();
         let judged = policy(when).judge(&plan("dev", vec![planned]));
         assert!(judged.undecided.is_empty());
         (verdict(&judged.found), judged.found.len())

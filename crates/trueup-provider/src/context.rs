@@ -13,7 +13,7 @@ use trueup_core::{Address, Diagnostic, Diagnostics, KnownSecrets, Value};
 use crate::clock::{Clock, RuntimeClock};
 use crate::error::{Error, Result};
 use crate::guard::Given;
-use crate::identity::{IdempotencyToken, NameRules, Owner, Ownership, physical_name};
+use crate::identity::{GenerationNumber, IdempotencyToken, NameRules, Owner, Ownership, Slot, physical_name};
 use crate::provider::Configured;
 
 /// The call, and the provider's configuration. Dereferences to [`CallContext`].
@@ -34,9 +34,9 @@ pub struct CallContext {
     /// The address the resource has now.
     pub address: Address,
     /// Which physical incarnation of the resource this is.
-    pub generation: u64,
+    pub generation: GenerationNumber,
     /// Which of its possible names it bears: the lowest that no undeleted generation uses.
-    pub slot: u64,
+    pub slot: Slot,
     /// The token of the create or update that is attempted or looked for: the same for each attempt at one, another for the
     /// next. No other call has one.
     pub token: Option<IdempotencyToken>,
@@ -112,8 +112,8 @@ impl CallContext {
         CallContext {
             owner: Owner { stack: stack.into(), stage: stage.into(), origin: address.clone() },
             address,
-            generation: 0,
-            slot: 0,
+            generation: GenerationNumber::FIRST,
+            slot: Slot::FIRST,
             token: Some(IdempotencyToken::fresh()),
             pending: None,
             cancellation: CancellationToken::new(),

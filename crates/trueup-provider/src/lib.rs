@@ -40,7 +40,7 @@ pub use handler::{
     Observed, Opened, PlanAnswer, PlanRequest, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
     ResourceHandler, Sighting, StubInputs, Traits, ValidateRequest, Verdict,
 };
-pub use identity::{IdempotencyToken, NameRules, Owner, Ownership};
+pub use identity::{GenerationNumber, IdempotencyToken, NameRules, Owner, Ownership, Slot};
 pub use ignored::with_ignored;
 pub use preset::Preset;
 pub use provider::{Configured, NativeProvider, Provider, ProviderFunction};

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use trueup_core::{Address, Value};
-use trueup_provider::State;
+use trueup_provider::{GenerationNumber, Slot, State};
 
 use crate::configurations::ConfigurationNumber;
 use crate::record::{Attempt, Metadata, Record, RecordId};
@@ -76,9 +76,9 @@ pub enum Step {
         /// What the program says besides inputs.
         meta: Metadata,
         /// The new generation.
-        number: u64,
+        number: GenerationNumber,
         /// The name it bears.
-        slot: u64,
+        slot: Slot,
         /// What is attempted.
         attempt: Attempt,
     },
@@ -91,9 +91,9 @@ pub enum Step {
         /// What the program says besides inputs.
         meta: Metadata,
         /// Which generation it is.
-        number: u64,
+        number: GenerationNumber,
         /// The name it bears.
-        slot: u64,
+        slot: Slot,
         /// The object.
         object: State,
     },
@@ -107,14 +107,14 @@ pub enum Step {
     /// The provider answered, perhaps with half an object; the operation is not over.
     Answered {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
         /// The object as far as it is known.
         object: State,
     },
     /// The operation goes on and must be asked again.
     Pending {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
         /// What the next call needs.
         #[serde(with = "trueup_core::recorded")]
         context: Value,
@@ -122,7 +122,7 @@ pub enum Step {
     /// The create or update is over: the object is as its attempt wanted it.
     Settled {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
         /// The object.
         object: State,
     },
@@ -130,12 +130,12 @@ pub enum Step {
     /// was there before stays one, to be finished or deleted (CRASH-2).
     Abandoned {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
     },
     /// The object was seen with other outputs, which are no drift (DRIFT-3).
     Refreshed {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
         /// The object.
         object: State,
     },
@@ -143,7 +143,7 @@ pub enum Step {
     /// under way goes on.
     Migrated {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
         /// The object.
         object: State,
     },
@@ -155,17 +155,17 @@ pub enum Step {
     /// A delete is about to be called.
     DeleteBegun {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
     },
     /// The object is gone.
     Deleted {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
     },
     /// The object is left alone and no longer kept track of (REPLACE-8, `state rm`).
     Dropped {
         /// The generation.
-        number: u64,
+        number: GenerationNumber,
     },
     /// The resource has another address (MOVE-1).
     Moved {

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::{Address, Value};
-use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
+use trueup_provider::{Binding, GenerationNumber, IdempotencyToken, InputValues, Slot, State};
 
 use crate::configurations::ConfigurationNumber;
 use crate::entry::UnixMillis;
@@ -64,7 +64,7 @@ pub struct Record {
     pub deposed: Vec<Generation>,
     /// The slots of objects that were left alone and are no longer kept track of: their names stay taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_slots: Vec<u64>,
+    pub left_slots: Vec<Slot>,
 }
 
 /// What the program last said of a resource besides its inputs.
@@ -95,9 +95,9 @@ pub struct Metadata {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Generation {
     /// Counts up from 0.
-    pub number: u64,
+    pub number: GenerationNumber,
     /// Which of its possible names it bears.
-    pub slot: u64,
+    pub slot: Slot,
     /// What is known of the object; `None` while its create is under way and nothing was answered.
     pub object: Option<State>,
     /// What others had attached when it was last brought up to date.
@@ -173,7 +173,7 @@ impl Record {
     }
 
     /// The generation of this number.
-    pub fn generation(&self, number: u64) -> Option<&Generation> {
+    pub fn generation(&self, number: GenerationNumber) -> Option<&Generation> {
         self.generations().find(|generation| generation.number == number)
     }
 
@@ -191,16 +191,17 @@ impl Record {
     }
 
     /// The number that the next generation gets.
-    pub fn next_number(&self) -> u64 {
-        self.generations().map(|generation| generation.number.saturating_add(1)).max().unwrap_or(0)
+    pub fn next_number(&self) -> GenerationNumber {
+        let last = self.generations().map(|generation| generation.number).max();
+        last.map_or(GenerationNumber::FIRST, GenerationNumber::next)
     }
 
     /// The lowest slot that no undeleted generation uses, kept track of or not (RECONCILE-4).
-    pub fn free_slot(&self) -> u64 {
-        let used = |slot: &u64| {
+    pub fn free_slot(&self) -> Slot {
+        let used = |slot: &Slot| {
             self.left_slots.contains(slot) || self.generations().any(|generation| generation.slot == *slot)
         };
-        (0..).find(|slot| !used(slot)).unwrap_or_default()
+        (0..).map(Slot).find(|slot| !used(slot)).unwrap_or(Slot::FIRST)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use trueup_core::Address;
-use trueup_provider::State;
+use trueup_provider::{GenerationNumber, State};
 
 use crate::entry::{Entry, Step};
 use crate::record::{Attempt, Generation, Metadata, Record, RecordId, Status};
@@ -115,7 +115,7 @@ fn begin_generation(
 }
 
 /// Whether the record is of an older object alone: one that was found too, and is replaced by this generation.
-fn is_older(record: &Record, number: u64) -> bool {
+fn is_older(record: &Record, number: GenerationNumber) -> bool {
     let found = |current: &Generation| matches!(current.status, Status::Ready | Status::Updating(_));
     record.current.as_ref().is_some_and(|current| found(current) && current.number < number)
 }
@@ -318,7 +318,7 @@ fn settle(generation: &mut Generation, object: &State, entry: &Entry) {
 }
 
 /// Gives up what is under way. The record then says what it said before.
-fn abandon(record: &mut Record, number: u64) -> Result<(), &'static str> {
+fn abandon(record: &mut Record, number: GenerationNumber) -> Result<(), &'static str> {
     // Older generations are only ever deleted (DELETE-10).
     if let Ok(refused) = any(record, number)
         && refused.status == Status::Deleting
@@ -369,12 +369,12 @@ fn remember_inputs(generation: &mut Generation) {
     }
 }
 
-fn any(record: &mut Record, number: u64) -> Result<&mut Generation, &'static str> {
+fn any(record: &mut Record, number: GenerationNumber) -> Result<&mut Generation, &'static str> {
     let mut generations = record.deposed.iter_mut().chain(&mut record.current);
     generations.find(|generation| generation.number == number).ok_or("there is no such generation")
 }
 
-fn in_flight(record: &mut Record, number: u64) -> Result<&mut Generation, &'static str> {
+fn in_flight(record: &mut Record, number: GenerationNumber) -> Result<&mut Generation, &'static str> {
     match &mut record.current {
         Some(current) if current.number == number => match current.status {
             Status::Creating(_) | Status::Updating(_) => Ok(current),
@@ -384,7 +384,7 @@ fn in_flight(record: &mut Record, number: u64) -> Result<&mut Generation, &'stat
     }
 }
 
-fn remove(record: &mut Record, number: u64) {
+fn remove(record: &mut Record, number: GenerationNumber) {
     record.deposed.retain(|generation| generation.number != number);
     record.current = record.current.take().filter(|generation| generation.number != number);
 }

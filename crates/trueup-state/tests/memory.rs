@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_core::Address;
+use trueup_provider::{GenerationNumber, Slot};
 use trueup_state::{
     Acquired, Batch, Entry, Holder, MemoryStore, RecordId, Scope, Step, Store, StoreError, Write,
 };
@@ -71,8 +72,8 @@ async fn a_write_that_does_not_follow_from_its_entry_is_refused() {
         origin: address.clone(),
         address,
         meta: trueup_state::Metadata::default(),
-        number: 0,
-        slot: 0,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
         object,
     };
     assert_eq!(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use trueup_core::{Address, Value, read_json, value};
-use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
+use trueup_provider::{Binding, GenerationNumber, IdempotencyToken, InputValues, Slot, State};
 use trueup_state::{Attempt, Entry, Generation, Metadata, Record, RecordId, Status, Step, transition};
 
 const ID: RecordId = RecordId::from_bytes([1; 16]);
@@ -48,14 +48,15 @@ fn create(number: u64, slot: u64, content: &str) -> Step {
         address: address("a"),
         origin: address("a"),
         meta: meta("p"),
-        number,
-        slot,
+        number: GenerationNumber(number),
+        slot: Slot(slot),
         attempt: attempt(content),
     }
 }
 
 fn adopt(number: u64, slot: u64, content: &str) -> Step {
     let (address, origin) = (address("a"), address("o"));
+    let (number, slot) = (GenerationNumber(number), Slot(slot));
     Step::Adopted { address, origin, meta: meta("p"), number, slot, object: object(content) }
 }
 
@@ -64,15 +65,15 @@ fn update(content: &str) -> Step {
 }
 
 fn answered(number: u64, content: &str) -> Step {
-    Step::Answered { number, object: object(content) }
+    Step::Answered { number: GenerationNumber(number), object: object(content) }
 }
 
 fn settled(number: u64, content: &str) -> Step {
-    Step::Settled { number, object: object(content) }
+    Step::Settled { number: GenerationNumber(number), object: object(content) }
 }
 
 fn pending(number: u64) -> Step {
-    Step::Pending { number, context: value!("job 7") }
+    Step::Pending { number: GenerationNumber(number), context: value!("job 7") }
 }
 
 /// A record in one line: address, current generation, deposed ones. A generation is its number and slot, its content,
@@ -134,10 +135,10 @@ fn a_whole_life_passes_through_create_update_replace_and_delete() {
             create(1, 1, "v3"),
             answered(1, "v3-"),
             settled(1, "v3"),
-            Step::DeleteBegun { number: 0 },
-            Step::Deleted { number: 0 },
-            Step::DeleteBegun { number: 1 },
-            Step::Deleted { number: 1 },
+            Step::DeleteBegun { number: GenerationNumber::FIRST },
+            Step::Deleted { number: GenerationNumber::FIRST },
+            Step::DeleteBegun { number: GenerationNumber(1) },
+            Step::Deleted { number: GenerationNumber(1) },
         ],
         &[
             "t.a: 0/0 ? creating v1",
@@ -165,14 +166,14 @@ fn deposed_generations_outlive_the_current_one() {
             create(1, 1, "v2"),
             settled(1, "v2"),
             create(2, 2, "v3"),
-            Step::Abandoned { number: 2 },
+            Step::Abandoned { number: GenerationNumber(2) },
             create(2, 1, "v3"),
             create(2, 2, "v3"),
             settled(2, "v3"),
-            Step::DeleteBegun { number: 2 },
-            Step::Deleted { number: 2 },
-            Step::Dropped { number: 0 },
-            Step::Dropped { number: 1 },
+            Step::DeleteBegun { number: GenerationNumber(2) },
+            Step::Deleted { number: GenerationNumber(2) },
+            Step::Dropped { number: GenerationNumber::FIRST },
+            Step::Dropped { number: GenerationNumber(1) },
         ],
         &[
             "t.a: 0/0 ? creating v1",
@@ -239,7 +240,7 @@ fn a_failed_create_leaves_what_there_is_of_it_to_be_finished() {
             pending(0),
             update("v2"),
             pending(0),
-            Step::Abandoned { number: 0 },
+            Step::Abandoned { number: GenerationNumber::FIRST },
             update("v3"),
             settled(0, "v3"),
         ],
@@ -278,12 +279,12 @@ fn what_is_known_not_to_have_happened_is_undone() {
     check(
         [
             create(0, 0, "v1"),
-            Step::Abandoned { number: 0 },
-            Step::Abandoned { number: 0 },
+            Step::Abandoned { number: GenerationNumber::FIRST },
+            Step::Abandoned { number: GenerationNumber::FIRST },
             create(0, 0, "v1"),
             settled(0, "v1"),
             update("v2"),
-            Step::Abandoned { number: 0 },
+            Step::Abandoned { number: GenerationNumber::FIRST },
         ],
         &[
             "t.a: 0/0 ? creating v1",
@@ -303,14 +304,14 @@ fn only_an_object_that_is_known_can_be_deleted() {
     check(
         [
             create(0, 0, "v1"),
-            Step::DeleteBegun { number: 0 },
+            Step::DeleteBegun { number: GenerationNumber::FIRST },
             answered(0, "half"),
-            Step::Deleted { number: 0 },
-            Step::DeleteBegun { number: 0 },
+            Step::Deleted { number: GenerationNumber::FIRST },
+            Step::DeleteBegun { number: GenerationNumber::FIRST },
             update("v2"),
             settled(0, "v2"),
-            Step::Deleted { number: 1 },
-            Step::Deleted { number: 0 },
+            Step::Deleted { number: GenerationNumber(1) },
+            Step::Deleted { number: GenerationNumber::FIRST },
         ],
         &[
             "t.a: 0/0 ? creating v1",
@@ -329,7 +330,8 @@ fn only_an_object_that_is_known_can_be_deleted() {
 /// MOVE-1, DRIFT-3.
 #[test]
 fn a_moved_record_keeps_its_origin() {
-    let refreshed = |number, content| Step::Refreshed { number, object: object(content) };
+    let refreshed =
+        |number, content| Step::Refreshed { number: GenerationNumber(number), object: object(content) };
     check(
         [
             create(0, 0, "v1"),
@@ -384,16 +386,20 @@ fn any_step() -> impl Strategy<Value = Step> {
     let number = || prop_oneof![8 => 0u64..4, 1 => u64::MAX - 1..=u64::MAX];
     let content = || "[a-c]";
     let place = || "[ab]".prop_map(|name| address(&name));
-    let with_number = move |step: fn(u64) -> Step| number().prop_map(step);
-    let with_object = move |step: fn(u64, State) -> Step| {
-        (number(), content()).prop_map(move |(number, content)| step(number, object(&content)))
+    let with_number =
+        move |step: fn(GenerationNumber) -> Step| number().prop_map(GenerationNumber).prop_map(step);
+    let with_object = move |step: fn(GenerationNumber, State) -> Step| {
+        (number(), content())
+            .prop_map(move |(number, content)| step(GenerationNumber(number), object(&content)))
     };
     prop_oneof![
         3 => (place(), number(), number(), content()).prop_map(|(address, number, slot, content)| {
+            let (number, slot) = (GenerationNumber(number), Slot(slot));
             Step::CreateBegun { origin: address.clone(), address, meta: meta("p"), number, slot, attempt: attempt(&content) }
         }),
         1 => (place(), number(), number(), content()).prop_map(|(address, number, slot, content)| {
             let (origin, object) = (address.clone(), object(&content));
+            let (number, slot) = (GenerationNumber(number), Slot(slot));
             Step::Adopted { address, origin, meta: meta("p"), number, slot, object }
         }),
         2 => content().prop_map(|content| update(&content)),
@@ -469,7 +475,7 @@ fn entries_and_records_read_back_from_json() {
     let mut object = object("x");
     object.outputs = value!({ n: (u64::MAX), s: (Value::from("hunter2").into_secret()) });
     object.schema_version = u64::MAX;
-    let entry = Entry::new(ID, Step::Settled { number: u64::MAX, object });
+    let entry = Entry::new(ID, Step::Settled { number: GenerationNumber(u64::MAX), object });
     check_reads_back(&entry);
     let begun = transition(None, &Entry::new(ID, create(u64::MAX, 3, "v1"))).unwrap();
     check_reads_back(&begun.clone().unwrap());

@@ -6,9 +6,9 @@ use crate::shelf;
 use shelf::{Shelf, Thing, id};
 use trueup::conformance::{Driver, Kit};
 use trueup::{
-    Binding, Context, Converge, Crud, Current, Diff, Error, Inputs, NativeProvider, Outputs, Ownership,
-    PlanHook, PlanRequest, Prior, PrivateBytes, Provider, Recovery, Result, Sightings, State, Value, Verdict,
-    value,
+    Binding, Context, Converge, Crud, Current, Diff, Error, GenerationNumber, Inputs, NativeProvider,
+    Outputs, Ownership, PlanHook, PlanRequest, Prior, PrivateBytes, Provider, Recovery, Result, Sightings,
+    State, Value, Verdict, value,
 };
 
 /// What the provider `y` is configured with.
@@ -226,7 +226,7 @@ fn names_are_deterministic_and_slots_and_owners_told_apart() {
         let mut rerun = jars(&shelf).await;
         assert_eq!(rerun.context.physical_name(), driver.context.physical_name());
         let found = rerun.lookup(&desired).await.unwrap().unwrap();
-        assert_eq!(found[0].ownership, Ownership::Owned { generation: Some(0) });
+        assert_eq!(found[0].ownership, Ownership::Owned { generation: Some(GenerationNumber::FIRST) });
         // The same name, and tags that say it is another stack's.
         let (id, thing) = shelf.named(&driver.context.physical_name()).unwrap();
         rerun.context.owner.stack = "another".into();

@@ -195,6 +195,8 @@ fn encoded(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use trueup_provider::GenerationNumber;
+
     use super::*;
 
     fn context(address: &str) -> CallContext {
@@ -210,7 +212,10 @@ mod tests {
             let tags = wanted(&context, &Tags::from([("team".to_owned(), "web".to_owned())]));
             let allowed = |char: char| char.is_ascii_alphanumeric() || " _.:/=+-@".contains(char);
             assert!(tags.values().all(|value| value.len() <= 256 && value.chars().all(allowed)), "{tags:?}");
-            assert_eq!(ownership(&context, &tags), Ownership::Owned { generation: Some(0) });
+            assert_eq!(
+                ownership(&context, &tags),
+                Ownership::Owned { generation: Some(GenerationNumber::FIRST) }
+            );
             assert_eq!(written(&tags).len(), 1);
         }
         let tags = wanted(&context(r#"awsn_sqs_queue.jobs["a"]"#), &Tags::new());

@@ -10,6 +10,7 @@ use object_store::{ObjectStore, ObjectStoreExt};
 use shop::unreliable::{Fate, Unreliable};
 use shop::{SMALL, TERM, adopted, commit, holder, id, lease, line, numbers, scope};
 use trueup_core::value;
+use trueup_provider::GenerationNumber;
 use trueup_state::{Acquired, Batch, Entry, FencingToken, Step, Store, StoreError, Write, transition};
 use trueup_store_s3::S3Store;
 use trueup_store_suite::conformance::HandClock;
@@ -22,7 +23,7 @@ fn batch(number: u64, versions: &[(trueup_state::RecordId, trueup_state::Version
     let mut writes = vec![adopted(2 * number, 300), adopted(2 * number + 1, 300)];
     if let Some(before) = number.checked_sub(1) {
         let gone = adopted(2 * before, 300);
-        let entry = Entry::new(gone.entry.id, Step::Dropped { number: 0 });
+        let entry = Entry::new(gone.entry.id, Step::Dropped { number: GenerationNumber::FIRST });
         let after = transition(gone.record.map(Arc::unwrap_or_clone), &entry).unwrap();
         let expected = versions.iter().find(|(id, _)| *id == entry.id).map(|(_, version)| *version);
         writes.push(Write { expected, record: after.map(Arc::new), entry });

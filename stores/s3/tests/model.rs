@@ -11,6 +11,7 @@ use object_store::memory::InMemory;
 use proptest::prelude::*;
 use shop::{SMALL, adopted, holder, id, line, object, scope};
 use trueup_core::value;
+use trueup_provider::GenerationNumber;
 use trueup_state::{
     Acquired, Batch, Entry, FencingToken, MemoryStore, Record, RecordId, Step, Store, Version, Write,
     transition,
@@ -63,9 +64,9 @@ fn writes(
             continue;
         };
         let step = if *goes {
-            Step::Dropped { number: 0 }
+            Step::Dropped { number: GenerationNumber::FIRST }
         } else {
-            Step::Refreshed { number: 0, object: object(*number, bytes) }
+            Step::Refreshed { number: GenerationNumber::FIRST, object: object(*number, bytes) }
         };
         let entry = Entry::new(id(*number), step);
         let after = transition(Some((**record).clone()), &entry).unwrap();

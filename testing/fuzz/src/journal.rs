@@ -17,7 +17,7 @@ pub(crate) fn check(bytes: &[u8]) {
     for line in text.lines() {
         if let Some(read) = reads_as_it_is_written::<Record>(line) {
             let (next, free) = (read.next_number(), read.free_slot());
-            assert!(read.generation(next).is_none() || next == u64::MAX, "{line}");
+            assert!(read.generation(next).is_none() || next == next.next(), "{line}");
             assert!(read.generations().all(|generation| generation.slot != free), "{line}");
             record = Some(read);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trueup_core::Value;
 use trueup_engine::{Random, SeededRandom};
-use trueup_provider::{InputValues, State};
+use trueup_provider::{GenerationNumber, InputValues, Slot, State};
 use trueup_state::{
     Acquired, Batch, Entry, Holder, Lease, Metadata, Record, RecordId, Step, Store, Write, transition,
 };
@@ -49,8 +49,8 @@ pub(crate) fn write(at: usize, id: RecordId) -> Write {
             dependencies: trivial::upstream(at).map(trivial::address).into_iter().collect(),
             ..Metadata::default()
         },
-        number: 0,
-        slot: 0,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
         object: object(at),
     };
     let entry = Entry::new(id, step);

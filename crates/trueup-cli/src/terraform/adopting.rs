@@ -6,7 +6,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, SecretTexts, Value};
 use trueup_engine::Random;
-use trueup_provider::{IdempotencyToken, InputValues, Registry, State, provider_named};
+use trueup_provider::{
+    GenerationNumber, IdempotencyToken, InputValues, Registry, Slot, State, provider_named,
+};
 use trueup_state::{Attempt, Entry, Metadata, Record, RecordId, Step, Write, transition};
 use trueup_terraform::state_file::{
     ConfigurationName, ObjectForm, StateFile, StateInstance, StateResource, address, config_address,
@@ -191,32 +193,32 @@ fn writes(address: &Address, objects: Objects, random: &dyn Random) -> Result<Ve
         address: address.clone(),
         origin: address.clone(),
         meta: meta.clone(),
-        number: 0,
-        slot: 0,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
         object,
     };
-    let begun = |number: u64, object: Option<&State>| Step::CreateBegun {
+    let begun = |number: GenerationNumber, object: Option<&State>| Step::CreateBegun {
         address: address.clone(),
         origin: address.clone(),
         meta: meta.clone(),
         number,
-        slot: number,
+        slot: Slot(number.0),
         attempt: attempt(object, random),
     };
     let mut steps = Vec::new();
-    let mut number = 0;
+    let mut number = GenerationNumber::FIRST;
     for object in deposed {
         match number {
-            0 => steps.push(adopted(object)),
+            GenerationNumber::FIRST => steps.push(adopted(object)),
             _ => steps.extend([begun(number, Some(&object)), Step::Settled { number, object }]),
         }
-        number += 1;
+        number = number.next();
     }
     match current {
         Some((object, true)) => {
             steps.extend([begun(number, Some(&object)), Step::Answered { number, object }]);
         }
-        Some((object, false)) if number == 0 => steps.push(adopted(object)),
+        Some((object, false)) if number == GenerationNumber::FIRST => steps.push(adopted(object)),
         Some((object, false)) => {
             steps.extend([begun(number, Some(&object)), Step::Settled { number, object }]);
         }

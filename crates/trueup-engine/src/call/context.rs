@@ -2,7 +2,9 @@
 
 use tokio_util::sync::CancellationToken;
 use trueup_core::Address;
-use trueup_provider::{CallContext, IdempotencyToken, NameRules, Owner, ProgressSink};
+use trueup_provider::{
+    CallContext, GenerationNumber, IdempotencyToken, NameRules, Owner, ProgressSink, Slot,
+};
 
 use super::Caller;
 use crate::events::EventKind;
@@ -13,8 +15,8 @@ impl Caller<'_> {
         &self,
         address: &Address,
         origin: &Address,
-        generation: u64,
-        slot: u64,
+        generation: GenerationNumber,
+        slot: Slot,
         token: Option<IdempotencyToken>,
     ) -> CallContext {
         CallContext {

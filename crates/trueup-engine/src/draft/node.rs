@@ -9,8 +9,8 @@ use trueup_core::schema::Block;
 use trueup_core::{Address, Change, Path, Value};
 use trueup_program::{DataDeclaration, ResourceDeclaration};
 use trueup_provider::{
-    Binding, Configured, DataHandler, EphemeralHandler, IdempotencyToken, InputValues, ResourceHandler,
-    State, StubInputs,
+    Binding, Configured, DataHandler, EphemeralHandler, GenerationNumber, IdempotencyToken, InputValues,
+    ResourceHandler, Slot, State, StubInputs,
 };
 use trueup_state::{Attempt, Metadata, Record, Version};
 
@@ -93,12 +93,12 @@ pub(crate) enum Start {
 pub(crate) struct FoundObject {
     pub(crate) state: State,
     /// Which generation it is.
-    pub(crate) number: u64,
+    pub(crate) number: GenerationNumber,
     /// Whose name it bears: that of this slot, of a resource first created under that address.
-    pub(crate) slot: u64,
+    pub(crate) slot: Slot,
     pub(crate) origin: Address,
     /// Older generations that were found beside it, oldest first: they are to be deleted (RECONCILE-4).
-    pub(crate) older: Vec<(State, u64, u64)>,
+    pub(crate) older: Vec<(State, GenerationNumber, Slot)>,
     /// The inputs that it was looked for by.
     pub(crate) sought: InputValues,
     /// Whether it was somebody else's.

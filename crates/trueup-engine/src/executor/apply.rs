@@ -11,7 +11,9 @@ use std::sync::atomic::AtomicBool;
 
 use trueup_core::{Address, Value};
 use trueup_program::DriftPolicy;
-use trueup_provider::{CallContext, Configured, IdempotencyToken, InputValues, PrivateBytes, State};
+use trueup_provider::{
+    CallContext, Configured, GenerationNumber, IdempotencyToken, InputValues, PrivateBytes, Slot, State,
+};
 use trueup_state::{Generation, Record, Status, Step};
 
 use super::Run;
@@ -162,7 +164,7 @@ impl Applying<'_> {
     }
 
     /// The number and slot of what is created. A create that begins again is of the same generation, under the same name.
-    pub(super) fn place(&self) -> (u64, u64) {
+    pub(super) fn place(&self) -> (GenerationNumber, Slot) {
         match self.current() {
             Some(current) if current.status != Status::Deleting => (current.number, current.slot),
             _ => (self.writer.next_number(), self.free_slot()),
@@ -180,8 +182,8 @@ impl Applying<'_> {
         self.begin_and_create(self.writer.next_number(), self.free_slot(), planned, private).await
     }
 
-    pub(super) fn free_slot(&self) -> u64 {
-        self.record().map_or(0, |record| record.free_slot())
+    pub(super) fn free_slot(&self) -> Slot {
+        self.record().map_or(Slot::FIRST, |record| record.free_slot())
     }
 
     /// A call for this resource.

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use trueup_core::{Failure, FailureClass, Value};
-use trueup_provider::{CallContext, CheckRequest, PrivateBytes, Recovery, State};
+use trueup_provider::{CallContext, CheckRequest, GenerationNumber, PrivateBytes, Recovery, Slot, State};
 use trueup_state::{Attempt, Step};
 
 use super::apply::Applying;
@@ -18,8 +18,8 @@ use crate::mutations::planted;
 impl Applying<'_> {
     pub(super) async fn begin_and_create(
         &self,
-        number: u64,
-        slot: u64,
+        number: GenerationNumber,
+        slot: Slot,
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, TaskError> {
@@ -83,8 +83,8 @@ impl Applying<'_> {
     /// A create that found its place taken: by an object of ours whose answer was lost, or by someone else's (RETRY-6).
     pub(super) async fn adopt_existing(
         &self,
-        number: u64,
-        slot: u64,
+        number: GenerationNumber,
+        slot: Slot,
         failure: Failure,
         planned: &Value,
         private: &PrivateBytes,
@@ -96,8 +96,8 @@ impl Applying<'_> {
     /// Adopts the object that is in the place of one that was to be created, if that may become ours.
     pub(super) async fn adopt_in_place(
         &self,
-        number: u64,
-        slot: u64,
+        number: GenerationNumber,
+        slot: Slot,
         failure: Failure,
     ) -> Result<State, TaskError> {
         match self.sighted_in_time().await {
@@ -110,7 +110,7 @@ impl Applying<'_> {
     }
 
     /// What becomes of the intent of a create that failed: it is kept as long as something may have come of it.
-    pub(super) async fn failed_create(&self, number: u64, failure: Failure) -> TaskError {
+    pub(super) async fn failed_create(&self, number: GenerationNumber, failure: Failure) -> TaskError {
         let known = self.current().is_some_and(|current| current.object.is_some());
         let undecided = match failure.class {
             FailureClass::Indeterminate => !planted!(AbandonIndeterminate),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyRequest, CallContext, Configured, DeleteEnd, DeleteRequest, IdempotencyToken, InputValues,
-    LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
+    ApplyRequest, CallContext, Configured, DeleteEnd, DeleteRequest, GenerationNumber, IdempotencyToken,
+    InputValues, LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
     ResourceHandler, State,
 };
 use trueup_state::{Attempt, Generation, Metadata, Record, Status, Step, UnixMillis};
@@ -44,7 +44,7 @@ pub(crate) struct PreparedDelete {
     /// What was found and goes before it is made anew: it becomes ours first.
     adopting: Option<(FoundObject, Metadata)>,
     /// The older generations that are in nobody's way: they are left for the clean-up, when nobody uses them any more.
-    left_for_clean_up: BTreeSet<u64>,
+    left_for_clean_up: BTreeSet<GenerationNumber>,
 }
 
 pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelete {
@@ -79,7 +79,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
 }
 
 /// The older generations of a node that neither use anything that goes now nor stand in the way of what replaces them.
-fn left_for_clean_up(draft: &Draft, at: NodeIndex) -> BTreeSet<u64> {
+fn left_for_clean_up(draft: &Draft, at: NodeIndex) -> BTreeSet<GenerationNumber> {
     let node = &draft.nodes[at];
     let Some((record, _)) = &node.record else { return BTreeSet::new() };
     let goes = |address: &Address| {

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyFailure, ApplyRequest, InputValues, PrecreateRequest, PrivateBytes, Recovery, State,
+    ApplyFailure, ApplyRequest, GenerationNumber, InputValues, PrecreateRequest, PrivateBytes, Recovery,
+    State,
 };
 use trueup_state::{Attempt, Step};
 
@@ -22,7 +23,7 @@ impl Applying<'_> {
     pub(super) async fn call(
         &self,
         operation: Operation,
-        number: u64,
+        number: GenerationNumber,
         attempt: &Attempt,
         prior: Option<&State>,
         desired: &InputValues,

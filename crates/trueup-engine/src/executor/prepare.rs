@@ -6,7 +6,8 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::ResourceOptions;
 use trueup_provider::{
-    Binding, CallContext, DataHandler, DataRequest, EphemeralHandler, InputValues, ResourceHandler, State,
+    Binding, CallContext, DataHandler, DataRequest, EphemeralHandler, GenerationNumber, InputValues,
+    ResourceHandler, Slot, State,
 };
 use trueup_state::{Generation, Metadata};
 
@@ -171,7 +172,8 @@ impl PreparedApply {
             }
             Work::Data(handler) => {
                 run.admit(&address, Action::Read, &desired.effective)?;
-                let context = run.calls.context(&address, &address, 0, 0, None);
+                let context =
+                    run.calls.context(&address, &address, GenerationNumber::FIRST, Slot::FIRST, None);
                 let read = async |context: &CallContext| {
                     handler.read(DataRequest { config: &config, inputs: &desired, context }).await
                 };
@@ -186,7 +188,8 @@ impl PreparedApply {
                 Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }
             Work::Ephemeral(handler) => {
-                let context = run.calls.context(&address, &address, 0, 0, None);
+                let context =
+                    run.calls.context(&address, &address, GenerationNumber::FIRST, Slot::FIRST, None);
                 let open = async |context: &CallContext| {
                     handler.open(DataRequest { config: &config, inputs: &desired, context }).await
                 };

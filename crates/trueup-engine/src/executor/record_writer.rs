@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smol_str::SmolStr;
 use trueup_core::Address;
-use trueup_provider::Configured;
+use trueup_provider::{Configured, GenerationNumber};
 use trueup_state::{
     ConfigurationNumber, Entry, Generation, Record, RecordId, Step, StoreError, Version, Write, transition,
 };
@@ -16,7 +16,7 @@ pub(crate) struct RecordWriter {
     /// Given to a new record by its first step, so that records which are made together have ids side by side.
     id: OnceLock<RecordId>,
     /// The next generation's number, kept likewise.
-    next_number: u64,
+    next_number: GenerationNumber,
     state: Mutex<RecordState>,
     /// The provider by whose configuration steps happen from now on, and that configuration's number once it is used.
     by: Mutex<Option<(Configured, Option<ConfigurationNumber>)>>,
@@ -30,7 +30,7 @@ struct RecordState {
     record: Option<Arc<Record>>,
     version: Option<Version>,
     /// Older generations that the plan did not know of: only another plan may delete them.
-    unplanned: Vec<u64>,
+    unplanned: Vec<GenerationNumber>,
     /// What the store holds, and the steps from there to the record: they go with the first step that is made. What
     /// stays as it is, is not written only because a new release reads it differently.
     behind: Option<(Arc<Record>, Vec<Step>)>,
@@ -44,7 +44,7 @@ impl RecordWriter {
         behind: Option<(Arc<Record>, Vec<Step>)>,
     ) -> Self {
         let id = record.as_ref().map_or_else(OnceLock::new, |(record, _)| record.id.into());
-        let next_number = record.as_ref().map_or(0, |(record, _)| record.next_number());
+        let next_number = record.as_ref().map_or(GenerationNumber::FIRST, |(record, _)| record.next_number());
         let (record, version) = record.unzip();
         let unplanned = Vec::new();
         let state = Mutex::new(RecordState { origin, record, version, unplanned, behind });
@@ -97,7 +97,7 @@ impl RecordWriter {
     }
 
     /// Keeps older generations that were found during the run for another plan.
-    pub(crate) fn keep_unplanned(&self, numbers: impl IntoIterator<Item = u64>) {
+    pub(crate) fn keep_unplanned(&self, numbers: impl IntoIterator<Item = GenerationNumber>) {
         self.lock().unplanned.extend(numbers);
     }
 
@@ -109,8 +109,8 @@ impl RecordWriter {
     }
 
     /// The number of the next generation, never one that was used before.
-    pub(crate) fn next_number(&self) -> u64 {
-        self.record().map_or(0, |record| record.next_number()).max(self.next_number)
+    pub(crate) fn next_number(&self) -> GenerationNumber {
+        self.record().map_or(GenerationNumber::FIRST, |record| record.next_number()).max(self.next_number)
     }
 
     /// Makes a step durable.

@@ -1,7 +1,7 @@
 //! The end of an operation: its answer is made durable and the object read back (APPLY-8).
 
 use trueup_core::{Diagnostic, Failure, FailureClass, Value};
-use trueup_provider::{CallContext, Observed, ReadRequest, State};
+use trueup_provider::{CallContext, GenerationNumber, Observed, ReadRequest, State};
 use trueup_state::Step;
 
 use super::apply::Applying;
@@ -15,7 +15,7 @@ impl Applying<'_> {
     pub(super) async fn settle(
         &self,
         operation: Operation,
-        number: u64,
+        number: GenerationNumber,
         object: State,
         answered: State,
     ) -> Result<Value, TaskError> {

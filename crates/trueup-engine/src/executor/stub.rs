@@ -4,7 +4,7 @@
 //! that follows. One that may exist already is looked for by what is known of its inputs.
 
 use trueup_core::{FailureClass, Value};
-use trueup_provider::{PrivateBytes, State};
+use trueup_provider::{GenerationNumber, PrivateBytes, Slot, State};
 use trueup_state::{Attempt, Generation, Step};
 
 use super::apply::Applying;
@@ -68,7 +68,7 @@ impl Applying<'_> {
         }
     }
 
-    async fn precreate(&self, number: u64, slot: u64) -> Result<State, TaskError> {
+    async fn precreate(&self, number: GenerationNumber, slot: Slot) -> Result<State, TaskError> {
         let attempt = Attempt { bindings: Vec::new(), stub: true, ..self.attempt() };
         let begun = Step::CreateBegun {
             address: self.address.clone(),

@@ -1,7 +1,7 @@
 //! Judging inputs before anything that they replace is deleted.
 
 use trueup_core::Failure;
-use trueup_provider::{CallContext, CheckRequest};
+use trueup_provider::{CallContext, CheckRequest, GenerationNumber, Slot};
 
 use super::Run;
 use crate::call::Call;
@@ -22,7 +22,8 @@ pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> O
         if !desired.effective.is_wholly_known() {
             continue;
         }
-        let context = run.calls.context(&node.address, &node.address, 0, 0, None);
+        let context =
+            run.calls.context(&node.address, &node.address, GenerationNumber::FIRST, Slot::FIRST, None);
         let call = Call::new(&node.address, &node.provider, Operation::Read, run.calls.policy_of(node));
         let check =
             async |context: &CallContext| handler.check(CheckRequest { config, desired, context }).await;

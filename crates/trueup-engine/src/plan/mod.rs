@@ -11,6 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::{Address, Change, Diagnostics, Path, Step, Value};
+use trueup_provider::GenerationNumber;
 use trueup_state::{RecordId, Scope, Version};
 
 /// A plan for one scope.
@@ -62,7 +63,7 @@ pub struct PlannedAction {
     /// What it depends on, sorted.
     pub dependencies: Vec<Address>,
     /// Older generations that are to be deleted.
-    pub deposed: Vec<u64>,
+    pub deposed: Vec<GenerationNumber>,
     /// Whether its type cannot be read, so that drift goes unseen (DRIFT-4).
     pub unreadable: bool,
 }

@@ -2,6 +2,7 @@
 
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::DriftPolicy;
+use trueup_provider::GenerationNumber;
 
 use super::short_secrets::short_secrets;
 use super::{Sources, connect};
@@ -83,7 +84,7 @@ fn action(draft: &Draft, at: NodeIndex) -> PlannedAction {
         _ => &[],
     };
     let found = found.iter().map(|(_, number, _)| *number);
-    let deposed: Vec<u64> = deposed.map(|generation| generation.number).chain(found).collect();
+    let deposed: Vec<GenerationNumber> = deposed.map(|generation| generation.number).chain(found).collect();
     let mut reasons = decision.reasons.clone();
     if draft.relocation.moves.binary_search_by(|moved| moved.to.cmp(&node.address)).is_ok() {
         reasons.push(Reason::Moved);

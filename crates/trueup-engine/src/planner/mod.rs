@@ -36,7 +36,7 @@ use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Failure, Value};
 use trueup_program::Program;
-use trueup_provider::CallContext;
+use trueup_provider::{CallContext, GenerationNumber, Slot};
 use trueup_state::{Record, Snapshot};
 
 use crate::call::{Call, Caller};
@@ -162,7 +162,7 @@ impl Sources<'_> {
         let (number, slot) = match (current, record) {
             (Some(current), _) => (current.number, current.slot),
             (None, Some(record)) => (record.next_number(), record.free_slot()),
-            (None, None) => (0, 0),
+            (None, None) => (GenerationNumber::FIRST, Slot::FIRST),
         };
         // Planning creates nothing: the only token is that of an interrupted attempt.
         let token = current.and_then(|current| current.attempt()).map(|attempt| attempt.token);

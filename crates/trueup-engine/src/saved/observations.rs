@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
-use trueup_provider::{Imported, Ownership, Sighting, State};
+use trueup_provider::{GenerationNumber, Imported, Ownership, Sighting, State};
 
 /// Answers of the outside, kept or given again.
 #[derive(Debug, Default)]
@@ -140,7 +140,7 @@ pub(crate) struct SightingForm {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Whose {
-    Ours { generation: Option<u64> },
+    Ours { generation: Option<GenerationNumber> },
     Others,
 }
 

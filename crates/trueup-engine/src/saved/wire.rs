@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Change, Diagnostic, Diagnostics, Path, Value};
+use trueup_provider::GenerationNumber;
 use trueup_state::Scope;
 
 use super::{KeptAnswer, Premise, Reach, SavedOptions, SavedPlan};
@@ -79,7 +80,7 @@ struct ActionForm {
     #[serde(with = "trueup_core::recorded")]
     prior_outputs: Value,
     dependencies: Vec<Address>,
-    deposed: Vec<u64>,
+    deposed: Vec<GenerationNumber>,
     unreadable: bool,
 }
 

@@ -5,7 +5,8 @@
 
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{
-    CallContext, Configured, InputValues, LookupRequest, Ownership, ResourceHandler, Sighting, State,
+    CallContext, Configured, GenerationNumber, InputValues, LookupRequest, Ownership, ResourceHandler,
+    Sighting, Slot, State,
 };
 use trueup_state::Record;
 
@@ -64,7 +65,7 @@ impl<'a> Search<'a> {
         self,
         context: &CallContext,
         lookup: impl AsyncFn(&CallContext) -> Result<Option<Vec<Sighting>>, Failure>,
-    ) -> Result<Vec<(Sighting, u64)>, Failure> {
+    ) -> Result<Vec<(Sighting, Slot)>, Failure> {
         let Search { handler, record, .. } = self;
         let mut sightings = SlotSightings::new(handler, self.sought, record.is_some(), context.slot);
         while let Some(slot) = sightings.next_slot() {
@@ -85,9 +86,9 @@ impl<'a> Search<'a> {
     /// another.
     pub(crate) async fn choose(
         self,
-        found: Vec<(Sighting, u64)>,
+        found: Vec<(Sighting, Slot)>,
         origin: Address,
-        generation: u64,
+        generation: GenerationNumber,
     ) -> Result<Option<FoundObject>, Failure> {
         let seen = sole(&found);
         let chosen = match chosen(found, self.adopt, &self.address.to_string()) {

@@ -1,7 +1,9 @@
 //! Which object a resource is: what lookups under its possible names come to (ADOPT-2, RECONCILE-4).
 
 use trueup_core::{Address, Entries, Failure, FailureClass, Value};
-use trueup_provider::{InputValues, Ownership, Recovery, ResourceHandler, Sighting, State, Traits};
+use trueup_provider::{
+    GenerationNumber, InputValues, Ownership, Recovery, ResourceHandler, Sighting, Slot, State, Traits,
+};
 
 use trueup_state::Record;
 
@@ -13,18 +15,18 @@ use crate::mutations::planted;
 const SLOTS_SEARCHED: u64 = 2;
 
 /// A slot that no generation ever gets. A lookup that finds something there does not go by the name.
-const NOBODYS_SLOT: u64 = u64::MAX;
+const NOBODYS_SLOT: Slot = Slot(u64::MAX);
 
 /// What lookups in one slot after another found.
 pub(crate) struct SlotSightings {
     /// The objects, each with the slot whose name it bears.
-    found: Vec<(Sighting, u64)>,
+    found: Vec<(Sighting, Slot)>,
     /// The type cannot look.
     unable: bool,
     /// What is looked for, if the inputs tell.
     identity: Option<Value>,
     /// The slots to look in, last first.
-    left: Vec<u64>,
+    left: Vec<Slot>,
 }
 
 impl SlotSightings {
@@ -34,7 +36,7 @@ impl SlotSightings {
         handler: &dyn ResourceHandler,
         desired: &InputValues,
         is_recorded: bool,
-        slot: u64,
+        slot: Slot,
     ) -> Self {
         let identity = handler.schema().inputs.attributes.iter().filter(|(_, attribute)| attribute.identity);
         let mut given = identity.map(|(name, _)| desired.effective.get(name).is_some()).peekable();
@@ -42,17 +44,17 @@ impl SlotSightings {
         let count = if is_recorded || names_itself { 1 } else { SLOTS_SEARCHED };
         let nothing = Value::object::<&str>([]);
         let identity = handler.schema().identity(Some(&desired.effective), &nothing).filter(|_| names_itself);
-        let left = (slot..slot + count).rev().collect();
+        let left = (slot.0..slot.0 + count).rev().map(Slot).collect();
         SlotSightings { found: Vec::new(), unable: false, identity, left }
     }
 
     /// The slot to look in next.
-    pub(crate) fn next_slot(&self) -> Option<u64> {
+    pub(crate) fn next_slot(&self) -> Option<Slot> {
         self.left.last().copied()
     }
 
     /// Notes what was found in a slot; `None` if the type cannot look.
-    pub(crate) fn note(&mut self, slot: u64, sightings: Option<Vec<Sighting>>) {
+    pub(crate) fn note(&mut self, slot: Slot, sightings: Option<Vec<Sighting>>) {
         self.left.pop();
         let Some(sightings) = sightings else {
             self.unable = true;
@@ -106,7 +108,7 @@ impl SlotSightings {
         interrupted: bool,
         address: &Address,
         traits: &Traits,
-    ) -> Result<Vec<(Sighting, u64)>, Failure> {
+    ) -> Result<Vec<(Sighting, Slot)>, Failure> {
         if interrupted && self.unable && self.found.is_empty() {
             return Err(outcome_unknown(address, traits));
         }
@@ -139,13 +141,13 @@ pub(crate) fn may_be(sighting: &Sighting, record: Option<&Record>) -> bool {
 /// The object that counts, with its slot.
 pub(crate) struct Chosen {
     pub(crate) sighting: Sighting,
-    pub(crate) slot: u64,
+    pub(crate) slot: Slot,
     /// Older generations, each with its number and slot, oldest first.
-    pub(crate) older: Vec<(State, u64, u64)>,
+    pub(crate) older: Vec<(State, GenerationNumber, Slot)>,
 }
 
 /// What was found, if it is one object and nobody's that can be told.
-pub(crate) fn sole(found: &[(Sighting, u64)]) -> Option<State> {
+pub(crate) fn sole(found: &[(Sighting, Slot)]) -> Option<State> {
     match found {
         [(sighting, _)] if sighting.ownership == Ownership::Unowned => Some(sighting.state.clone()),
         _ => None,
@@ -154,7 +156,7 @@ pub(crate) fn sole(found: &[(Sighting, u64)]) -> Option<State> {
 
 /// The one that counts, and what is older.
 pub(crate) fn chosen(
-    mut found: Vec<(Sighting, u64)>,
+    mut found: Vec<(Sighting, Slot)>,
     adopt: bool,
     address: &str,
 ) -> Result<Option<Chosen>, Failure> {
@@ -185,8 +187,8 @@ pub(crate) fn chosen(
 }
 
 /// RECONCILE-4: several objects, and no marks that tell which one is live.
-fn indistinguishable(found: &[(Sighting, u64)], address: &str) -> Failure {
-    let identity = |(sighting, _): &(Sighting, u64)| {
+fn indistinguishable(found: &[(Sighting, Slot)], address: &str) -> Failure {
+    let identity = |(sighting, _): &(Sighting, Slot)| {
         let identity = sighting.state.identity.as_ref();
         identity.map_or_else(|| "one without identity".to_owned(), ToString::to_string)
     };
@@ -217,6 +219,6 @@ fn is_same(known: &Sighting, other: &Sighting) -> bool {
     identities.is_some_and(|(known, other)| known == other && tells(other))
 }
 
-fn generation(sighting: &Sighting) -> Option<u64> {
+fn generation(sighting: &Sighting) -> Option<GenerationNumber> {
     sighting.ownership.generation()
 }

@@ -59,9 +59,9 @@ fn expect_held(course: &Course) {
 
 /// Generations beside one another differ in number and name, and the current one is the newest.
 fn expect_distinct(record: &Record) {
-    let numbers: Vec<u64> = record.generations().map(|generation| generation.number).collect();
+    let numbers: Vec<_> = record.generations().map(|generation| generation.number).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{record:#?}");
-    let slots: BTreeSet<u64> = record.generations().map(|generation| generation.slot).collect();
+    let slots: BTreeSet<_> = record.generations().map(|generation| generation.slot).collect();
     assert_eq!(slots.len(), numbers.len(), "{record:#?}");
 }
 

@@ -38,7 +38,7 @@ fn changes_cut_off_anywhere_and_run_again_end_where_they_should() {
         let finished = bench.deploy_cut_off(&after(), waits);
         bench.deployed(&after());
         assert_eq!(bench.world.things(), ["a=1", "b=1", "c=5"], "cut off after {waits} waits");
-        let number = bench.records()["a"].current.as_ref().unwrap().number;
+        let number = bench.records()["a"].current.as_ref().unwrap().number.0;
         assert_eq!(number, 1, "cut off after {waits} waits: the same new generation");
         assert!(bench.plan(&after()).ends_with("No changes"), "cut off after {waits} waits");
         if finished {

@@ -7,8 +7,8 @@ use trueup_core::{Failure, FailureClass, Value, value};
 use trueup_engine::Outcome;
 use trueup_program::{BindingDeclaration, Program, ResourceDeclaration};
 use trueup_provider::{
-    CallContext, Context, Converge, Current, Error, InputValues, Inputs, NativeProvider, Outputs, Recovery,
-    Registry, Result, Sightings, State,
+    CallContext, Context, Converge, Current, Error, GenerationNumber, InputValues, Inputs, NativeProvider,
+    Outputs, Recovery, Registry, Result, Sightings, Slot, State,
 };
 use trueup_state::{
     Acquired, Batch, Entry, Holder, Metadata, RecordId, Scope, Step, Store as _, Write, transition,
@@ -496,7 +496,14 @@ fn record_contradiction(bench: &Bench, ids: [&str; 2]) {
         let inputs = Some(InputValues { effective: written.clone(), written });
         let object = State { inputs, outputs, private: Vec::new(), schema_version: 0, identity: None };
         let meta = Metadata { provider: "c".into(), dependencies: vec![of(1 - at)], ..Metadata::default() };
-        let step = Step::Adopted { address: of(at), origin: of(at), meta, number: 0, slot: 0, object };
+        let step = Step::Adopted {
+            address: of(at),
+            origin: of(at),
+            meta,
+            number: GenerationNumber::FIRST,
+            slot: Slot::FIRST,
+            object,
+        };
         let entry = Entry::new(RecordId::from_bytes([at as u8; 16]), step);
         let record = transition(None, &entry).unwrap().map(Arc::new);
         Write { expected: None, entry, record }

@@ -165,7 +165,7 @@ fn an_interrupted_delete_is_finished_and_what_is_declared_again_is_made_anew() {
         assert_ne!(bench.world.by_name("a"), first);
         match declared_again {
             false => assert!(bench.records().is_empty()),
-            true => assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 1),
+            true => assert_eq!(bench.records()["a"].current.as_ref().unwrap().number.0, 1),
         }
     }
 }

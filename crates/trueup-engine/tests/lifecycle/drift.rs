@@ -49,7 +49,7 @@ fn what_is_gone_is_made_again_as_the_same_generation() {
     assert_eq!(plan.action("w_thing.a").unwrap().decision(), "drift-recreate");
     assert_eq!(plan.action("w_thing.a").unwrap().prior_outputs.get("id").unwrap().to_string(), "1");
     bench.deployed(&program);
-    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 0);
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number.0, 0);
     assert_eq!(bench.world.things(), ["a=1", "b=1"]);
     assert!(bench.plan(&program).ends_with("No changes"));
 }

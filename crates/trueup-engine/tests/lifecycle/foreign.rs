@@ -219,7 +219,7 @@ fn outputs_that_do_not_match_the_schema_are_a_clear_error_and_the_object_is_kept
         // Once the provider is mended, the same object is brought up to date.
         let mended = resource("x_odd.odd", [("answer", lit("number"))]);
         bench.deployed(&program([mended, thing("beside", 1)]));
-        assert_eq!(bench.records()["odd"].current.as_ref().unwrap().number, 0);
+        assert_eq!(bench.records()["odd"].current.as_ref().unwrap().number.0, 0);
     }
 }
 

@@ -74,7 +74,7 @@ fn what_a_late_block_still_leads_to_is_kept() {
     // What changes itself is updated in place.
     bench.deployed(&led_by([place("z"), site("a", 2)]));
     assert_eq!(regions.shown(), ["thing/1/1/a=2"]);
-    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 0);
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number.0, 0);
 }
 
 /// DRIFT-12, ADOPT-3: what stands where a late block leads is somebody else's.

@@ -88,7 +88,7 @@ fn an_interrupted_create_moves_along() {
     bench.deployed(&moved(program([thing("z", 1)]), &[("w_thing.a", "w_thing.z")]));
     assert_eq!(bench.world.cloud().things.len(), 1, "what came of it is taken up");
     let record = bench.records().remove("z").unwrap();
-    assert_eq!((record.current.unwrap().number, record.origin), (0, address("w_thing.a")));
+    assert_eq!((record.current.unwrap().number.0, record.origin), (0, address("w_thing.a")));
 }
 
 /// MOVE-2

@@ -25,7 +25,7 @@ fn the_new_object_comes_first_then_dependents_then_the_old_one_goes() {
     assert!(position(&calls, "create a") < position(&calls, "update b"));
     assert!(position(&calls, "update b") < position(&calls, "delete a"));
     let record = bench.records().remove("a").unwrap();
-    assert_eq!((record.current.unwrap().number, record.deposed.len()), (1, 0));
+    assert_eq!((record.current.unwrap().number.0, record.deposed.len()), (1, 0));
     assert_eq!(bench.world.things(), ["a=1", "b=1"]);
     let url = |name: &str| format!("\"thing/{}/1\"", bench.world.by_name(name).unwrap());
     let seen =
@@ -50,7 +50,7 @@ fn delete_first_deletes_before_it_creates() {
     let calls = bench.world.calls();
     assert!(position(&calls, "delete a") < position(&calls, "create a"));
     assert_eq!(report.outcome("w_thing.a"), Some(&Outcome::Done(Action::Replace)));
-    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 1);
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number.0, 1);
 }
 
 /// REPLACE-2, CRUD-7: nothing is deleted for the sake of something that cannot be made.
@@ -120,7 +120,7 @@ fn a_replacement_during_a_replacement_starts_a_further_generation() {
         bench.deploy(&program([coloured(colour)]));
         bench.world.fail("delete a", Failure::new(FailureClass::Denied, "not yours"));
     }
-    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number, 2);
+    assert_eq!(bench.records()["a"].current.as_ref().unwrap().number.0, 2);
     for _ in 0..3 {
         bench.deploy(&program([coloured("green")]));
     }
@@ -187,7 +187,7 @@ fn what_the_program_no_longer_protects_is_replaced() {
     bench.deployed(&program([declared]));
     bench.deployed(&program([coloured("blue")]));
     let record = bench.records().remove("a").unwrap();
-    assert_eq!((record.current.unwrap().number, record.meta.protect), (1, false));
+    assert_eq!((record.current.unwrap().number.0, record.meta.protect), (1, false));
 }
 
 /// REPLACE-2: what would have to be deleted first, and may not be, stops the plan.

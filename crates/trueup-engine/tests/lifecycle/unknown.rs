@@ -64,7 +64,7 @@ fn an_unknown_replace_field_may_replace() {
     "#);
     bench.deployed(&coloured(2));
     assert_eq!(bench.world.things(), ["a=2", "b=1"]);
-    assert_eq!(bench.records()["b"].current.as_ref().unwrap().number, 1);
+    assert_eq!(bench.records()["b"].current.as_ref().unwrap().number.0, 1);
 }
 
 /// UNKNOWN-10: a create may adopt what it finds, and bring it up to date; replacing it was not planned.

@@ -14,9 +14,9 @@ use trueup_program::{
     Expression, Node, OutputDeclaration, Program, Reference, ResourceDeclaration, Scope as _,
 };
 use trueup_provider::{
-    CallContext, Clock, Context, Converge, Crud, Current, DataSource, Diff, Error, Found, Inputs,
-    NativeProvider, NoConfig, Outputs, PlanHook, Prior, RawState, Recovery, Registry, Result, RuntimeClock,
-    Sightings,
+    CallContext, Clock, Context, Converge, Crud, Current, DataSource, Diff, Error, Found, GenerationNumber,
+    Inputs, NativeProvider, NoConfig, Outputs, PlanHook, Prior, RawState, Recovery, Registry, Result,
+    RuntimeClock, Sightings, Slot,
 };
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
@@ -937,7 +937,14 @@ impl Bench {
         let provider = of.split('_').next().unwrap_or_default().into();
         let meta = trueup_state::Metadata { provider, ..trueup_state::Metadata::default() };
         let (address, origin) = (address(of), address(of));
-        let step = trueup_state::Step::Adopted { address, origin, meta, number: 0, slot: 0, object };
+        let step = trueup_state::Step::Adopted {
+            address,
+            origin,
+            meta,
+            number: GenerationNumber::FIRST,
+            slot: Slot::FIRST,
+            object,
+        };
         let entry = trueup_state::Entry::new(id, step);
         let record = trueup_state::transition(None, &entry).expect("it is a legal step").map(Arc::new);
         let batch = trueup_state::Batch {

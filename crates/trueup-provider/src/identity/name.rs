@@ -6,6 +6,8 @@
 
 use trueup_core::Address;
 
+use super::Slot;
+
 /// What names a type of object may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameRules {
@@ -61,7 +63,7 @@ pub(crate) fn physical_name(
     stack: &str,
     stage: &str,
     origin: &Address,
-    slot: u64,
+    slot: Slot,
     rules: &NameRules,
 ) -> String {
     let hash = hash(stack, stage, origin, slot);
@@ -101,13 +103,13 @@ fn push_readable(name: &mut String, part: &str, separator: Option<char>) {
     }
 }
 
-fn hash(stack: &str, stage: &str, origin: &Address, slot: u64) -> String {
+fn hash(stack: &str, stage: &str, origin: &Address, slot: Slot) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("trueup physical name v1");
     for part in [stack, stage, &origin.to_string()] {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    hasher.update(&slot.to_le_bytes());
+    hasher.update(&slot.0.to_le_bytes());
     let digest = hasher.finalize();
     let bits = u128::from_le_bytes(digest.as_bytes()[..16].try_into().unwrap_or_default());
     (0..HASH_LENGTH).map(|at| char::from(HASH_ALPHABET[(bits >> (5 * at)) as usize % 32])).collect()
@@ -122,16 +124,16 @@ mod tests {
 
     use super::*;
 
-    fn name(stack: &str, stage: &str, address: &str, slot: u64, rules: NameRules) -> String {
+    fn name(stack: &str, stage: &str, address: &str, slot: Slot, rules: NameRules) -> String {
         physical_name(stack, stage, &address.parse().unwrap(), slot, &rules)
     }
 
     #[test]
     fn names_read_well_and_never_change() {
         let rules = NameRules::default();
-        assert_eq!(name("site", "prod", "std_file.readme", 0, rules), "site-prod-readme-ycdc533wj59ud");
-        assert_eq!(name("Ünited 9", "dev_me", "a.b", 1, rules), "nited-9-dev-me-b-y3ndkpsttigrz");
-        assert_eq!(name("9", "_", "a.é", 0, NameRules::new(14)), "tpqtpnbaythvxk");
+        assert_eq!(name("site", "prod", "std_file.readme", Slot(0), rules), "site-prod-readme-ycdc533wj59ud");
+        assert_eq!(name("Ünited 9", "dev_me", "a.b", Slot(1), rules), "nited-9-dev-me-b-y3ndkpsttigrz");
+        assert_eq!(name("9", "_", "a.é", Slot(0), NameRules::new(14)), "tpqtpnbaythvxk");
     }
 
     fn any_address() -> impl Strategy<Value = Address> {
@@ -162,7 +164,7 @@ mod tests {
             let rules = NameRules::new(length);
             let names: BTreeSet<String> = identities
                 .iter()
-                .map(|(stack, stage, address, slot)| physical_name(stack, stage, address, *slot, &rules))
+                .map(|(stack, stage, address, slot)| physical_name(stack, stage, address, Slot(*slot), &rules))
                 .collect();
             prop_assert_eq!(names.len(), identities.len());
         }
@@ -176,7 +178,7 @@ mod tests {
             separator in prop_oneof![Just(None), Just(Some('-')), Just(Some('_'))],
         ) {
             let rules = NameRules::new(length).separated_by(separator);
-            let name = physical_name(&stack, &stage, &address, 0, &rules);
+            let name = physical_name(&stack, &stage, &address, Slot::FIRST, &rules);
             prop_assert!(name.len() <= length, "{}", name);
             prop_assert!(name.starts_with(|first: char| first.is_ascii_lowercase()), "{}", name);
             let allowed = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || Some(char) == separator;

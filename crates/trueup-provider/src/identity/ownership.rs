@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::Address;
 
+use super::GenerationNumber;
+
 /// Whom an object belongs to.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Owner {
@@ -23,7 +25,7 @@ pub enum Ownership {
     /// It does; with tags, also of which generation it is.
     Owned {
         /// The generation its tags name.
-        generation: Option<u64>,
+        generation: Option<GenerationNumber>,
     },
     /// It is someone else's, or nobody's.
     Unowned,
@@ -31,7 +33,7 @@ pub enum Ownership {
 
 impl Ownership {
     /// The generation that its tags name, if it is ours and has some.
-    pub fn generation(self) -> Option<u64> {
+    pub fn generation(self) -> Option<GenerationNumber> {
         match self {
             Ownership::Owned { generation } => generation,
             Ownership::Unowned => None,
@@ -46,7 +48,7 @@ const GENERATION: &str = "trueup:generation";
 
 impl Owner {
     /// The tags to put on an object of this generation.
-    pub fn tags(&self, generation: u64) -> BTreeMap<String, String> {
+    pub fn tags(&self, generation: GenerationNumber) -> BTreeMap<String, String> {
         let tags = [
             (STACK, self.stack.to_string()),
             (STAGE, self.stage.to_string()),
@@ -58,10 +60,11 @@ impl Owner {
 
     /// What the tags found on an object say.
     pub fn recognise(&self, tags: &BTreeMap<String, String>) -> Ownership {
-        let expected = self.tags(0);
+        let expected = self.tags(GenerationNumber::FIRST);
         let ours = [STACK, STAGE, ADDRESS].iter().all(|key| tags.get(*key) == expected.get(*key));
         if ours {
-            Ownership::Owned { generation: tags.get(GENERATION).and_then(|text| text.parse().ok()) }
+            let generation = tags.get(GENERATION).and_then(|text| text.parse().ok());
+            Ownership::Owned { generation: generation.map(GenerationNumber) }
         } else {
             Ownership::Unowned
         }
@@ -79,8 +82,11 @@ mod tests {
             stage: "dev".into(),
             origin: "std_file.a".parse().unwrap(),
         };
-        let tags = owner("site").tags(3);
-        assert_eq!(owner("site").recognise(&tags), Ownership::Owned { generation: Some(3) });
+        let tags = owner("site").tags(GenerationNumber(3));
+        assert_eq!(
+            owner("site").recognise(&tags),
+            Ownership::Owned { generation: Some(GenerationNumber(3)) }
+        );
         assert_eq!(owner("sit").recognise(&tags), Ownership::Unowned);
         assert_eq!(owner("site").recognise(&BTreeMap::new()), Ownership::Unowned);
     }

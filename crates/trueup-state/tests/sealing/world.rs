@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_core::{Address, Secret, Value, value};
-use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
+use trueup_provider::{Binding, GenerationNumber, IdempotencyToken, InputValues, Slot, State};
 use trueup_state::sealing::{KeyKind, KeySources, SealedStore};
 use trueup_state::{
     Acquired, Attempt, Batch, Entry, Holder, Lease, MemoryStore, Metadata, Record, RecordId, Scope, Snapshot,
@@ -74,12 +74,12 @@ pub(crate) fn life(name: &str, password: &str) -> Vec<Step> {
             address: address.clone(),
             origin: address,
             meta: meta.clone(),
-            number: 0,
-            slot: 0,
+            number: GenerationNumber::FIRST,
+            slot: Slot::FIRST,
             attempt: attempt.clone(),
         },
-        Step::Pending { number: 0, context: secret(&format!("{password}-pending")) },
-        Step::Settled { number: 0, object },
+        Step::Pending { number: GenerationNumber::FIRST, context: secret(&format!("{password}-pending")) },
+        Step::Settled { number: GenerationNumber::FIRST, object },
         Step::UpdateBegun { meta, attempt },
     ]
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use object_store::{ObjectStore, ObjectStoreExt};
 use trueup_core::{Address, Value, value};
-use trueup_provider::State;
+use trueup_provider::{GenerationNumber, Slot, State};
 use trueup_state::{
     Acquired, Batch, Entry, HistoryLine, Holder, Lease, Metadata, RecordId, Scope, Step, Store, StoreError,
     Version, Write, transition,
@@ -76,7 +76,14 @@ pub(crate) fn adopted(number: u64, bytes: usize) -> Write {
     let address = Address::resource("std_file", &format!("n{number}")).unwrap();
     let object = object(number, bytes);
     let meta = Metadata::default();
-    let step = Step::Adopted { origin: address.clone(), address, meta, number: 0, slot: 0, object };
+    let step = Step::Adopted {
+        origin: address.clone(),
+        address,
+        meta,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
+        object,
+    };
     let entry = Entry::new(id(number), step);
     Write { expected: None, record: transition(None, &entry).unwrap().map(Arc::new), entry }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use trueup_core::Address;
+use trueup_provider::GenerationNumber;
 
 /// The region of what nobody configured.
 pub(crate) const HOME: u64 = 0;
@@ -195,7 +196,7 @@ pub(crate) struct Caller {
     /// The address under which it was first created.
     pub(crate) origin: Address,
     /// The generation.
-    pub(crate) generation: u64,
+    pub(crate) generation: GenerationNumber,
     /// Where it is asked.
     pub(crate) region: u64,
 }

@@ -29,8 +29,8 @@ pub(super) fn every_prefix_is_valid(watch: &Watch, happened: &Happened) -> Judge
 
 /// Generations are in order, and no two share a number or a name.
 fn is_valid(record: &Record) -> bool {
-    let numbers: Vec<u64> = record.generations().map(|generation| generation.number).collect();
-    let slots: BTreeSet<u64> = record.generations().map(|generation| generation.slot).collect();
+    let numbers: Vec<_> = record.generations().map(|generation| generation.number).collect();
+    let slots: BTreeSet<_> = record.generations().map(|generation| generation.slot).collect();
     numbers.windows(2).all(|pair| pair[0] < pair[1]) && slots.len() == numbers.len()
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use trueup_core::Address;
 use trueup_engine::{Plan, PlannedAction};
-use trueup_provider::CallContext;
+use trueup_provider::{CallContext, GenerationNumber, Slot};
 use trueup_state::{FencingToken, Generation, Record, RecordId, Status, Step};
 
 use crate::cloud::{Effect, Kind, ObjectId, Who};
@@ -43,7 +43,7 @@ pub(crate) struct Given {
 pub(crate) struct Known {
     pub(crate) live: bool,
     /// For which resource the engine made it, if it did.
-    pub(crate) made_for: Option<(Address, u64)>,
+    pub(crate) made_for: Option<(Address, GenerationNumber)>,
     pub(crate) name: Option<String>,
     pub(crate) uses: Vec<ObjectId>,
     /// Let go on purpose, or lost with the state and nothing can find it.
@@ -65,12 +65,12 @@ impl Known {
     /// named under one of the first names.
     fn can_be_found(&self, kind: Kind) -> bool {
         let Some((origin, _)) = self.made_for.as_ref().filter(|_| kind.is_found()) else { return false };
-        let named = |slot: u64| {
+        let named = |slot: Slot| {
             let context = CallContext::new(STACK, STAGE, origin.clone());
             Some(CallContext { slot, ..context }.physical_name()) == self.name
         };
         // The program may call a leaf otherwise by now.
-        kind == Kind::Page || kind != Kind::Leaf && (0..SLOTS_SEARCHED).any(named)
+        kind == Kind::Page || kind != Kind::Leaf && (0..SLOTS_SEARCHED).map(Slot).any(named)
     }
 }
 
@@ -98,7 +98,7 @@ impl Allowed {
     }
 
     /// What was recorded of a generation of an address when the plan was approved.
-    pub(crate) fn generation(&self, address: &Address, number: u64) -> Option<&Generation> {
+    pub(crate) fn generation(&self, address: &Address, number: GenerationNumber) -> Option<&Generation> {
         let moved = self.plan.iter().flat_map(|plan| &plan.moves).find(|moved| moved.to == *address);
         let before = moved.map_or(address, |moved| &moved.from);
         self.baseline.values().find(|record| record.address == *before)?.generation(number)
@@ -123,7 +123,7 @@ impl Watch {
     }
 
     /// The origin and generation of a record other than this one that knows an object.
-    fn holder_beside(&self, object: &str, record: RecordId) -> Option<(Address, u64)> {
+    fn holder_beside(&self, object: &str, record: RecordId) -> Option<(Address, GenerationNumber)> {
         let others = self.records.iter().filter(|(id, _)| **id != record);
         let mut generations = others.flat_map(|(_, it)| it.generations().map(move |own| (it, own)));
         let (holder, generation) =
@@ -224,7 +224,8 @@ impl Watch {
             let object = record.and_then(|record| record.generation(*number)).and_then(object_of);
             let made_for = record.map(|record| (record.origin.clone(), *number));
             let held = |it: &ObjectId| Some((it.clone(), self.holder_beside(it, id)?));
-            let shared: BTreeMap<ObjectId, (Address, u64)> = self.objects.keys().filter_map(held).collect();
+            let shared: BTreeMap<ObjectId, (Address, GenerationNumber)> =
+                self.objects.keys().filter_map(held).collect();
             for (id, known) in &mut self.objects {
                 match shared.get(id) {
                     // From now on it is the other one's.

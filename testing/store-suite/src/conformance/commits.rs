@@ -1,5 +1,6 @@
 //! Commits happen as a whole or not at all, and on what the writer knows or not at all.
 
+use trueup_provider::GenerationNumber;
 use trueup_state::{Batch, Step, StoreError, Version};
 
 use super::StoreUnderTest;
@@ -34,12 +35,14 @@ pub(super) async fn several_writes_of_one_record_in_a_batch_leave_the_last(store
 pub(super) async fn a_record_may_go_and_come_within_a_batch(stores: &impl StoreUnderTest) {
     let store = stores.open(&stores.place().await).await;
     let mut writer = Writer::start(&store, &scope(), "run-1").await;
-    let again = || [(id(1), Step::Abandoned { number: 0 }), (id(1), create_begun("a"))];
+    let again = || [(id(1), Step::Abandoned { number: GenerationNumber::FIRST }), (id(1), create_begun("a"))];
     writer.commit([(id(1), create_begun("a"))].into_iter().chain(again())).await;
     writer.check_stored("after a new record went and came").await;
     writer.commit(again()).await;
     writer.check_stored("after a known record went and came").await;
-    writer.commit(again().into_iter().chain([(id(1), Step::Abandoned { number: 0 })])).await;
+    writer
+        .commit(again().into_iter().chain([(id(1), Step::Abandoned { number: GenerationNumber::FIRST })]))
+        .await;
     writer.check_stored("after it went, came and went").await;
 }
 
@@ -59,8 +62,8 @@ pub(super) async fn a_deleted_record_is_gone(stores: &impl StoreUnderTest) {
     let mut writer = Writer::start(&store, &scope(), "run-1").await;
     let created = [1, 2].map(|number| [(id(number), create_begun("a")), (id(number), settled("x"))]);
     let before = writer.commit(created.into_iter().flatten()).await;
-    writer.commit([(id(1), Step::DeleteBegun { number: 0 })]).await;
-    writer.commit([(id(1), Step::Deleted { number: 0 })]).await;
+    writer.commit([(id(1), Step::DeleteBegun { number: GenerationNumber::FIRST })]).await;
+    writer.commit([(id(1), Step::Deleted { number: GenerationNumber::FIRST })]).await;
     writer.check_stored("after a delete").await;
     let after = writer.commit([(id(1), create_begun("a"))]).await;
     assert!(before < after, "a record that comes again should have a version it never had");
@@ -80,7 +83,7 @@ pub(super) async fn a_stale_version_is_refused_and_nothing_of_its_batch_is_writt
         // A good write on either side of the bad one.
         let mut writes = writer.writes([
             (id(1), settled("mine")),
-            (id(2), Step::DeleteBegun { number: 0 }),
+            (id(2), Step::DeleteBegun { number: GenerationNumber::FIRST }),
             (id(3), create_begun("c")),
         ]);
         writes[1].expected = wrong;
@@ -116,7 +119,7 @@ pub(super) async fn a_vanished_record_is_a_conflict(stores: &impl StoreUnderTest
     let mut writer = Writer::start(&store, &scope(), "run-1").await;
     writer.commit([(id(1), create_begun("a"))]).await;
     let late = Batch { writes: writer.writes([(id(1), settled("late"))]), ..Batch::default() };
-    writer.commit([(id(1), Step::Abandoned { number: 0 })]).await;
+    writer.commit([(id(1), Step::Abandoned { number: GenerationNumber::FIRST })]).await;
     let refused = writer.try_commit(&late).await;
     let conflict = StoreError::Conflict { address: address("a").to_string() };
     assert_eq!(refused, Err(conflict), "a record that is gone should not come back by a stale write");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use trueup_provider::GenerationNumber;
 use trueup_state::{Entry, FencingToken, Record, RunSummary, Scope, Step, Store, StoreError, transition};
 
 use super::StoreUnderTest;
@@ -18,7 +19,12 @@ pub(super) async fn the_journal_replays_to_the_record(stores: &impl StoreUnderTe
     writer.commit([(id(2), create_begun("b"))]).await;
     for step in steps {
         writer.commit([(id(1), step)]).await;
-        writer.commit([(id(2), Step::Abandoned { number: 0 }), (id(2), create_begun("b"))]).await;
+        writer
+            .commit([
+                (id(2), Step::Abandoned { number: GenerationNumber::FIRST }),
+                (id(2), create_begun("b")),
+            ])
+            .await;
     }
     let journal = store.journal(&scope(), id(1)).await.expect("the journal is readable");
     let expected: Vec<_> = hard_life().into_iter().map(|step| Entry::new(id(1), step)).collect();
@@ -46,7 +52,7 @@ pub(super) async fn what_precedes_a_resealing_is_forgotten_where_that_can_be(sto
     let mut writer = Writer::start(&store, &scope(), "run-1").await;
     writer.commit(hard_life().into_iter().map(|step| (id(1), step))).await;
     writer.commit([(id(2), create_begun("b")), (id(3), create_begun("c"))]).await;
-    writer.commit([(id(3), Step::Abandoned { number: 0 })]).await;
+    writer.commit([(id(3), Step::Abandoned { number: GenerationNumber::FIRST })]).await;
     let record = load(&store, &scope()).await.records[0].0.clone();
     let resealed = Step::Resealed { record: Box::new(Record::clone(&record)) };
     writer.commit([(id(1), resealed.clone())]).await;
@@ -112,7 +118,12 @@ pub(super) async fn pruning_keeps_the_newest_runs_and_the_journal_of_what_exists
     let mut other = Writer::start(&store, &Scope::new("shop", "dev"), "run-1").await;
     for writer in [&mut writer, &mut other] {
         writer.commit([(id(1), create_begun("stays")), (id(1), settled("x"))]).await;
-        writer.commit([(id(2), create_begun("goes")), (id(2), Step::Abandoned { number: 0 })]).await;
+        writer
+            .commit([
+                (id(2), create_begun("goes")),
+                (id(2), Step::Abandoned { number: GenerationNumber::FIRST }),
+            ])
+            .await;
         for run in ["first", "second", "third"] {
             writer.commit_history(vec![line(run, 0, run)]).await;
         }

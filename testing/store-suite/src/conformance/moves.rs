@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_core::value;
+use trueup_provider::GenerationNumber;
 use trueup_state::moving::{MoveError, Moved, move_scope};
 use trueup_state::{Acquired, Batch, Configuration, Configurations, Record, Snapshot, Step, Store};
 
@@ -19,7 +20,7 @@ async fn filled<S: StoreUnderTest>(stores: &S) -> (S::Place, Arc<dyn Store>) {
     let mut writer = Writer::start(&store, &scope(), "run-1").await;
     writer.commit_batch(Batch { writes: vec![adopted(1)], ..Batch::default() }).await;
     writer.commit([(id(2), create_begun("b")), (id(3), create_begun("c"))]).await;
-    writer.commit([(id(3), Step::Abandoned { number: 0 })]).await;
+    writer.commit([(id(3), Step::Abandoned { number: GenerationNumber::FIRST })]).await;
     let history = vec![line("run-1", 0, "one"), line("run-1", 1, "two"), line("run-0", 0, "other")];
     let mut configurations = Configurations::default();
     configurations.add(Configuration::new("std", &value!({ folder: "sub" })));
@@ -59,7 +60,7 @@ pub(super) async fn a_move_takes_everything_along_and_closes_the_old_store(store
         other => panic!("the old store should be closed: {other:?}"),
     }
     let mut writer = Writer::start(&to, &scope(), "run-2").await;
-    writer.commit([(id(2), Step::Abandoned { number: 0 })]).await;
+    writer.commit([(id(2), Step::Abandoned { number: GenerationNumber::FIRST })]).await;
     let again = move_scope(&*from, &*to, &scope(), &holder("move-2")).await;
     assert!(matches!(again, Err(MoveError::Held(_))), "{again:?}");
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use trueup_core::{Address, Number, ObjectType, Type, Value, value};
-use trueup_provider::{Binding, IdempotencyToken, InputValues, State};
+use trueup_provider::{Binding, GenerationNumber, IdempotencyToken, InputValues, Slot, State};
 use trueup_state::{Attempt, HistoryLine, Holder, Metadata, RecordId, Scope, Step};
 
 /// The scope that cases use unless they need several.
@@ -32,14 +32,14 @@ pub(super) fn create_begun(name: &str) -> Step {
         address: address(name),
         origin: address(name),
         meta,
-        number: 0,
-        slot: 0,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
         attempt: attempt(&value!("first")),
     }
 }
 
 pub(super) fn settled(content: impl Into<Value>) -> Step {
-    Step::Settled { number: 0, object: object(&content.into()) }
+    Step::Settled { number: GenerationNumber::FIRST, object: object(&content.into()) }
 }
 
 /// A line of history. Times run against the sequence, so that a store that sorts by them is found out.
@@ -93,22 +93,22 @@ pub(super) fn hard_life() -> Vec<Step> {
             address: origin.clone(),
             origin,
             meta: meta.clone(),
-            number: 0,
-            slot: 0,
+            number: GenerationNumber::FIRST,
+            slot: Slot::FIRST,
             attempt: attempt.clone(),
         },
-        Step::Settled { number: 0, object: state.clone() },
+        Step::Settled { number: GenerationNumber::FIRST, object: state.clone() },
         Step::Moved { to: address("now") },
         Step::CreateBegun {
             address: address("now"),
             origin: address("now"),
             meta,
-            number: u64::MAX,
-            slot: 7,
+            number: GenerationNumber(u64::MAX),
+            slot: Slot(7),
             attempt,
         },
-        Step::Answered { number: u64::MAX, object: State { inputs: None, ..state } },
-        Step::Pending { number: u64::MAX, context: awkward() },
+        Step::Answered { number: GenerationNumber(u64::MAX), object: State { inputs: None, ..state } },
+        Step::Pending { number: GenerationNumber(u64::MAX), context: awkward() },
     ]
 }
 

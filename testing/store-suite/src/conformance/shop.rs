@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_core::{Value, value};
-use trueup_provider::State;
+use trueup_provider::{GenerationNumber, Slot, State};
 use trueup_state::{
     Acquired, Batch, Entry, Lease, Metadata, RecordId, Scope, Step, Store, StoreError, Version, Write,
     transition,
@@ -44,8 +44,8 @@ pub fn adopted(number: u64) -> Write {
         origin: address.clone(),
         address,
         meta: Metadata::default(),
-        number: 0,
-        slot: 0,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
         object,
     };
     let entry = Entry::new(id(number), step);

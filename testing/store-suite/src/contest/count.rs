@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trueup_core::{Address, Value};
-use trueup_provider::State;
+use trueup_provider::{GenerationNumber, Slot, State};
 use trueup_state::{
     Batch, Entry, Metadata, Record, RecordId, Scope, Snapshot, Step, Version, Write, transition,
 };
@@ -54,7 +54,7 @@ impl Known {
         let write = |id: RecordId, known: &Option<(Arc<Record>, Version)>| {
             let step = match known {
                 None => adopted(&count),
-                Some(_) => Step::Refreshed { number: 0, object: object(&count) },
+                Some(_) => Step::Refreshed { number: GenerationNumber::FIRST, object: object(&count) },
             };
             let entry = Entry::new(id, step);
             let before = known.as_ref().map(|(record, _)| Record::clone(record));
@@ -98,8 +98,8 @@ fn adopted(count: &Count) -> Step {
         origin: address.clone(),
         address,
         meta: Metadata::default(),
-        number: 0,
-        slot: 0,
+        number: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
         object: object(count),
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use trueup_core::schema::{Nesting, Presence, Shape};
 use trueup_core::{Address, value};
 use trueup_provider::{
-    CallContext, DataRequest, InputValues, NameRules, Opened, Owner, ProgressSink, Provider, RuntimeClock,
-    WarningSink,
+    CallContext, DataRequest, GenerationNumber, InputValues, NameRules, Opened, Owner, ProgressSink,
+    Provider, RuntimeClock, Slot, WarningSink,
 };
 use trueup_terraform::Pool;
 
@@ -99,8 +99,8 @@ fn context() -> CallContext {
     CallContext {
         owner: Owner { stack: "shop".into(), stage: "dev".into(), origin: address.clone() },
         address,
-        generation: 0,
-        slot: 0,
+        generation: GenerationNumber::FIRST,
+        slot: Slot::FIRST,
         token: None,
         pending: None,
         cancellation: tokio_util::sync::CancellationToken::new(),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use trueup_engine::{DeployOptions, EventSink, HandChange, HandStep};
+use trueup_provider::GenerationNumber;
 use trueup_state::Step;
 
 use super::ChangeArgs;
@@ -50,7 +51,9 @@ fn told(step: &HandStep) -> String {
     match &step.step {
         Step::Moved { to } => format!("  {address} becomes {to}"),
         Step::MetaChanged { .. } => format!("  {address}: what it refers to, or its protection, is adapted"),
-        Step::Dropped { number: 0 } => format!("  {address} is forgotten; its object stays"),
+        Step::Dropped { number: GenerationNumber::FIRST } => {
+            format!("  {address} is forgotten; its object stays")
+        }
         Step::Dropped { number } => format!("  {address} generation {number} is forgotten; its object stays"),
         Step::Abandoned { .. } => format!("  {address} counts as not created"),
         _ => format!("  {address} is changed"),

@@ -2,6 +2,7 @@
 
 use trueup_core::{Address, Change, Diagnostics, Type, Value, diff, value};
 use trueup_engine::{Action, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
+use trueup_provider::GenerationNumber;
 use trueup_state::{RecordId, Scope};
 
 use super::{PlanView, Shown, plan_json, render_plan};
@@ -133,8 +134,10 @@ fn everything() -> Plan {
         inputs: value!({ path: "gone.txt" }),
         ..action("std_file.gone", Action::Create, &[Reason::Gone])
     };
-    let cleaned =
-        PlannedAction { deposed: vec![0, 1], ..action("std_file.twice", Action::NoOp, &[Reason::CleanUp]) };
+    let cleaned = PlannedAction {
+        deposed: vec![GenerationNumber(0), GenerationNumber(1)],
+        ..action("std_file.twice", Action::NoOp, &[Reason::CleanUp])
+    };
     let mut plan = plan(vec![
         action("std_file.keep[10]", Action::NoOp, &[]),
         action("std_file.keep[9]", Action::NoOp, &[]),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use trueup_core::{Failure, Path};
 use trueup_program::{DriftPolicy, Scope as _};
 use trueup_provider::{
-    Binding, CallContext, InputValues, PlanAnswer, PlanRequest, PrivateBytes, ResourceHandler, State, Verdict,
+    Binding, CallContext, GenerationNumber, InputValues, PlanAnswer, PlanRequest, PrivateBytes,
+    ResourceHandler, Slot, State, Verdict,
 };
 use trueup_state::{Generation, Status};
 
@@ -75,7 +76,9 @@ impl Case<'_> {
     /// Nothing is recorded: it is created, unless it exists already (ADOPT-1).
     pub(super) async fn decide_new(&self) -> Result<Decision, Failure> {
         if let Some(state) = self.imported().await? {
-            return self.decide_found(self.found_by_id(state, 0, 0), Reason::Adopted).await;
+            return self
+                .decide_found(self.found_by_id(state, GenerationNumber::FIRST, Slot::FIRST), Reason::Adopted)
+                .await;
         }
         match self.look(self.desired, Duration::ZERO).await? {
             SearchResult::Nothing => self.create(Start::Record, vec![Reason::New]).await,
@@ -102,7 +105,7 @@ impl Case<'_> {
     }
 
     /// What someone named by its id, for this generation and slot.
-    pub(super) fn found_by_id(&self, state: State, number: u64, slot: u64) -> FoundObject {
+    pub(super) fn found_by_id(&self, state: State, number: GenerationNumber, slot: Slot) -> FoundObject {
         let (origin, sought) = (self.draft.origin(self.at), self.desired.clone());
         FoundObject { state, number, slot, origin, older: Vec::new(), sought, foreign: false }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trueup_core::{Failure, FailureClass};
-use trueup_provider::{CallContext, Error, Result};
+use trueup_provider::{CallContext, Error, Result, Slot};
 
 /// The number that tells an object from all others.
 pub(crate) type ObjectId = u64;
@@ -100,7 +100,7 @@ pub(crate) struct Object {
     pub(crate) name: String,
     pub(crate) region: u64,
     /// Which of the possible names it bears.
-    pub(crate) slot: u64,
+    pub(crate) slot: Slot,
     pub(crate) tags: BTreeMap<String, String>,
     pub(crate) spec: Spec,
     /// An output that types declare stable.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use trueup_core::Address;
 use trueup_engine::{Action, Outcome, Plan, RunReport};
 use trueup_program::Program;
-use trueup_provider::CallContext;
+use trueup_provider::{CallContext, Slot};
 use trueup_state::{Generation, MemoryStore, Record, Scope, Status, Store as _};
 
 use super::cloud::{Cloud, ELSEWHERE, Fault, HOME, Kind, Object, ObjectId, Spec};
@@ -260,7 +260,7 @@ impl Course {
             let declared = object.tags.get("trueup:address").is_some_and(|origin| origins.contains(origin));
             let named = match object.kind {
                 Kind::Page => paths.contains(&object.name),
-                kind => kind.is_found_by_name() && object.slot < SLOTS_SEARCHED,
+                kind => kind.is_found_by_name() && object.slot.0 < SLOTS_SEARCHED,
             };
             let findable = declared && named && object.region == here;
             !findable && !recorded.contains(&id)
@@ -285,7 +285,16 @@ impl Course {
             if item.kind.is_found_by_name() && is_new && !is_taken {
                 let spec = Spec { size: 7, colour: "grey".to_owned(), ..Spec::default() };
                 let (kind, tags) = (item.kind, BTreeMap::new());
-                books.put(Object { kind, name, region, slot: 0, tags, spec, seal: 0, complete: true });
+                books.put(Object {
+                    kind,
+                    name,
+                    region,
+                    slot: Slot::FIRST,
+                    tags,
+                    spec,
+                    seal: 0,
+                    complete: true,
+                });
             }
         }
     }
