@@ -59,6 +59,12 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
     write_page(repository, &records)
 }
 
+/// The configurations of hashicorp/aws.
+pub(crate) fn configurations_of_aws(repository: &Repository) -> Result<Vec<String>, Failure> {
+    let files = repository.files_below(&format!("{CASES}/aws"), "case")?;
+    Ok(files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect())
+}
+
 /// What the names of tests must contain one of: cases lie one or two modules deep.
 fn filters(only: &[String]) -> Vec<String> {
     if only.is_empty() {
