@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crate::cargo::{self, Ending};
 use crate::failure::Failure;
 use crate::repository::{self, Repository};
+use crate::runner::OnFailure;
 use crate::servers::Servers;
 use crate::{phases, protocol, referee, sim, workspace};
 
@@ -269,7 +270,8 @@ fn minutes_of(minutes: u64) -> Duration {
 /// The long form of each test that has one; the number of kills fits the time.
 fn long_tests(repository: &Repository, limits: Limits) -> Result<Ending, Failure> {
     let servers = Servers::start();
-    let mut tests = workspace::all_tests(repository)?;
+    // A failure ends the tests, or the deadline would hide it.
+    let mut tests = workspace::all_tests(repository, OnFailure::Stop)?;
     let kills = left(limits.ends).as_secs() * KILLS_PER_MINUTE / 60;
     tests.env(trueup_test_servers::SIZE, "long").env("PROPTEST_CASES", "512");
     tests.env("TRUEUP_KILLS", kills.to_string());
