@@ -18,15 +18,15 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
     cargo::run(cargo(&repository.root).arg("run").args(FAST).args(PACKAGE).arg("--").args(arguments))
 }
 
-/// Simulates the crash table, and seeds from this one on, until the deadline. The program counts whole minutes, one at least:
-/// it can end up to a minute late, and never builds past the deadline.
+/// Simulates rows of the crash table and seeds from this one on until the deadline. The program counts whole minutes, one at
+/// least: it can end up to a minute late. The build ends at the deadline.
 #[allow(clippy::disallowed_methods, reason = "measures real processes: no clock to inject")]
 pub(crate) fn explore_until(repository: &Repository, from: u64, ends: Instant) -> Result<Ending, Failure> {
     let mut build = cargo(&repository.root);
     let built = cargo::run_until(build.arg("build").args(FAST).args(PACKAGE), ends)?;
     if built == Ending::Complete {
         let seconds = ends.saturating_duration_since(Instant::now()).as_secs();
-        let minutes = (seconds / 60).max(1);
+        let minutes = ((seconds + 30) / 60).max(1);
         run(repository, &["--minutes", &minutes.to_string(), "--from", &from.to_string()])?;
     }
     Ok(Ending::CutOff)

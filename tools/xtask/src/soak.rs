@@ -83,7 +83,7 @@ const PARTS: &[Part] = &[
     },
     Part {
         name: "seeds",
-        purpose: "the crash table, then new seeds",
+        purpose: "rows of the crash table and new seeds in turn",
         need: Need::Share(7),
         run: |repository, limits| sim::explore_until(repository, limits.turn, limits.ends),
     },
