@@ -41,6 +41,8 @@ pub(crate) enum Ending {
     Complete,
     /// A deadline ended it.
     CutOff,
+    /// A deadline ended the build of what was to run.
+    NotBuilt,
 }
 
 /// As [`run`], but ends the command at a deadline, which is not a failure.

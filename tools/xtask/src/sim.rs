@@ -24,11 +24,12 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
 pub(crate) fn explore_until(repository: &Repository, from: u64, ends: Instant) -> Result<Ending, Failure> {
     let mut build = cargo(&repository.root);
     let built = cargo::run_until(build.arg("build").args(FAST).args(PACKAGE), ends)?;
-    if built == Ending::Complete {
-        let seconds = ends.saturating_duration_since(Instant::now()).as_secs();
-        let minutes = ((seconds + 30) / 60).max(1);
-        run(repository, &["--minutes", &minutes.to_string(), "--from", &from.to_string()])?;
+    if built != Ending::Complete {
+        return Ok(Ending::NotBuilt);
     }
+    let seconds = ends.saturating_duration_since(Instant::now()).as_secs();
+    let minutes = ((seconds + 30) / 60).max(1);
+    run(repository, &["--minutes", &minutes.to_string(), "--from", &from.to_string()])?;
     Ok(Ending::CutOff)
 }
 

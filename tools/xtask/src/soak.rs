@@ -111,8 +111,9 @@ const LONG_FORMS: [&str; 18] = [
     "fuzzed_",
 ];
 
-/// Kills for each minute of the long tests.
+/// Kills for each minute of the long tests, and the fewest.
 const KILLS_PER_MINUTE: u64 = 15;
+const KILLS_MIN: u64 = 12;
 
 /// The limits of one part.
 #[derive(Clone, Copy)]
@@ -209,6 +210,9 @@ fn row(Report { part, outcome }: &Report<'_>) -> String {
         Outcome::Ended(Ending::CutOff, took) => {
             format!("{name:<10}bounded {:>6} s   longer: {alone}", took.as_secs())
         }
+        Outcome::Ended(Ending::NotBuilt, took) => {
+            format!("{name:<10}skipped {:>6} s of building were not enough: {alone}", took.as_secs())
+        }
         Outcome::Failed(took) => format!("{name:<10}FAILED  {:>6} s   again: {alone}", took.as_secs()),
         Outcome::Skipped => format!("{name:<10}{}: {alone}", lacking(part)),
     }
@@ -269,10 +273,14 @@ fn minutes_of(minutes: u64) -> Duration {
 
 /// The long form of each test that has one; the number of kills fits the time.
 fn long_tests(repository: &Repository, limits: Limits) -> Result<Ending, Failure> {
+    let mut build = workspace::on_all(repository, &["test", "--no-run"])?;
+    if cargo::run_until(&mut build, limits.ends)? != Ending::Complete {
+        return Ok(Ending::NotBuilt);
+    }
     let servers = Servers::start();
     // A failure ends the tests, or the deadline would hide it.
     let mut tests = workspace::all_tests(repository, OnFailure::Stop)?;
-    let kills = left(limits.ends).as_secs() * KILLS_PER_MINUTE / 60;
+    let kills = (left(limits.ends).as_secs() * KILLS_PER_MINUTE / 60).max(KILLS_MIN);
     tests.env(trueup_test_servers::SIZE, "long").env("PROPTEST_CASES", "512");
     tests.env("TRUEUP_KILLS", kills.to_string());
     servers.share_with(&mut tests);
