@@ -1,7 +1,7 @@
 //! The simulator at a terminal: `cargo xtask sim` starts it.
 //!
-//! With a case, shows what happens in it. With minutes, simulates the crash table and then seed after seed until the time
-//! is over, and reports.
+//! With a case, shows what happens in it. With minutes, simulates rows of the crash table and seeds in turn until the time
+//! is over, each row once, and reports.
 
 // A tool for people at a terminal: printing is its work.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -16,7 +16,7 @@ use trueup_sim::scenario::ROWS;
 use trueup_sim::{Case, Source, simulate};
 
 const USAGE: &str = "\
-Usage: cargo xtask sim --minutes M [--from SEED]     simulate the crash table, then seed after seed
+Usage: cargo xtask sim --minutes M [--from SEED]     simulate the crash table and seed after seed
        cargo xtask sim --seed N [--trace]            what happens in the scenario of a seed
        cargo xtask sim --small --seed N [--kill POINT] [--trace]
        cargo xtask sim --row N [--kill POINT] [--trace]
@@ -99,6 +99,17 @@ fn show(case: Case, traced: bool) -> ExitCode {
     }
 }
 
+/// The case of a number: rows and seeds in turn, then seeds alone. Both begin where the run does, so that short runs
+/// from different seeds differ in their rows too.
+fn case(number: u64, from: u64) -> Case {
+    let rows = ROWS as u64;
+    match number {
+        _ if number >= 2 * rows => Case::of_seed(from + number - rows),
+        _ if number.is_multiple_of(2) => Case::of(Source::Row(((from + number / 2) % rows) as usize)),
+        _ => Case::of_seed(from + number / 2),
+    }
+}
+
 /// Simulates on all processors until the time is over.
 fn run_long(minutes: u64, from: u64) -> ExitCode {
     let began = Instant::now();
@@ -108,11 +119,7 @@ fn run_long(minutes: u64, from: u64) -> ExitCode {
         let (mut effort, mut failures) = (Effort::default(), Vec::new());
         while began.elapsed() < limit && failures.len() < FAILURES_MAX {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let case = match number.checked_sub(ROWS as u64) {
-                None => Case::of(Source::Row(number as usize)),
-                Some(seed) => Case::of_seed(from + seed),
-            };
-            if let Err(failure) = explore(case, &mut effort) {
+            if let Err(failure) = explore(case(number, from), &mut effort) {
                 eprintln!("{}: {}", failure.case, failure.violation);
                 failures.push(failure);
             }

@@ -35,9 +35,19 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::new(format!("`{shown}` failed: {status}"))) }
 }
 
-/// As [`run`], but ends the command at a deadline. Reaching the deadline is reported and is not a failure.
+/// The extent to which a command ran.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    Complete,
+    /// A deadline ended it.
+    CutOff,
+    /// A deadline ended the build of what was to run.
+    NotBuilt,
+}
+
+/// As [`run`], but ends the command at a deadline, which is not a failure.
 #[allow(clippy::disallowed_methods, reason = "waits for a real process")]
-pub(crate) fn run_until(command: &mut Command, ends: Instant) -> Result<(), Failure> {
+pub(crate) fn run_until(command: &mut Command, ends: Instant) -> Result<Ending, Failure> {
     let shown = shown(command);
     println!("$ {shown}");
     let failed = |error: std::io::Error| Failure::new(format!("cannot run `{shown}`: {error}"));
@@ -45,9 +55,10 @@ pub(crate) fn run_until(command: &mut Command, ends: Instant) -> Result<(), Fail
     let mut is_cut_off = false;
     loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
-            return match status.success() || is_cut_off {
-                true => Ok(()),
-                false => Err(Failure::new(format!("`{shown}` failed: {status}"))),
+            return match (is_cut_off, status.success()) {
+                (true, _) => Ok(Ending::CutOff),
+                (false, true) => Ok(Ending::Complete),
+                (false, false) => Err(Failure::new(format!("`{shown}` failed: {status}"))),
             };
         }
         if !is_cut_off && Instant::now() > ends {

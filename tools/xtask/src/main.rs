@@ -82,12 +82,9 @@ fn main() -> ExitCode {
         ["ci"] => ci(&repository, OnFailure::Stop),
         ["ci", "--keep-going"] => ci(&repository, OnFailure::KeepGoing),
         ["quick"] => exit_code(quick::run(&repository)),
-        ["soak"] => soak::run(&repository, soak::MINUTES),
-        ["soak", "--minutes", minutes] => match minutes.parse() {
-            // A soak of no minutes would skip every step, and succeed.
-            Ok(0) | Err(_) => usage_error(&format!("`{minutes}` is no number of minutes")),
-            Ok(minutes) => soak::run(&repository, minutes),
-        },
+        ["soak", arguments @ ..] => {
+            soak::run(&repository, arguments).unwrap_or_else(|complaint| usage_error(&complaint))
+        }
         ["protocol"] => exit_code(protocol::write(&repository)),
         ["reference"] => exit_code(reference::write(&repository)),
         ["bench", arguments @ ..] => exit_code(bench::run(&repository, arguments)),
@@ -134,7 +131,9 @@ fn help() -> String {
     let mut text = String::from(
         "Usage: cargo xtask quick               format, lint and tests of the packages that differ from main\n       \
          cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
-         cargo xtask soak [--minutes M]  the long versions of what `ci` does in short, for M minutes (60)\n       \
+         cargo xtask soak [PART]…        the long versions of what `ci` does in short, all that fit into an hour or these;
+                                         for another time with --minutes M before them
+       \
          cargo xtask <phase>             run one phase\n       \
          cargo xtask reference           write the generated pages of docs/reference\n       \
          cargo xtask protocol            write the messages of Terraform's plugin protocol\n       \

@@ -8,6 +8,7 @@ use trueup_test_servers::environment::variable;
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::runner::OnFailure;
 use crate::servers::Servers;
 use crate::{architecture, book, deny, doc_tests, licences, links, reference, sim, spec_ids, workspace};
 
@@ -36,7 +37,7 @@ pub(crate) fn build_program(repository: &Repository) -> Result<(), Failure> {
 
 pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
     let servers = Servers::start();
-    let mut tests = workspace::all_tests(repository)?;
+    let mut tests = workspace::all_tests(repository, OnFailure::KeepGoing)?;
     if variable("PROPTEST_CASES").is_none() {
         tests.env("PROPTEST_CASES", PROPERTY_CASES);
     }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::cargo;
 use crate::failure::Failure;
 use crate::packages::{self, Package};
 use crate::phases;
-use crate::repository::Repository;
+use crate::repository::{Repository, git};
 use crate::workspace;
 
 /// Tests of whole processes, of which each takes seconds. They are left to `cargo xtask ci`.
@@ -49,17 +48,6 @@ fn changed_files(root: &Path) -> Result<Vec<PathBuf>, Failure> {
     let changed = git(root, &["diff", "--name-only", base.trim()])?;
     let untracked = git(root, &["ls-files", "--others", "--exclude-standard"])?;
     Ok(changed.lines().chain(untracked.lines()).map(PathBuf::from).collect())
-}
-
-fn git(root: &Path, arguments: &[&str]) -> Result<String, Failure> {
-    let failed = |why: &str| Failure::new(format!("`git {}` failed: {why}", arguments.join(" ")));
-    let output = Command::new("git").current_dir(root).args(arguments).output();
-    let output = output.map_err(|error| failed(&error.to_string()))?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        Err(failed(String::from_utf8_lossy(&output.stderr).trim()))
-    }
 }
 
 /// The packages that these files belong to.

@@ -35,7 +35,7 @@ ordinary ones fail if it lacks what they see, or names a type that no test has.
 struct Given {
     cases: Vec<PathBuf>,
     providers: Vec<PathBuf>,
-    /// What the names of cases must contain.
+    /// How the names of cases must begin.
     only: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
             .map_err(|error| Failure::new(format!("a folder has a strange name: {error}")))
     };
     let mut command = cargo(&repository.root);
-    command.args(["test", "--package", "trueup-bin", "--test", "tests", "--", "referee::"]).args(&given.only);
+    command.args(["test", "--package", "trueup-bin", "--test", "tests", "--"]).args(filters(&given.only));
     command.arg("--nocapture").env(trueup_test_servers::SIZE, "long");
     let records = repository.target_dir().join("referee");
     fs::create_dir_all(&records)
@@ -57,6 +57,20 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
     command.env("TRUEUP_REFEREE_PROVIDERS", joined(&given.providers)?);
     cargo::run(&mut command)?;
     write_page(repository, &records)
+}
+
+/// The configurations of hashicorp/aws.
+pub(crate) fn configurations_of_aws(repository: &Repository) -> Result<Vec<String>, Failure> {
+    let files = repository.files_below(&format!("{CASES}/aws"), "case")?;
+    Ok(files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect())
+}
+
+/// What the names of tests must contain one of: cases lie one or two modules deep.
+fn filters(only: &[String]) -> Vec<String> {
+    if only.is_empty() {
+        return vec!["referee::".to_owned()];
+    }
+    only.iter().flat_map(|name| [format!("referee::{name}"), format!("referee::aws::{name}")]).collect()
 }
 
 /// Writes the page, if every case has been seen as it is now.
@@ -127,6 +141,12 @@ fn read(arguments: &[&str]) -> Result<Given, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_named_cases_are_run() {
+        assert_eq!(filters(&[]), ["referee::"]);
+        assert_eq!(filters(&["moves".to_owned()]), ["referee::moves", "referee::aws::moves"]);
+    }
 
     #[test]
     fn the_page_has_a_row_for_each_type() {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use trueup_test_servers::environment::variable;
 
@@ -65,6 +66,18 @@ impl Repository {
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
+}
+
+/// The output of a git command.
+pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<String, Failure> {
+    let failed = |why: &str| Failure::new(format!("`git {}` failed: {why}", arguments.join(" ")));
+    let output = Command::new("git").current_dir(root).args(arguments).output();
+    let output = output.map_err(|error| failed(&error.to_string()))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(failed(String::from_utf8_lossy(&output.stderr).trim()))
+    }
 }
 
 /// All files with an extension in a folder and below, in a fixed order. A folder that is not there has none.

@@ -15,7 +15,7 @@ pub(crate) struct Phase {
     pub(crate) run: fn(&Repository) -> Result<(), Failure>,
 }
 
-/// What to do with the remaining phases when one has failed.
+/// What to do with the remaining phases or tests when one has failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnFailure {
     Stop,

@@ -3,7 +3,9 @@
 //! The tests share the build of everything else but for the engine, which has bugs to be planted here and nowhere else.
 //! The program, and the tests in a soak, are built for speed with all assertions.
 
-use crate::cargo::{self, cargo};
+use std::time::Instant;
+
+use crate::cargo::{self, Ending, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::workspace;
@@ -14,6 +16,21 @@ const FAST: [&str; 2] = ["--profile", "sim"];
 /// The program, with these arguments.
 pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Failure> {
     cargo::run(cargo(&repository.root).arg("run").args(FAST).args(PACKAGE).arg("--").args(arguments))
+}
+
+/// Simulates rows of the crash table and seeds from this one on until the deadline. The program counts whole minutes, one at
+/// least: it can end up to a minute late. The build ends at the deadline.
+#[allow(clippy::disallowed_methods, reason = "measures real processes: no clock to inject")]
+pub(crate) fn explore_until(repository: &Repository, from: u64, ends: Instant) -> Result<Ending, Failure> {
+    let mut build = cargo(&repository.root);
+    let built = cargo::run_until(build.arg("build").args(FAST).args(PACKAGE), ends)?;
+    if built != Ending::Complete {
+        return Ok(Ending::NotBuilt);
+    }
+    let seconds = ends.saturating_duration_since(Instant::now()).as_secs();
+    let minutes = ((seconds + 30) / 60).max(1);
+    run(repository, &["--minutes", &minutes.to_string(), "--from", &from.to_string()])?;
+    Ok(Ending::CutOff)
 }
 
 /// Builds the tests that [`test()`] runs.

@@ -10,6 +10,7 @@ use std::process::Command;
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::runner::OnFailure;
 
 /// Every feature that users can choose. `mutations`, which plants bugs in the engine, is for the simulator alone.
 const FEATURES: &str = "trueup/conformance,trueup/postgres,trueup/s3,trueup-bin/full,trueup-terraform/server";
@@ -22,8 +23,8 @@ pub(crate) fn on_all<S: AsRef<OsStr>>(repository: &Repository, subcommand: &[S])
 }
 
 /// The command that runs all tests but those of documentation, by cargo-nextest if it is installed.
-pub(crate) fn all_tests(repository: &Repository) -> Result<Command, Failure> {
-    let mut tests = on_all(repository, &runner(repository))?;
+pub(crate) fn all_tests(repository: &Repository, on_failure: OnFailure) -> Result<Command, Failure> {
+    let mut tests = on_all(repository, &runner(repository, on_failure))?;
     // Otherwise each test of plugins would ask cargo for them, which builds half of their dependencies once more: alone, the
     // package needs fewer features.
     tests.env(trueup_test_servers::BUILT, "1");
@@ -33,21 +34,26 @@ pub(crate) fn all_tests(repository: &Repository) -> Result<Command, Failure> {
 /// The same for some packages. Their dependencies are built with no more features than they need.
 pub(crate) fn tests_of(repository: &Repository, packages: &[String]) -> Result<Command, Failure> {
     let mut command = linted(repository)?;
-    command.args(runner(repository));
+    command.args(runner(repository, OnFailure::KeepGoing));
     command.args(packages.iter().map(|package| format!("--package={package}")));
     Ok(command)
 }
 
 /// The subcommand that runs tests, and its options.
-fn runner(repository: &Repository) -> Vec<String> {
+fn runner(repository: &Repository, on_failure: OnFailure) -> Vec<String> {
     let is_there = cargo::succeeds_quietly(cargo(&repository.root).args(["nextest", "--version"]));
     if !is_there {
         println!("cargo-nextest is not installed: tests run under plain `cargo test`");
-        return ["test", "--no-fail-fast"].map(str::to_owned).to_vec();
+        let keep_going = (on_failure == OnFailure::KeepGoing).then_some("--no-fail-fast");
+        return ["test"].into_iter().chain(keep_going).map(str::to_owned).collect();
     }
     // More threads than cores: many tests wait for a disk, a server or a retry.
     let threads = std::thread::available_parallelism().map_or(2, usize::from) * 4;
-    let options = ["nextest", "run", "--no-fail-fast", "--status-level=slow", "--no-tests=pass"];
+    let on_failure = match on_failure {
+        OnFailure::Stop => "--max-fail=1:immediate",
+        OnFailure::KeepGoing => "--no-fail-fast",
+    };
+    let options = ["nextest", "run", on_failure, "--status-level=slow", "--no-tests=pass"];
     options.map(str::to_owned).into_iter().chain([format!("--test-threads={threads}")]).collect()
 }
 

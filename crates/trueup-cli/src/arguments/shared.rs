@@ -80,7 +80,7 @@ pub(crate) struct PlanArgs {
     /// How many operations run at a time; what exists in records alone does not count, unless it is 1
     #[arg(long, value_name = "COUNT", value_parser = count)]
     pub parallelism: Option<usize>,
-    /// How often a failed operation is tried, and with which waits: 3, or 3,2s,30s
+    /// Number of attempts per operation, then the first and longest wait: 3, or 3,2s,30s
     #[arg(long, value_name = "ATTEMPTS[,WAIT,LONGEST]")]
     pub retry: Option<RetrySettings>,
     /// Hold the plan against the policies of this file or folder too

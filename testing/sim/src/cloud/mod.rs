@@ -154,7 +154,6 @@ impl Cloud {
     }
 
     /// Has the effect of a request, or refuses it.
-    #[allow(clippy::too_many_lines, reason = "one arm per request")]
     fn perform(&self, who: &Who, request: Request, complete: bool) -> Result<Seen, Refusal> {
         let now = self.clock.elapsed();
         let mut contents = self.lock();
@@ -167,72 +166,56 @@ impl Cloud {
         let region = region.unwrap_or(HOME);
         match request {
             Request::Create { kind, name, spec, token, tags } => {
-                let known = token.as_ref().and_then(|token| contents.tokens.get(token));
-                if let Some((id, object)) =
-                    known.and_then(|id| Some((id.clone(), contents.objects.get_mut(id)?)))
-                {
-                    // The same token, the same object, as long as that lives; what is missing of it is made.
-                    object.complete |= complete;
-                    return Ok(object.seen(&id));
-                }
                 let name = name.map(|name| canonical(kind, &name));
-                contents.refuse_taken(kind, region, name.as_deref())?;
-                contents.refuse_missing(&spec)?;
-                if let Some(id) = contents.shared(kind, region, name.as_deref()) {
-                    token.map(|token| contents.tokens.insert(token, id.clone()));
-                    self.log.count(Ingredient::Shared);
-                    return self.change(who, contents, &id, spec, now);
-                }
-                contents.made += 1;
-                let id = format!("{}-{}", kind.word(), contents.made);
-                let visible_from = now + contents.lateness.draw(&mut contents.dice);
-                let uses = spec.uses().cloned().collect();
-                let shown = shown(&spec);
-                let object = Object {
-                    kind,
-                    name: name.clone(),
-                    region,
-                    tags,
-                    spec,
-                    complete,
-                    before: None,
-                    visible_from,
-                };
-                let seen = object.seen(&id);
-                contents.objects.insert(id.clone(), object);
-                if let Some(token) = token {
-                    contents.tokens.insert(token, id.clone());
-                }
-                self.happened(who, &id, Effect::Created { name, uses, shown });
-                Ok(seen)
+                let made =
+                    Object { kind, name, region, tags, spec, complete, before: None, visible_from: now };
+                self.create(who, contents, made, token, now)
             }
             Request::Update { id, spec } => {
                 contents.refuse_missing(&spec)?;
                 self.change(who, contents, &id, spec, now)
             }
-            Request::Delete { id } => {
-                let by_hand = *who == Who::Hand;
-                let user = contents.objects.iter().find(|(_, it)| it.spec.uses().any(|used| *used == id));
-                if let (Some((user, _)), false) = (user, by_hand) {
-                    return Err(Refusal::InUse(user.clone()));
-                }
-                // What cannot be seen yet cannot be deleted yet either.
-                if let Some(object) = contents.objects.get(&id).filter(|_| !by_hand) {
-                    object.seen_at(&id, now, &self.log)?;
-                }
-                let object = contents.objects.remove(&id).ok_or(Refusal::Gone)?;
-                let until = now + contents.lateness.draw(&mut contents.dice);
-                let seen = object.seen(&id);
-                contents.ghosts.insert(id.clone(), Ghost { object, until });
-                self.happened(who, &id, Effect::Deleted);
-                Ok(seen)
-            }
+            Request::Delete { id } => self.delete(who, contents, &id, now),
             Request::Read { id } => contents.read(&id, now, &self.log),
             Request::Inspect { id } => {
                 contents.objects.get(&id).map(|object| object.seen(&id)).ok_or(Refusal::Gone)
             }
             Request::Find { kind, name } => contents.find(kind, region, &name, now, &self.log),
         }
+    }
+
+    /// Creates an object, unless its token or its name stands for one that there is.
+    fn create(
+        &self,
+        who: &Who,
+        contents: &mut Contents,
+        made: Object,
+        token: Option<String>,
+        now: Duration,
+    ) -> Result<Seen, Refusal> {
+        let known = token.as_ref().and_then(|token| contents.tokens.get(token));
+        if let Some((id, object)) = known.and_then(|id| Some((id.clone(), contents.objects.get_mut(id)?))) {
+            // The same token, the same object, as long as that lives; what is missing of it is made.
+            object.complete |= made.complete;
+            return Ok(object.seen(&id));
+        }
+        contents.refuse_taken(made.kind, made.region, made.name.as_deref())?;
+        contents.refuse_missing(&made.spec)?;
+        if let Some(id) = contents.shared(made.kind, made.region, made.name.as_deref()) {
+            token.map(|token| contents.tokens.insert(token, id.clone()));
+            self.log.count(Ingredient::Shared);
+            return self.change(who, contents, &id, made.spec, now);
+        }
+        contents.made += 1;
+        let id = format!("{}-{}", made.kind.word(), contents.made);
+        let visible_from = now + contents.lateness.draw(&mut contents.dice);
+        let made = Object { visible_from, ..made };
+        let (name, uses, shown) = (made.name.clone(), made.spec.uses().cloned().collect(), shown(&made.spec));
+        let seen = made.seen(&id);
+        contents.objects.insert(id.clone(), made);
+        token.map(|token| contents.tokens.insert(token, id.clone()));
+        self.happened(who, &id, Effect::Created { name, uses, shown });
+        Ok(seen)
     }
 
     fn change(
@@ -252,6 +235,24 @@ impl Cloud {
         let shown = shown(&object.spec);
         let seen = object.seen(id);
         self.happened(who, id, Effect::Changed { uses, shown });
+        Ok(seen)
+    }
+
+    fn delete(&self, who: &Who, contents: &mut Contents, id: &str, now: Duration) -> Result<Seen, Refusal> {
+        let by_hand = *who == Who::Hand;
+        let user = contents.objects.iter().find(|(_, it)| it.spec.uses().any(|used| used == id));
+        if let (Some((user, _)), false) = (user, by_hand) {
+            return Err(Refusal::InUse(user.clone()));
+        }
+        // What cannot be seen yet cannot be deleted yet either.
+        if let Some(object) = contents.objects.get(id).filter(|_| !by_hand) {
+            object.seen_at(id, now, &self.log)?;
+        }
+        let object = contents.objects.remove(id).ok_or(Refusal::Gone)?;
+        let until = now + contents.lateness.draw(&mut contents.dice);
+        let seen = object.seen(id);
+        contents.ghosts.insert(id.to_owned(), Ghost { object, until });
+        self.happened(who, id, Effect::Deleted);
         Ok(seen)
     }
 
