@@ -44,6 +44,8 @@ pub(crate) struct PreparedDelete {
     adopting: Option<(FoundObject, Metadata)>,
     /// The older generations that are in nobody's way: they are left for the clean-up, when nobody uses them any more.
     left_for_clean_up: BTreeSet<u64>,
+    /// The planned action and the inputs to be admitted, unless that was done before.
+    to_admit: Option<(Action, Value)>,
 }
 
 pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelete {
@@ -62,6 +64,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
             Task::DeleteOld(at) => left_for_clean_up(draft, at),
             _ => BTreeSet::new(),
         },
+        to_admit: judged_inputs(draft, task).map(|inputs| (node.decision.action, inputs)),
         task,
         policy: match run.kind {
             // A destroy goes by records, but what the program says of retries and timeouts holds for it too.
@@ -110,25 +113,26 @@ fn left_for_clean_up(draft: &Draft, at: usize) -> BTreeSet<u64> {
     record.deposed.iter().filter(stays).map(|generation| generation.number).collect()
 }
 
-/// Has a delete judged. Before what a replacement replaces goes, the inputs of the new object count as far as they are
-/// known: it must not turn out too late that it may not be made.
-pub(crate) fn admit(run: &Run<'_>, draft: &Draft, task: Task) -> Result<(), Failure> {
-    let node = &draft.nodes[task.node()];
-    let (address, action) = (&node.address, node.decision.action);
+/// The inputs by which a delete is judged. Before what a replacement replaces goes, the inputs of the new object count as
+/// far as they are known: it must not turn out too late that it may not be made.
+fn judged_inputs(draft: &Draft, task: Task) -> Option<Value> {
     match task {
-        Task::Delete(_) => run.admit(address, action, &Value::NULL),
+        Task::Delete(_) => Some(Value::NULL),
         Task::DeleteOld(at) => {
             let desired = inputs_now(draft, at).and_then(Result::ok).map(|now| now.values);
-            let desired = desired.or_else(|| node.desired.clone());
-            desired.map_or(Ok(()), |desired| run.admit(address, action, &desired.effective))
+            let desired = desired.or_else(|| draft.nodes[at].desired.clone());
+            desired.map(|desired| desired.effective)
         }
         // Older generations go with a change that was judged.
-        Task::CleanUp(_) | Task::Apply(_) | Task::Precreate(_) => Ok(()),
+        Task::CleanUp(_) | Task::Apply(_) | Task::Precreate(_) => None,
     }
 }
 
 impl PreparedDelete {
     pub(crate) async fn run(self, run: &Run<'_>, writer: &RecordWriter) -> Result<TaskResult, TaskError> {
+        if let Some((action, inputs)) = &self.to_admit {
+            run.admit(&self.address, *action, inputs)?;
+        }
         if let Some((found, meta)) = &self.adopting {
             writer.work_by(&self.config.clone().ready(run).await?);
             let steps = found.adopted(&self.address, meta, run.fresh_token());

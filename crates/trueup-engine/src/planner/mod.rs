@@ -89,7 +89,7 @@ async fn pass_by_pass<'p>(
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
     trace.note("collect", || collect::dump(&draft));
     // Before any call to a provider: a cycle or a dangling reference must cost nothing (PLAN-13).
-    connect::connect(sources, &mut draft)?;
+    connect::connect(sources, &mut draft).await?;
     trace.note("connect", || connect::dump(&draft));
     // Before anything is read: what is left out is not looked at.
     select::select(sources, &mut draft)?;
@@ -108,7 +108,7 @@ async fn pass_by_pass<'p>(
     replace::replace(&mut draft)?;
     trace.note("replace", || replace::dump(&draft));
     guard::guard(sources, &draft).await?;
-    let plan = conclude::conclude(sources, &mut draft)?;
+    let plan = conclude::conclude(sources, &mut draft).await?;
     trace.note("conclude", || plan.to_string());
     Ok(ExecutablePlan { plan, draft })
 }

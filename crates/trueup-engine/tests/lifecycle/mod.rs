@@ -15,6 +15,7 @@ mod drift;
 mod event;
 pub(crate) mod failing;
 mod foreign;
+mod functions;
 mod hand;
 mod in_records;
 mod kept;

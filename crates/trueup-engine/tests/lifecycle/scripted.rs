@@ -6,12 +6,13 @@ use std::time::{Duration, SystemTime};
 
 use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, ResourceSchema};
-use trueup_core::{Change, Diagnostics, Failure, Type, Value, value};
+use trueup_core::{Change, Diagnostics, Failure, Number, Type, Value, value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Clock, Configured, DataHandler,
     DataRequest, DeleteRequest, EphemeralHandler, HeldOpen, ImportRequest, Imported, InputValues,
     LookupRequest, MigrateRequest, Observed, Opened, Ownership, PlanAnswer, PlanRequest, PrivateBytes,
-    Provider, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits, ValidateRequest, Verdict,
+    Provider, ProviderFunction, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits,
+    ValidateRequest, Verdict,
 };
 
 /// Longer than any test's timeout.
@@ -160,6 +161,14 @@ impl Provider for ScriptedProvider {
         let key = block([("key", Attribute::computed(Type::String))]);
         let open: Arc<dyn EphemeralHandler> = Arc::new(Source { block: key, script: self.0.clone() });
         Box::pin(async move { Ok((type_name == "h_open").then_some(open)) })
+    }
+
+    fn function<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn ProviderFunction>>, Failure>> {
+        let next: Arc<dyn ProviderFunction> = Arc::new(Next(self.0.clone()));
+        Box::pin(async move { Ok((name == "next").then_some(next)) })
     }
 
     fn resource_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
@@ -357,6 +366,19 @@ impl EphemeralHandler for Source {
             self.script.call("open", Some(request.context)).await?;
             let held = Box::new(OpenKey(self.script.clone()));
             Ok(Opened { outputs: value!({ key: "key" }), renew_at: None, held })
+        })
+    }
+}
+
+/// A function: the number after its argument.
+struct Next(Script);
+
+impl ProviderFunction for Next {
+    fn call<'a>(&'a self, arguments: &'a [Value]) -> BoxFuture<'a, Result<Value, Failure>> {
+        Box::pin(async {
+            self.0.call("function", None).await?;
+            let number = arguments.first().and_then(Value::as_number).and_then(Number::as_u64);
+            Ok(Value::from(number.expect("it is called with a number") + 1))
         })
     }
 }

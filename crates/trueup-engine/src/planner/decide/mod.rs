@@ -63,9 +63,7 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
             }
             Err(wrong) => diagnostics.extend(wrong),
         }
-        for &at in &declared {
-            diagnostics.extend(prepare(draft, at));
-        }
+        diagnostics.extend(prepare(sources, draft, &declared).await);
         if diagnostics.has_errors() {
             // Later levels would only repeat what is wrong here.
             continue;
@@ -80,7 +78,8 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
             match decision {
                 Ok(decision) => {
                     settle(draft, at, decision);
-                    diagnostics.extend(draft.postconditions(at));
+                    let judge = || draft.postconditions(at);
+                    diagnostics.extend(sources.calls.answered(&draft.answers, judge).await);
                 }
                 Err(diagnostic) => diagnostics.push(*diagnostic),
             }
@@ -89,8 +88,20 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-/// Evaluates and checks the inputs of a node.
-pub(super) fn prepare(draft: &mut Draft, at: usize) -> Diagnostics {
+/// Evaluates and checks the inputs of some nodes that do not depend on each other.
+pub(super) async fn prepare(sources: &Sources<'_>, draft: &mut Draft<'_>, nodes: &[usize]) -> Diagnostics {
+    let answers = draft.answers.clone();
+    let mut prepare_all = || {
+        let mut diagnostics = Diagnostics::new();
+        for at in nodes {
+            diagnostics.extend(prepare_one(draft, *at));
+        }
+        diagnostics
+    };
+    sources.calls.answered(&answers, &mut prepare_all).await
+}
+
+fn prepare_one(draft: &mut Draft, at: usize) -> Diagnostics {
     let Some(inputs) = NodeInputs::of(&draft.nodes[at], &draft.known()) else { return Diagnostics::new() };
     let node = &mut draft.nodes[at];
     node.desired = inputs.is_evaluated.then_some(inputs.values);
