@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use trueup_engine::{EngineError, Outcome, RunReport};
 use trueup_program::{
-    DataDeclaration, Expression, ImportDeclaration, Node, Program, ProviderDeclaration, ResourceDeclaration,
+    BindingDeclaration, DataDeclaration, Expression, ImportDeclaration, Node, Program, ProviderDeclaration,
+    ResourceDeclaration,
 };
 use trueup_provider::Registry;
 use trueup_state::{Acquired, Holder, Scope, Store};
@@ -214,6 +215,70 @@ fn the_repeat_of_a_create_that_hangs_ends_with_its_timeout() {
         assert_eq!(took, TIMEOUT);
         assert_lease_is_free(&bench, "create");
         assert!(bench.deploy(&after).succeeded());
+    }
+}
+
+/// APPLY-13, BIND-5, STATE-4
+#[test]
+fn a_stub_that_hangs_ends_with_its_timeout() {
+    let (bench, script) = bench();
+    script.make_stubs();
+    let a = resource("h_thing.a", [("colour", output("h_thing.b", "shown"))]);
+    let mut b = scripted("b", 1);
+    b.bindings.push(BindingDeclaration { key: "k".into(), payload: output("h_thing.a", "shown") });
+    let both = program([a, b]);
+    script.mishap("precreate", Mishap::Hang);
+    let (report, took) = timed(&bench, || bench.deploy(&both));
+    assert_eq!(failure_of_a(&report), "no answer within 30 s");
+    assert!(matches!(report.outcome("h_thing.b"), Some(Outcome::Skipped(_))), "{:?}", report.outcomes);
+    assert_eq!(took, TIMEOUT);
+    assert_lease_is_free(&bench, "precreate");
+}
+
+/// APPLY-13, APPLY-8, CRUD-12: the answer stands, and a warning says why.
+#[test]
+fn a_read_back_that_hangs_or_panics_ends_with_its_timeout() {
+    for (mishap, expected) in [(Mishap::Hang, "no answer within 30 s"), (Mishap::Panic, "panicked")] {
+        let (bench, script) = bench();
+        script.mishap("read", mishap);
+        let (report, took) = timed(&bench, || bench.deployed(&program([scripted("a", 1)])));
+        let [warning] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
+        assert!(
+            warning.contains("h_thing.a could not be read back") && warning.contains(expected),
+            "{warning}"
+        );
+        assert!(took <= TIMEOUT, "{took:?}");
+        assert_lease_is_free(&bench, "read");
+    }
+}
+
+/// APPLY-13, CRUD-12, SECRET-7: what is open is renewed and closed in time, or the run says which is not.
+#[test]
+fn an_ephemeral_resource_that_hangs_fails_with_its_timeout() {
+    let wanted = || {
+        let mut a = scripted("a", 1);
+        a.depends_on = vec![address("ephemeral.h_open.o")];
+        Program { ephemeral: vec![asked("ephemeral.h_open.o")], ..program([a]) }
+    };
+    for (call, expected) in
+        [("renew", "it was not renewed within 30 s"), ("close", "it was not closed within 30 s")]
+    {
+        let (bench, script) = bench();
+        script.renew_after(TIMEOUT / 2);
+        // What is open for the plan is closed before anything is applied.
+        script.mishap("close", Mishap::Pass);
+        script.mishap(call, Mishap::Hang);
+        script.mishap("create", Mishap::Wait(TIMEOUT * 3 / 4));
+        script.mishap("read", Mishap::Wait(TIMEOUT * 3 / 4));
+        let (report, took) = timed(&bench, || bench.deploy(&wanted()));
+        let failed = report.outcome("ephemeral.h_open.o");
+        assert!(
+            matches!(failed, Some(Outcome::Failed(failure)) if failure.message == expected),
+            "{call}: {failed:?}"
+        );
+        assert!(took <= TIMEOUT * 5 / 2, "{call}: {took:?}");
+        assert_lease_is_free(&bench, call);
+        bench.deployed(&wanted());
     }
 }
 

@@ -10,9 +10,9 @@ use trueup_core::{Change, Diagnostics, Failure, Number, Type, Value, value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Clock, Configured, DataHandler,
     DataRequest, DeleteRequest, EphemeralHandler, HeldOpen, ImportRequest, Imported, InputValues,
-    LookupRequest, MigrateRequest, Observed, Opened, Ownership, PlanAnswer, PlanRequest, PrivateBytes,
-    Provider, ProviderFunction, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits,
-    ValidateRequest, Verdict,
+    LookupRequest, MigrateRequest, Observed, Opened, Ownership, PlanAnswer, PlanRequest, PrecreateRequest,
+    PrivateBytes, Provider, ProviderFunction, ReadRequest, Recovery, ResourceHandler, Sighting, State,
+    StubInputs, Traits, ValidateRequest, Verdict,
 };
 
 /// Longer than any test's timeout.
@@ -44,6 +44,8 @@ struct Plot {
     by_token: bool,
     cannot_look: bool,
     window: Duration,
+    makes_stubs: bool,
+    renewed_after: Option<Duration>,
 }
 
 impl Script {
@@ -69,6 +71,16 @@ impl Script {
     pub(crate) fn hide_for(&self, window: Duration) {
         let mut plot = self.plot();
         (plot.cannot_look, plot.window) = (true, window);
+    }
+
+    /// Lets a stub be made of every thing, whatever is known of its inputs.
+    pub(crate) fn make_stubs(&self) {
+        self.plot().makes_stubs = true;
+    }
+
+    /// Lets ephemeral resources ask to be renewed after this time.
+    pub(crate) fn renew_after(&self, time: Duration) {
+        self.plot().renewed_after = Some(time);
     }
 
     /// How often a call was made.
@@ -315,6 +327,23 @@ impl ResourceHandler for Thing {
         })
     }
 
+    fn stub_inputs(&self, _: &InputValues) -> StubInputs {
+        match self.script.plot().makes_stubs {
+            true => StubInputs::Sufficient(InputValues { written: value!({}), effective: value!({}) }),
+            false => StubInputs::Impossible,
+        }
+    }
+
+    fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
+        Box::pin(async move {
+            self.script.call("precreate", Some(request.context)).await?;
+            let name = Self::named(request.context);
+            let state = Self::state(request.desired, &name);
+            self.script.plot().things.insert(name, state.clone());
+            Ok(state)
+        })
+    }
+
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
         Box::pin(async move {
             self.script.call("migrate", Some(request.context)).await?;
@@ -365,7 +394,8 @@ impl EphemeralHandler for Source {
         Box::pin(async move {
             self.script.call("open", Some(request.context)).await?;
             let held = Box::new(OpenKey(self.script.clone()));
-            Ok(Opened { outputs: value!({ key: "key" }), renew_at: None, held })
+            let renew_at = self.script.plot().renewed_after.map(|after| self.script.1.now() + after);
+            Ok(Opened { outputs: value!({ key: "key" }), renew_at, held })
         })
     }
 }
