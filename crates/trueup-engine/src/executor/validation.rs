@@ -4,8 +4,10 @@ use trueup_core::Failure;
 use trueup_provider::{CallContext, CheckRequest};
 
 use super::Run;
+use super::delete::left_for_clean_up;
 use crate::call::Call;
 use crate::draft::Draft;
+use crate::draft::node::Start;
 use crate::events::Operation;
 use crate::plan::ReplaceOrder;
 
@@ -21,7 +23,8 @@ pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> O
         if !desired.effective.is_wholly_known() {
             continue;
         }
-        let context = run.calls.context(&node.address, &node.address, 0, 0, None);
+        let (number, slot) = next_place(draft, at);
+        let context = run.calls.context(&node.address, &draft.origin(at), number, slot, None);
         let call = Call::new(&node.address, &node.provider, Operation::Read, run.calls.policy_of(node));
         let check =
             async |context: &CallContext| handler.check(CheckRequest { config, desired, context }).await;
@@ -30,4 +33,23 @@ pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> O
         }
     }
     None
+}
+
+/// The number and slot of the generation that is created when all that goes first is deleted.
+fn next_place(draft: &Draft<'_>, at: usize) -> (u64, u64) {
+    let node = &draft.nodes[at];
+    let Some((record, _)) = &node.record else {
+        // What was found and is replaced is a generation of its own until then.
+        return (if let Start::Adopt(found) = &node.decision.start { found.number + 1 } else { 0 }, 0);
+    };
+    let number = record.next_number();
+    if node.declared().is_some_and(|declared| declared.options.retain) {
+        // What stays where it is keeps its name.
+        return (number, record.free_slot());
+    }
+    let stays = left_for_clean_up(draft, at);
+    let mut rest = (**record).clone();
+    rest.current.take_if(|current| !stays.contains(&current.number));
+    rest.deposed.retain(|generation| stays.contains(&generation.number));
+    (number, rest.free_slot())
 }

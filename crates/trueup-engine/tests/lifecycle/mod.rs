@@ -16,6 +16,7 @@ mod event;
 pub(crate) mod failing;
 mod foreign;
 mod functions;
+mod half_deleted;
 mod hand;
 mod in_records;
 mod kept;
