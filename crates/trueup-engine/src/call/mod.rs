@@ -16,7 +16,7 @@ mod window;
 
 pub(crate) use attempts::Attempts;
 pub(crate) use functions::evaluated;
-pub(crate) use panics::caught;
+pub(crate) use panics::{caught, contained, contained_now};
 pub(crate) use policy::CallPolicy;
 pub(crate) use throttle::Throttle;
 pub(crate) use window::{unseen_for, window_left, within};

@@ -6,6 +6,7 @@ use trueup_provider::{Binding, InputValues};
 
 use super::report::Outcome;
 use super::run_loop::Progress;
+use crate::call::contained_now;
 use crate::draft::Draft;
 use crate::draft::node::Node;
 use crate::plan::Action;
@@ -18,7 +19,8 @@ impl Progress<'_> {
                 continue;
             }
             let Some(now) = self.inputs_now(draft, at).await else { continue };
-            if let Err(failure) = now.and_then(|now| hold_premise(&draft.nodes[at], &now.values)) {
+            let hold = || now.and_then(|now| hold_premise(&draft.nodes[at], &now.values));
+            if let Err(failure) = contained_now(hold).unwrap_or_else(|panic| Err(panic.into())) {
                 self.failed = true;
                 self.outcomes[at] = Some(failure.into());
             }
@@ -36,10 +38,12 @@ impl Progress<'_> {
         let mut stale = Vec::new();
         for at in kept {
             let Some(now) = self.inputs_now(draft, at).await else { continue };
-            let held = now.and_then(|now| {
+            let hold = || {
+                let now = now?;
                 hold_premise(&draft.nodes[at], &now.values)?;
                 hold_bindings(&draft.nodes[at], &now.bindings)
-            });
+            };
+            let held = contained_now(hold).unwrap_or_else(|panic| Err(panic.into()));
             stale.extend(held.err().map(|failure| (at, failure)));
         }
         for (at, failure) in stale {

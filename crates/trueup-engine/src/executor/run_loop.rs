@@ -16,7 +16,7 @@ use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::FunctionCall;
-use trueup_provider::Binding;
+use trueup_provider::{Binding, ProviderPanic};
 use trueup_state::{Generation, Record, Step, StoreError};
 
 use super::convergence::provisional;
@@ -26,7 +26,7 @@ use super::report::{Outcome, RunReport, announce};
 use super::tasks::{Task, TaskError, TaskResult, Tasks, clean_up_tasks, main_tasks, operation_of};
 use super::validation::validate_delete_first;
 use super::{Run, delete, prepare};
-use crate::call::evaluated;
+use crate::call::{contained, contained_now, evaluated};
 use crate::draft::{Attributes, Draft, ExecutablePlan};
 use crate::events::EventKind;
 use crate::failures::invalid;
@@ -88,7 +88,10 @@ pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunRe
         refused: validate_delete_first(run, &draft).await,
         used: vec![None; draft.nodes.len()],
     };
-    run.ephemerals.kept_during(progress.carry_out(&mut draft)).await;
+    let carried_out = run.ephemerals.kept_during(contained(progress.carry_out(&mut draft))).await;
+    if let Err(panic) = carried_out {
+        progress.fail_type(&draft, &panic);
+    }
     for (address, failure) in run.ephemerals.close_all().await {
         progress.fail(&draft, &address, failure);
     }
@@ -139,6 +142,15 @@ impl<'a> Progress<'a> {
         let goes = |at: usize| going[at] && !self.stopping();
         let clean_up = clean_up_tasks(draft, goes, |task| self.used_by_what_goes(task));
         self.run_tasks(draft, &clean_up).await;
+    }
+
+    /// Takes in that a type panicked beside all tasks: nothing more starts, and what is left of that type has failed.
+    fn fail_type(&mut self, draft: &Draft<'_>, panic: &ProviderPanic) {
+        for (at, node) in draft.nodes.iter().enumerate() {
+            if self.outcomes[at].is_none() && node.address.type_name() == panic.type_name {
+                self.fail(draft, &node.address, panic.clone().into());
+            }
+        }
     }
 
     /// Makes moves durable before anything else happens (MOVE-1). All of them take part in one commit: between two, a
@@ -236,7 +248,7 @@ impl<'a> Progress<'a> {
         let at = task.node();
         let refused = self.refused.as_ref().filter(|_| matches!(task, Task::DeleteOld(_)));
         let refusal = refused.map(|(invalid, failure)| refusal(draft, at, *invalid, failure));
-        let begin = || begin(self.run, self.writers[at].clone(), draft, task);
+        let begin = || contained_now(|| begin(self.run, self.writers[at].clone(), draft, task));
         let (begun, missing) = evaluated(&draft.answers, rounds, begin);
         let unanswered = (!missing.is_empty()).then(|| {
             let again = Ended { task: number, rounds: rounds + 1, outcome: None };
@@ -247,7 +259,12 @@ impl<'a> Progress<'a> {
             let outcome = match (refusal, unanswered) {
                 (Some(failure), _) => Err(TaskError::Failed(failure)),
                 (None, Some(unanswered)) => return unanswered.await,
-                (None, None) => begun.await,
+                (None, None) => match begun {
+                    Ok(begun) => {
+                        contained(begun).await.unwrap_or_else(|panic| Err(Failure::from(panic).into()))
+                    }
+                    Err(panic) => Err(Failure::from(panic).into()),
+                },
             };
             Ended { task: number, rounds: 0, outcome: Some(outcome) }
         }

@@ -34,12 +34,12 @@ pub(crate) use validate::validate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostics, Failure, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
 use trueup_program::Program;
 use trueup_provider::CallContext;
 use trueup_state::{Record, Snapshot};
 
-use crate::call::{Call, Caller};
+use crate::call::{Call, Caller, contained};
 use crate::draft::ExecutablePlan;
 use crate::draft::node::Node;
 use crate::ephemeral::Ephemerals;
@@ -113,13 +113,22 @@ async fn pass_by_pass<'p>(
     Ok(ExecutablePlan { plan, draft })
 }
 
+/// The outcome of planning, where a panic of a type that is not asked about one resource alone is an error.
+async fn plan_contained<T>(work: impl Future<Output = Result<T, Diagnostics>>) -> Result<T, Diagnostics> {
+    contained(work).await.unwrap_or_else(|panic| {
+        let failure = Failure::from(panic);
+        let told = Diagnostic::error(format!("plan: {failure}"));
+        Err(failure.hints.into_iter().fold(told, Diagnostic::hint).into())
+    })
+}
+
 impl Sources<'_> {
     /// The outcome of some work, while what it opens is kept open; at its end all of it is closed.
     pub(crate) async fn with_open<T>(
         &self,
         work: impl Future<Output = Result<T, Diagnostics>>,
     ) -> Result<T, Diagnostics> {
-        let outcome = self.ephemerals.kept_during(work).await;
+        let outcome = self.ephemerals.kept_during(plan_contained(work)).await;
         let mut wrong = Diagnostics::new();
         for (address, failure) in self.ephemerals.close_all().await {
             wrong.push(failed(&address, "close", &failure));

@@ -6,7 +6,7 @@ use trueup_program::ProviderDeclaration;
 use trueup_provider::ValidateRequest;
 use trueup_state::Snapshot;
 
-use super::{Sources, collect, connect, decide, relocate};
+use super::{Sources, collect, connect, decide, plan_contained, relocate};
 use crate::call::Caller;
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Attributes, Draft};
@@ -15,6 +15,10 @@ use crate::outputs::stack_outputs;
 
 /// All that is wrong with a program and can be told without state and without looking.
 pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
+    plan_contained(validate_all(sources)).await
+}
+
+async fn validate_all(sources: &Sources<'_>) -> Result<(), Diagnostics> {
     let mut snapshot = Snapshot::default();
     let relocation = relocate::relocate(sources, &mut snapshot).await?;
     let mut draft = collect::collect(sources, snapshot, relocation).await?;

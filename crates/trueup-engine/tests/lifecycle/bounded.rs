@@ -341,3 +341,72 @@ fn a_type_that_cannot_look_is_not_waited_for() {
     assert!(told.contains("CreateOutcomeUnknown"), "{told}");
     assert_eq!(took, Duration::ZERO);
 }
+
+/// A resource of which a change is ignored, so that its type is asked what to keep.
+fn ignoring(size: u64) -> Program {
+    let mut a = scripted("a", size);
+    a.options.ignore_changes = vec!["size".parse().unwrap()];
+    program([a])
+}
+
+/// CRUD-12: also in what types answer at once.
+#[test]
+fn a_panic_in_an_answer_at_once_is_an_error_of_the_plan() {
+    let interrupted = |bench: &Bench, script: &Script| {
+        script.mishap("create", Mishap::Hang);
+        bench.deploy(&program([scripted("a", 1)]));
+    };
+    let lost = |bench: &Bench, script: &Script| {
+        bench.deployed(&program([scripted("a", 1)]));
+        script.lose_things();
+    };
+    let made = |bench: &Bench, _: &Script| drop(bench.deployed(&ignoring(1)));
+    let cycle = || {
+        let mut b = scripted("b", 1);
+        b.bindings.push(BindingDeclaration { key: "k".into(), payload: output("h_thing.a", "shown") });
+        program([resource("h_thing.a", [("colour", output("h_thing.b", "shown"))]), b])
+    };
+    type Before<'b> = &'b dyn Fn(&Bench, &Script);
+    let cases: [(&str, Before<'_>, Program, &str); 4] = [
+        ("keep_ignored", &made, ignoring(2), "plan h_thing.a"),
+        ("consistency_window", &lost, program([scripted("a", 1)]), "read h_thing.a"),
+        ("recovery", &interrupted, program([scripted("a", 1)]), "plan h_thing.a"),
+        ("stub_inputs", &|_, _| {}, cycle(), "plan"),
+    ];
+    for (call, before, wanted, place) in cases {
+        let (bench, script) = bench();
+        before(&bench, &script);
+        script.mishap(call, Mishap::Panic);
+        let told = bench.refused(&wanted);
+        let expected = format!("the provider panicked in `{call}` of `h_thing`");
+        assert!(told.contains(&expected) && told.contains(place), "{call}: {told}");
+    }
+}
+
+/// CRUD-12, STATE-4: also in what types answer at once. Other resources are applied.
+#[test]
+fn a_panic_in_an_answer_at_once_is_an_error_of_its_resource() {
+    let with_b = |mut program: Program| {
+        program.resources.push(thing("b", 2));
+        program
+    };
+    let a = || program([scripted("a", 1)]);
+    let cases = [
+        ("keep_ignored", 1, Some(ignoring(1)), with_b(ignoring(2))),
+        ("consistency_window", 0, None, with_b(a())),
+        ("delete_end", 0, Some(a()), with_b(program([]))),
+    ];
+    for (call, passing, before, wanted) in cases {
+        let (bench, script) = bench();
+        script.hide_for(Duration::from_secs(1));
+        before.iter().for_each(|before| drop(bench.deployed(before)));
+        (0..passing).for_each(|_| script.mishap(call, Mishap::Pass));
+        script.mishap(call, Mishap::Panic);
+        let report = bench.deploy(&wanted);
+        let expected = format!("the provider panicked in `{call}` of `h_thing`");
+        assert!(failure_of_a(&report).contains(&expected), "{call}: {:?}", report.outcomes);
+        assert_eq!(bench.world.things(), ["b=2"], "{call}");
+        assert_lease_is_free(&bench, call);
+        assert!(bench.deploy(&wanted).succeeded(), "{call}: the next run goes on");
+    }
+}

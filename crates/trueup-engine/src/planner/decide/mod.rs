@@ -21,6 +21,7 @@ use self::resource::Case;
 use super::configure::{configure_late, forget_outdated};
 use super::trace::lines;
 use super::{Sources, refresh};
+use crate::call::contained;
 use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, keep};
 use crate::failures::{failed, located};
@@ -129,16 +130,19 @@ async fn decide_one(
 ) -> Result<Decision, Box<Diagnostic>> {
     let node = &draft.nodes[at];
     let Some(desired) = &node.desired else { return Ok(Decision::default()) };
-    let decided = match &node.kind {
-        NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
-        NodeKind::Ephemeral { handler, .. } => {
-            decide_ephemeral(sources, draft, at, &**handler, desired).await
-        }
-        NodeKind::Resource { handler, .. } => {
-            let case = Case { sources, draft, at, handler: &**handler, desired };
-            case.decide().await
+    let deciding = async {
+        match &node.kind {
+            NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
+            NodeKind::Ephemeral { handler, .. } => {
+                decide_ephemeral(sources, draft, at, &**handler, desired).await
+            }
+            NodeKind::Resource { handler, .. } => {
+                let case = Case { sources, draft, at, handler: &**handler, desired };
+                case.decide().await
+            }
         }
     };
+    let decided = contained(deciding).await.unwrap_or_else(|panic| Err(panic.into()));
     decided.map_err(|failure| {
         let failed = failed(&node.address, "plan", &failure);
         Box::new(located(failed, &desired.written))
