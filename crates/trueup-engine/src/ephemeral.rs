@@ -18,15 +18,15 @@ use crate::call::caught;
 /// How long before its time something is renewed at most; at least a tenth of its time.
 const MARGIN_MAX: Duration = Duration::from_secs(30);
 
-/// How long renewing one may take: until then no other is renewed.
-const RENEWING_MAX: Duration = Duration::from_secs(60);
-
-/// How long closing one may take.
-const CLOSING_MAX: Duration = Duration::from_secs(60);
+/// How long renewing or closing one may take at most, if the timeout of a run is longer: until then no other is renewed or
+/// closed.
+const CALL_MAX: Duration = Duration::from_secs(60);
 
 /// The ephemeral resources that are open.
 pub(crate) struct Ephemerals {
     clock: Arc<dyn Clock>,
+    /// How long renewing or closing one may take.
+    timeout: Duration,
     /// In the order in which they were opened.
     open: Mutex<Vec<Arc<tokio::sync::Mutex<Open>>>>,
     /// One was opened.
@@ -43,8 +43,9 @@ struct Open {
 }
 
 impl Ephemerals {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Ephemerals { clock, open: Mutex::default(), more: Notify::new() }
+    /// None yet, in a run with this timeout.
+    pub(crate) fn new(clock: Arc<dyn Clock>, timeout: Duration) -> Self {
+        Ephemerals { clock, timeout: timeout.min(CALL_MAX), open: Mutex::default(), more: Notify::new() }
     }
 
     /// Keeps what was opened, and gives what it gives.
@@ -98,16 +99,8 @@ impl Ephemerals {
     }
 
     async fn renew(&self, open: &mut Open) {
-        let renewing = pin!(caught(open.held.renew()));
-        let renewed = match select(renewing, self.clock.sleep(RENEWING_MAX)).await {
-            Either::Left((renewed, _)) => renewed.and_then(|renewed| renewed),
-            Either::Right(_) => {
-                let message = format!("it was not renewed within {} s", RENEWING_MAX.as_secs());
-                Err(Failure::new(FailureClass::Indeterminate, message))
-            }
-        };
         open.due = None;
-        match renewed {
+        match self.in_time("renewed", open.held.renew()).await {
             Ok(renew_at) => open.due = renew_at.map(|at| self.due(at)),
             Err(failure) => open.failure = Some(failure),
         }
@@ -121,16 +114,24 @@ impl Ephemerals {
         for open in open.into_iter().rev().filter_map(Arc::into_inner) {
             let Open { address, held, failure, .. } = open.into_inner();
             failed.extend(failure.map(|failure| (address.clone(), failure)));
-            let closing = pin!(caught(held.close()));
-            let closed = match select(closing, self.clock.sleep(CLOSING_MAX)).await {
-                Either::Left((closed, _)) => closed.and_then(|closed| closed),
-                Either::Right(_) => {
-                    let message = format!("it was not closed within {} s", CLOSING_MAX.as_secs());
-                    Err(Failure::new(FailureClass::Indeterminate, message))
-                }
-            };
+            let closed = self.in_time("closed", held.close()).await;
             failed.extend(closed.err().map(|failure| (address, failure)));
         }
         failed
+    }
+
+    /// The outcome of a call, unless it takes too long or panics.
+    async fn in_time<T>(
+        &self,
+        done: &str,
+        call: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        match select(pin!(caught(call)), self.clock.sleep(self.timeout)).await {
+            Either::Left((outcome, _)) => outcome?,
+            Either::Right(_) => {
+                let message = format!("it was not {done} within {} s", self.timeout.as_secs());
+                Err(Failure::new(FailureClass::Indeterminate, message))
+            }
+        }
     }
 }

@@ -150,7 +150,7 @@ impl Reconciler {
             looking: self.looking(),
             observations: None,
             about: None,
-            ephemerals: crate::ephemeral::Ephemerals::new(self.clock().clone()),
+            ephemerals: crate::ephemeral::Ephemerals::new(self.clock().clone(), options.timeout),
         };
         Ok(Box::pin(planner::observe(&sources, snapshot)).await?)
     }

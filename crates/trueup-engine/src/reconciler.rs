@@ -296,7 +296,7 @@ impl Reconciler {
             options,
             kind,
             looking: &self.looking,
-            ephemerals: Ephemerals::new(self.clock.clone()),
+            ephemerals: Ephemerals::new(self.clock.clone(), options.timeout),
             observations: following.map(|it| &it.observations),
             about: following.and_then(|it| it.about.as_ref()),
         }
@@ -490,7 +490,7 @@ impl Reconciler {
             waited,
             late_configs: tokio::sync::Mutex::default(),
             declared: std::sync::OnceLock::new(),
-            ephemerals: Ephemerals::new(self.clock.clone()),
+            ephemerals: Ephemerals::new(self.clock.clone(), options.plan.timeout),
             admission: self.admission.as_deref(),
         };
         if let Some(admission) = run.admission {

@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Marks, Type, Value};
 
 use crate::expression::{Expression, Node, Place, Reference};
+use crate::function_call::{FunctionAnswer, FunctionCall};
 
 /// What evaluation asks of its surroundings.
 pub trait Scope {
@@ -17,6 +18,11 @@ pub trait Scope {
 
     /// Hears of the values that others are made of. Their secrets may come back without the text around them.
     fn report_sources(&self, _values: &[Value]) {}
+
+    /// The answer to a call of a provider's function; `None` while it is missing, which makes the result unknown.
+    fn answer(&self, _call: &FunctionCall) -> Option<FunctionAnswer> {
+        None
+    }
 
     /// Whether marks only trace where values go, so that they say nothing about secrets.
     fn is_tracing(&self) -> bool {

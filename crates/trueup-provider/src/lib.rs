@@ -34,6 +34,7 @@ pub use contract::{
     PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,
 };
 pub use error::{Error, OrAbsent, Result};
+pub use guard::ProviderPanic;
 pub use handler::{
     ApplyFailure, ApplyRequest, CheckRequest, DataHandler, DataRequest, DeleteEnd, DeleteRequest,
     EphemeralHandler, FailedCreate, HeldOpen, ImportRequest, Imported, LookupRequest, MigrateRequest,

@@ -103,9 +103,8 @@ pub trait Provider: Send + Sync {
 
 /// A function that a provider offers to programs. It is pure: it looks at nothing but its arguments.
 pub trait ProviderFunction: Send + Sync {
-    /// Calls it with values that are known and bear no marks, as the program wrote them. It is called where an expression
-    /// is evaluated, so it answers at once or blocks. What went wrong is told in a sentence.
-    fn call(&self, arguments: &[Value]) -> Result<Value, String>;
+    /// Calls it with known values without marks, as the program wrote them.
+    fn call<'a>(&'a self, arguments: &'a [Value]) -> BoxFuture<'a, Result<Value, Failure>>;
 }
 
 /// A provider's configuration, ready for use: a client, or the settings themselves. A clone shares it, and is small:

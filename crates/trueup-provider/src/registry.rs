@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Failure, KnownSecrets, nearest};
+use trueup_core::{Diagnostic, Failure, FailureClass, KnownSecrets, Value, nearest};
+use trueup_program::FunctionCall;
 
 use crate::clock::BoxFuture;
 use crate::error::Result;
@@ -148,6 +149,23 @@ impl Registry {
         let matching = self.providers.iter().filter(|(name, _)| begins(name));
         let registered = matching.max_by_key(|(name, _)| name.len()).map(|(_, provider)| provider.clone());
         registered.or_else(|| self.provider(type_name.split('_').next()?))
+    }
+
+    /// Calls a function of a provider.
+    pub async fn call_function(&self, call: &FunctionCall) -> Result<Value, Failure> {
+        let invalid = |message: String| Failure::new(FailureClass::Invalid, message);
+        let FunctionCall { provider: name, function, arguments } = call;
+        let provider =
+            self.provider(name).ok_or_else(|| invalid(format!("there is no provider `{name}`")))?;
+        match provider.function(function).await? {
+            Some(function) => function.call(arguments).await,
+            None => {
+                let known = provider.function_names().await.unwrap_or_default();
+                let near = nearest(function, known.iter().map(SmolStr::as_str));
+                let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                Err(invalid(format!("the provider `{name}` has no function `{function}`{near}")))
+            }
+        }
     }
 
     /// The resource type of this name, or what to tell the user (PLAN-11).

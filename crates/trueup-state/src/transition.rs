@@ -203,7 +203,7 @@ fn change(mut record: Record, entry: &Entry) -> Result<Option<Record>, &'static 
     match &entry.step {
         Step::UpdateBegun { meta, attempt } => begin_update(&mut record, meta, attempt, entry)?,
         Step::Answered { number, object } => {
-            let generation = in_flight(&mut record, *number)?;
+            let generation = called(&mut record, *number)?;
             generation.object = Some(object.clone());
             written(generation, entry);
         }
@@ -381,6 +381,14 @@ fn in_flight(record: &mut Record, number: GenerationNumber) -> Result<&mut Gener
             Status::Ready | Status::Deleting => Err("no create or update is under way"),
         },
         _ => Err("it is not the current generation"),
+    }
+}
+
+/// A generation whose provider may answer: also one that is being deleted, of which something may be left (DELETE-14).
+fn called(record: &mut Record, number: GenerationNumber) -> Result<&mut Generation, &'static str> {
+    match any(record, number)?.status {
+        Status::Deleting => any(record, number),
+        _ => in_flight(record, number),
     }
 }
 

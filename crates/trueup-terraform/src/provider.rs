@@ -13,7 +13,7 @@ use trueup_provider::{
 };
 
 use crate::answers::{bad_schema, diagnostics, unsendable};
-use crate::calling::{Called, Caller};
+use crate::calling::Called;
 use crate::catalogue::{self, Catalogue, Section};
 use crate::client::{Client, Version};
 use crate::data::TerraformData;
@@ -59,15 +59,13 @@ pub(crate) struct Shared {
     schemas: Mutex<BTreeMap<(Section, SmolStr), Arc<TypeSchema>>>,
     /// Answers what needs no configuration.
     bare: OnceCell<Arc<Instance>>,
-    /// Calls functions.
-    pub(crate) caller: Caller,
 }
 
 impl TerraformProvider {
     /// The provider that these options describe.
     pub fn new(options: ProviderOptions) -> Self {
         let (catalogue, schemas, bare) = (OnceCell::new(), Mutex::default(), OnceCell::new());
-        let shared = Arc::new(Shared { options, catalogue, schemas, bare, caller: Caller::default() });
+        let shared = Arc::new(Shared { options, catalogue, schemas, bare });
         TerraformProvider { shared, resources: Mutex::default() }
     }
 

@@ -104,7 +104,7 @@ impl Inner {
         }
     }
 
-    pub(crate) fn call_function(
+    pub(crate) async fn call_function(
         &self,
         request: &CallFunctionRequest,
     ) -> Result<CallFunctionResponse, Status> {
@@ -130,6 +130,13 @@ impl Inner {
                 let numbers = arguments(&WireType::Number)?;
                 let numbers = numbers.iter().filter_map(|it| it.as_number()?.as_i64());
                 (Value::from(numbers.sum::<i64>()), WireType::Number)
+            }
+            // Says to whoever reads the pipe that it was called, and never answers.
+            "hang" => {
+                let arguments = arguments(&WireType::String)?;
+                let pipe = arguments.first().and_then(Value::as_str).unwrap_or_default().to_owned();
+                let _ = tokio::task::spawn_blocking(move || std::fs::write(pipe, "called\n")).await;
+                std::future::pending().await
             }
             _ => return Err(Status::invalid_argument("no such function")),
         };

@@ -236,7 +236,12 @@ pub(crate) fn functions() -> BTreeMap<String, Function> {
         r#return: gives(NUMBER),
         ..Function::default()
     };
-    BTreeMap::from([("reverse".to_owned(), reverse), ("sum".to_owned(), sum)])
+    let hang = Function {
+        parameters: vec![parameter("pipe", STRING)],
+        r#return: gives(STRING),
+        ..Function::default()
+    };
+    BTreeMap::from([("hang".to_owned(), hang), ("reverse".to_owned(), reverse), ("sum".to_owned(), sum)])
 }
 
 /// A schema as the version sends it.

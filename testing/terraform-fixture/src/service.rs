@@ -343,7 +343,7 @@ macro_rules! provider {
                 &self,
                 request: Request<CallFunctionRequest>,
             ) -> Result<Response<CallFunctionResponse>, Status> {
-                self.inner.call_function(request.get_ref()).map(Response::new)
+                self.inner.call_function(request.get_ref()).await.map(Response::new)
             }
 
             async fn $stop(&self, _: Request<Empty>) -> Result<Response<StopResponse>, Status> {

@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::plugins::bench::{Bench, binaries, unfolded, versions};
 
 const THING: &str = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n";
@@ -152,5 +154,51 @@ fn a_plugin_that_hangs_in_a_plan_or_read_ends_with_its_time() {
                 assert!(told.contains("no answer within 1 s"), "{trouble}, {command}: {told}");
             }
         }
+    }
+}
+
+/// A resource whose note is what a function gives that never answers. Only apply calls it.
+const HUNG: &str = "resource \"fixture_thing\" \"first\" {\n  name = \"first\"\n}\n\n\
+                    resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n  \
+                    note = provider::fixture::hang(\"objects/called-${fixture_thing.first.serial}\")\n}\n";
+
+/// UNKNOWN-15, APPLY-13: while planning, too, and the lease is free for the next run.
+#[test]
+fn a_function_that_hangs_ends_with_its_time() {
+    for version in versions() {
+        let bench = Bench::new(version);
+        bench.write_configured(&format!("stack {{\n  timeout = \"5s\"\n}}\n\n{HUNG}"));
+        for _ in ["apply", "plan"] {
+            let told = bench.failed("deploy --yes --no-wait");
+            assert!(told.contains("`provider::fixture") && told.contains("no answer within 5 s"), "{told}");
+        }
+        assert_eq!(bench.objects().len(), 1);
+    }
+}
+
+/// UNKNOWN-15, APPLY-11: what is in flight ends, what depends on it begins, and the run can be stopped.
+#[test]
+fn a_run_goes_on_while_a_function_hangs() {
+    for version in versions() {
+        let bench = Bench::new(version);
+        let slow =
+            "resource \"fixture_thing\" \"slow\" {\n  name = \"slow\"\n  trouble = \"wait-after\"\n}\n\n";
+        let after = "resource \"fixture_thing\" \"after\" {\n  name = \"after\"\n  depends_on = [fixture_thing.slow]\n}\n";
+        let [reached, go, called] = ["reached", "go", "called-1"].map(|name| bench.pipe(name));
+        bench.write_configured(&format!("{slow}{after}\n{HUNG}"));
+        let run = bench.start("deploy --yes");
+        assert_eq!(std::fs::read_to_string(reached).unwrap(), "reached\n");
+        assert_eq!(std::fs::read_to_string(called).unwrap(), "called\n");
+        std::fs::write(go, "go\n").unwrap();
+        while !bench.folder.path().join("objects/thing/after.json").exists() {
+            std::thread::yield_now();
+        }
+        kill_process(Pid::from_raw(i32::try_from(run.id()).unwrap()).unwrap(), Signal::INT).unwrap();
+        let told = run.wait_with_output().unwrap();
+        assert_eq!(told.status.code(), Some(130), "{}", unfolded(&String::from_utf8_lossy(&told.stderr)));
+        bench.left_alone();
+        bench.write_configured(&format!("{slow}{after}"));
+        bench.done("deploy --yes --no-wait");
+        assert_eq!(bench.objects().len(), 2);
     }
 }

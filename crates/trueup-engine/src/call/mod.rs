@@ -2,11 +2,12 @@
 //! never able to take the run down (CRUD-12).
 //!
 //! [`Caller`] makes all of them. `policy` says how long a call may take and how often it is tried, `attempts` what follows
-//! from a failure, `throttle` how many calls of one provider run at a time, `context` what a call is told. `window` is
-//! about objects that may exist and not be visible yet.
+//! from a failure, `throttle` how many calls of one provider run at a time, `context` what a call is told, `functions`
+//! how the functions are answered that expressions call. `window` is about objects that may exist and not be visible yet.
 
 mod attempts;
 mod context;
+mod functions;
 mod panics;
 mod policy;
 mod throttle;
@@ -14,7 +15,8 @@ mod types;
 mod window;
 
 pub(crate) use attempts::Attempts;
-pub(crate) use panics::caught;
+pub(crate) use functions::evaluated;
+pub(crate) use panics::{caught, contained, contained_now};
 pub(crate) use policy::CallPolicy;
 pub(crate) use throttle::Throttle;
 pub(crate) use window::{unseen_for, window_left, within};

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use trueup_core::Failure;
 use trueup_provider::Clock;
 use trueup_state::{Status, UnixMillis};
 
@@ -13,12 +12,12 @@ const LOOKS: u32 = 5;
 
 /// Looks for something that may exist and not be visible yet, until it is found or has stayed out of sight for the whole
 /// window (CRASH-1). The window counts from when it was first missed, and is asked for only then.
-pub(crate) async fn within<T, F: Future<Output = Result<T, Failure>>>(
+pub(crate) async fn within<T, E, F: Future<Output = Result<T, E>>>(
     clock: &dyn Clock,
     window: impl FnOnce() -> Duration,
     look: impl Fn() -> F,
     is_found: impl Fn(&T) -> bool,
-) -> Result<T, Failure> {
+) -> Result<T, E> {
     let mut seen = look().await?;
     if is_found(&seen) || planted!(TrustEarlyAbsence) {
         return Ok(seen);

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::schema::{Block, ResourceSchema};
 use trueup_core::{Address, KnownSecrets, Path, Step, Value};
-use trueup_program::{Reference, Scope};
+use trueup_program::{FunctionAnswer, FunctionAnswers, FunctionCall, Reference, Scope};
 use trueup_provider::{DataHandler, ResourceHandler};
 
 use super::node::Node;
@@ -44,6 +44,7 @@ pub(crate) struct NodeScope<'a> {
     pub(crate) nodes: &'a PerNode<Node<'a>>,
     pub(crate) attributes: &'a PerNode<Option<Attributes>>,
     pub(crate) applying: bool,
+    pub(crate) answers: &'a FunctionAnswers,
     pub(crate) secrets: &'a KnownSecrets,
 }
 
@@ -60,6 +61,10 @@ impl Scope for NodeScope<'_> {
 
     fn report_sources(&self, values: &[Value]) {
         self.secrets.learn(values);
+    }
+
+    fn answer(&self, call: &FunctionCall) -> Option<FunctionAnswer> {
+        self.answers.answer(call)
     }
 }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, KnownSecrets, Value};
-use trueup_program::Program;
+use trueup_program::{FunctionAnswers, Program};
 use trueup_provider::Configured;
 use trueup_state::{Record, RecordId, Scope};
 
@@ -66,6 +66,8 @@ pub(crate) struct Draft<'p> {
     /// The stack's outputs as the last run left them.
     pub(crate) recorded_outputs: Option<Value>,
     pub(crate) warnings: Diagnostics,
+    /// What the functions of providers answered that its expressions call.
+    pub(crate) answers: Arc<FunctionAnswers>,
     /// The secrets of the run.
     pub(crate) secrets: KnownSecrets,
     /// Records as they were before their objects were brought to the current schema versions, where that changed them.
@@ -124,8 +126,8 @@ impl<'p> Draft<'p> {
 
     /// What is known of outputs by now.
     pub(crate) fn known(&self) -> NodeScope<'_> {
-        let Draft { index, nodes, attributes, applying, secrets, .. } = self;
-        NodeScope { index, nodes, attributes, applying: *applying, secrets }
+        let Draft { index, nodes, attributes, applying, answers, secrets, .. } = self;
+        NodeScope { index, nodes, attributes, applying: *applying, answers, secrets }
     }
 
     /// What is wrong with a node, by the postconditions that it states.

@@ -175,8 +175,9 @@ impl Applying<'_> {
         if let (Some(current), Some(ReplaceOrder::DeleteFirst)) =
             (self.current(), self.resource.decision.order)
         {
-            // Only now is it certain that it is replaced (UNKNOWN-8); what was certain before is gone already.
-            self.check().await?;
+            // Only now is it certain that it is replaced (UNKNOWN-8); what was certain before is gone already. Its slot is
+            // free then.
+            self.check(self.writer.next_number(), self.free_slot().min(current.slot)).await?;
             self.remove(&current).await?;
         }
         self.begin_and_create(self.writer.next_number(), self.free_slot(), planned, private).await
@@ -196,6 +197,16 @@ impl Applying<'_> {
         let current = record.as_ref().and_then(|record| record.current.as_ref());
         let next = || (self.writer.next_number(), self.free_slot());
         let (number, slot) = current.map_or_else(next, |current| (current.number, current.slot));
+        self.context_of(number, slot, token)
+    }
+
+    /// The context of a call for a generation.
+    pub(super) fn context_of(
+        &self,
+        number: GenerationNumber,
+        slot: Slot,
+        token: Option<IdempotencyToken>,
+    ) -> CallContext {
         self.run.calls.context(&self.address, &self.writer.origin(), number, slot, token)
     }
 }

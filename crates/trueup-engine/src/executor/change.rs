@@ -23,7 +23,7 @@ impl Applying<'_> {
         planned: &Value,
         private: &PrivateBytes,
     ) -> Result<Value, TaskError> {
-        self.check().await?;
+        self.check(number, slot).await?;
         let attempt = self.attempt();
         let step = Step::CreateBegun {
             address: self.address.clone(),
@@ -60,7 +60,7 @@ impl Applying<'_> {
         let (Some(prior), Some(current)) = (prior, self.current()) else {
             return Err(Failure::new(FailureClass::Fatal, "there is nothing to update").into());
         };
-        self.check().await?;
+        self.check(current.number, current.slot).await?;
         let attempt = self.attempt();
         let meta = self.resource.meta.clone();
         let begun = Step::UpdateBegun { meta, attempt: attempt.clone() };
@@ -131,8 +131,9 @@ impl Applying<'_> {
         }
     }
 
-    pub(super) async fn check(&self) -> Result<(), TaskError> {
-        let context = self.context(None);
+    /// Judges the inputs of a generation before anything is touched (CRUD-7).
+    pub(super) async fn check(&self, number: GenerationNumber, slot: Slot) -> Result<(), TaskError> {
+        let context = self.context_of(number, slot, None);
         let check = async |context: &CallContext| {
             let request = CheckRequest { config: &self.config, desired: &self.desired, context };
             self.resource.handler.check(request).await

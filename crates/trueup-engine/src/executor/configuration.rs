@@ -11,7 +11,7 @@ use trueup_state::Generation;
 use super::Run;
 use crate::draft::Draft;
 use crate::index::NodeIndex;
-use crate::providers::{Places, configured, unknown_configuration, written};
+use crate::providers::{Places, configured, unknown_configuration, written_now};
 
 /// A provider's configuration, ready or on the way.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ impl Configuration {
             Some(configured) => Configuration::Ready(configured.clone()),
             None => Configuration::Late {
                 provider: node.provider.clone(),
-                written: written(run.program, draft, &node.provider),
+                written: written_now(run.program, draft, &node.provider),
             },
         }
     }

@@ -13,6 +13,7 @@ use super::tasks::again_tasks;
 use crate::draft::Draft;
 use crate::draft::node::Start;
 use crate::index::NodeIndex;
+use crate::inputs::NodeInputs;
 use crate::plan::{Action, Grant};
 
 /// A cycle that has not settled by then alternates.
@@ -26,7 +27,7 @@ impl Progress<'_> {
             return;
         }
         for _ in 0..CONVERGENCE_ROUNDS_MAX {
-            let changed = self.outdated(draft);
+            let changed = self.outdated(draft).await;
             if changed.is_empty() || self.stopping() {
                 return;
             }
@@ -39,9 +40,9 @@ impl Progress<'_> {
             let tasks = again_tasks(draft, &changed);
             self.run_tasks(draft, &tasks).await;
         }
-        for at in self.outdated(draft) {
+        for at in self.outdated(draft).await {
             let (before, bound_before) = self.used[at].clone().unwrap_or_default();
-            let now = inputs_now(draft, at).and_then(Result::ok);
+            let now = self.inputs_now(draft, at).await.and_then(Result::ok);
             let (after, bound_after) =
                 now.map(|now| (now.values.effective, now.bindings)).unwrap_or_default();
             let message = match before == after {
@@ -60,17 +61,31 @@ impl Progress<'_> {
     }
 
     /// The nodes that were applied with other inputs or bindings than they would be now.
-    pub(super) fn outdated(&self, draft: &Draft) -> Vec<NodeIndex> {
-        let stale = |at: &NodeIndex| match (&self.used[*at], &self.outcomes[*at]) {
-            (Some((inputs, bindings)), Some(Outcome::Done(_))) => match inputs_now(draft, *at) {
+    pub(super) async fn outdated(&self, draft: &Draft<'_>) -> Vec<NodeIndex> {
+        let mut outdated = Vec::new();
+        for &at in &draft.order {
+            let (Some((inputs, bindings)), Some(Outcome::Done(_))) = (&self.used[at], &self.outcomes[at])
+            else {
+                continue;
+            };
+            let is_outdated = match self.inputs_now(draft, at).await {
                 Some(Ok(now)) => !now.values.effective.same(inputs) || now.bindings != *bindings,
                 // Applied once more, it says what is wrong.
                 Some(Err(_)) => true,
                 None => false,
-            },
-            _ => false,
-        };
-        draft.order.iter().copied().filter(stale).collect()
+            };
+            outdated.extend(is_outdated.then_some(at));
+        }
+        outdated
+    }
+
+    /// The inputs and bindings that a declared resource would be applied with now, or what is wrong with them.
+    pub(super) async fn inputs_now(
+        &self,
+        draft: &Draft<'_>,
+        at: NodeIndex,
+    ) -> Option<Result<NodeInputs, Failure>> {
+        self.run.calls.answered(&draft.answers, || inputs_now(draft, at)).await
     }
 }
 

@@ -1,14 +1,14 @@
 //! Deleting objects: what is no longer declared, what is replaced first, and older generations.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Failure, FailureClass, Value};
 use trueup_provider::{
-    ApplyRequest, CallContext, Configured, DeleteEnd, DeleteRequest, GenerationNumber, IdempotencyToken,
-    InputValues, LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes, ReadRequest, Recovery,
-    ResourceHandler, State,
+    ApplyFailure, ApplyRequest, CallContext, Configured, DeleteEnd, DeleteRequest, GenerationNumber,
+    IdempotencyToken, InputValues, LookupRequest, Observed, Ownership, PrecreateRequest, PrivateBytes,
+    ReadRequest, Recovery, ResourceHandler, State,
 };
 use trueup_state::{Attempt, Generation, Metadata, Record, Status, Step, UnixMillis};
 
@@ -18,7 +18,7 @@ use super::prepare::inputs_now;
 use super::record_writer::RecordWriter;
 use super::tasks::Task;
 use super::tasks::{TaskError, TaskResult};
-use crate::call::{Call, CallPolicy, unseen_for, within};
+use crate::call::{Attempts, Call, CallPolicy, unseen_for, within};
 use crate::draft::node::{FoundObject, Start};
 use crate::draft::{Draft, metadata};
 use crate::events::{EventKind, Operation};
@@ -45,6 +45,8 @@ pub(crate) struct PreparedDelete {
     adopting: Option<(FoundObject, Metadata)>,
     /// The older generations that are in nobody's way: they are left for the clean-up, when nobody uses them any more.
     left_for_clean_up: BTreeSet<GenerationNumber>,
+    /// The planned action and the inputs to be admitted, unless that was done before.
+    to_admit: Option<(Action, Value)>,
 }
 
 pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelete {
@@ -63,6 +65,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
             Task::DeleteOld(at) => left_for_clean_up(draft, at),
             _ => BTreeSet::new(),
         },
+        to_admit: judged_inputs(draft, task).map(|inputs| (node.decision.action, inputs)),
         task,
         policy: match run.kind {
             // A destroy goes by records, but what the program says of retries and timeouts holds for it too.
@@ -79,7 +82,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, task: Task) -> PreparedDelet
 }
 
 /// The older generations of a node that neither use anything that goes now nor stand in the way of what replaces them.
-fn left_for_clean_up(draft: &Draft, at: NodeIndex) -> BTreeSet<GenerationNumber> {
+pub(super) fn left_for_clean_up(draft: &Draft, at: NodeIndex) -> BTreeSet<GenerationNumber> {
     let node = &draft.nodes[at];
     let Some((record, _)) = &node.record else { return BTreeSet::new() };
     let goes = |address: &Address| {
@@ -111,25 +114,26 @@ fn left_for_clean_up(draft: &Draft, at: NodeIndex) -> BTreeSet<GenerationNumber>
     record.deposed.iter().filter(stays).map(|generation| generation.number).collect()
 }
 
-/// Has a delete judged. Before what a replacement replaces goes, the inputs of the new object count as far as they are
-/// known: it must not turn out too late that it may not be made.
-pub(crate) fn admit(run: &Run<'_>, draft: &Draft, task: Task) -> Result<(), Failure> {
-    let node = &draft.nodes[task.node()];
-    let (address, action) = (&node.address, node.decision.action);
+/// The inputs by which a delete is judged. Before what a replacement replaces goes, the inputs of the new object count as
+/// far as they are known: it must not turn out too late that it may not be made.
+fn judged_inputs(draft: &Draft, task: Task) -> Option<Value> {
     match task {
-        Task::Delete(_) => run.admit(address, action, &Value::NULL),
+        Task::Delete(_) => Some(Value::NULL),
         Task::DeleteOld(at) => {
             let desired = inputs_now(draft, at).and_then(Result::ok).map(|now| now.values);
-            let desired = desired.or_else(|| node.desired.clone());
-            desired.map_or(Ok(()), |desired| run.admit(address, action, &desired.effective))
+            let desired = desired.or_else(|| draft.nodes[at].desired.clone());
+            desired.map(|desired| desired.effective)
         }
         // Older generations go with a change that was judged.
-        Task::CleanUp(_) | Task::Apply(_) | Task::Precreate(_) => Ok(()),
+        Task::CleanUp(_) | Task::Apply(_) | Task::Precreate(_) => None,
     }
 }
 
 impl PreparedDelete {
     pub(crate) async fn run(self, run: &Run<'_>, writer: &RecordWriter) -> Result<TaskResult, TaskError> {
+        if let Some((action, inputs)) = &self.to_admit {
+            run.admit(&self.address, *action, inputs)?;
+        }
         if let Some((found, meta)) = &self.adopting {
             writer.work_by(&self.config.clone().ready(run).await?);
             let steps = found.adopted(&self.address, meta, run.fresh_token());
@@ -232,6 +236,12 @@ enum DeleteAnswer {
     Accepted,
     /// There was nothing to delete.
     NotFound,
+}
+
+/// What is left of an object that is being deleted. Each change is a single step, so a lock that is poisoned holds a state
+/// like any other.
+fn state_of(left: &Mutex<State>) -> MutexGuard<'_, State> {
+    left.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a read shows of a deleted object.
@@ -386,17 +396,10 @@ impl Removal<'_> {
         self.run.emit(Some(self.address), EventKind::Started(Operation::Delete));
         let context = self.context(None);
         let recorded = self.generation.inputs().map(|inputs| inputs.effective.clone()).unwrap_or_default();
-        let delete = async |context: &CallContext| {
-            let request = DeleteRequest { config: self.config, inputs: &recorded, state: object, context };
-            match self.handler.delete(request).await.map_err(|failed| failed.failure) {
-                Ok(()) => Ok(DeleteAnswer::Accepted),
-                Err(failure) if failure.class == FailureClass::NotFound => Ok(DeleteAnswer::NotFound),
-                Err(failure) => Err(failure),
-            }
-        };
+        let left = Mutex::new(object.clone());
         planted!(ConfirmDeleteBeforeCall => self.writer.step(self.run, Step::Deleted { number }).await?);
         // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
-        let delete = || self.run.calls.retried(self.calling(Operation::Delete), &context, &delete);
+        let delete = || self.delete_what_is_left(&left, &recorded);
         let clock = &*self.run.calls.clock;
         let window = || {
             let window = self.handler.consistency_window(&recorded);
@@ -404,14 +407,50 @@ impl Removal<'_> {
         };
         let is_accepted = |it: &DeleteAnswer| *it == DeleteAnswer::Accepted || planted!(TrustNotFound);
         match within(clock, window, delete, is_accepted).await {
-            Ok(DeleteAnswer::Accepted) => self.see_it_gone(object, &recorded, &context).await?,
+            Ok(DeleteAnswer::Accepted) => {
+                let left = state_of(&left).clone();
+                self.see_it_gone(&left, &recorded, &context).await?;
+            }
             Ok(DeleteAnswer::NotFound) => {}
-            Err(failure) => return Err(self.failed(failure).await),
+            Err(TaskError::Failed(failure)) => return Err(self.failed(failure).await),
+            Err(trouble) => return Err(trouble),
         }
         self.holders.note_delete_ended(self.address, object);
         self.writer.step(self.run, Step::Deleted { number }).await?;
         self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));
         Ok(())
+    }
+
+    /// Calls the type, again and again if need be. What a failed delete leaves is durable before anything else, and deleted
+    /// by the next attempt (DELETE-14).
+    async fn delete_what_is_left(
+        &self,
+        left: &Mutex<State>,
+        inputs: &Value,
+    ) -> Result<DeleteAnswer, TaskError> {
+        let (calls, call) = (&self.run.calls, self.calling(Operation::Delete));
+        let mut attempts = Attempts::new(call, &*calls.clock);
+        let mut context = self.context(None);
+        loop {
+            let state = &state_of(left).clone();
+            let request = DeleteRequest { config: self.config, inputs, state, context: &context };
+            let ApplyFailure { failure, partial } =
+                match calls.attempt(call, self.handler.delete(request)).await {
+                    Ok(()) => return Ok(DeleteAnswer::Accepted),
+                    Err(failed) if failed.failure.class == FailureClass::NotFound => {
+                        return Ok(DeleteAnswer::NotFound);
+                    }
+                    Err(failed) => failed,
+                };
+            if let Some(partial) = partial {
+                let (number, object) = (self.generation.number, (*partial).clone());
+                self.writer.step(self.run, Step::Answered { number, object }).await?;
+                *state_of(left) = *partial;
+            }
+            if let Some(pending) = calls.wait_for_next(call, &mut attempts, failure).await? {
+                context.pending = Some(pending);
+            }
+        }
     }
 
     /// Reads an object whose delete was accepted until it is gone, so that no later run adopts it (DELETE-12). A delete that
@@ -434,7 +473,7 @@ impl Removal<'_> {
         let look = || async {
             let request = ReadRequest { config: self.config, inputs, state: object, context };
             let read = self.handler.read(request);
-            Ok(match self.run.calls.attempt(self.calling(Operation::Read), read).await {
+            Ok::<_, Failure>(match self.run.calls.attempt(self.calling(Operation::Read), read).await {
                 Ok(Observed::Present(_)) => Remains::There,
                 // Where nobody can look, the answer to the delete stands.
                 Ok(Observed::Absent | Observed::Unreadable) => Remains::Gone,

@@ -4,9 +4,9 @@ use smol_str::SmolStr;
 use trueup_core::{Change, Entries, Failure, FailureClass, Path, Step, Value, diff};
 use trueup_provider::{Binding, InputValues};
 
-use super::prepare::inputs_now;
 use super::report::Outcome;
 use super::run_loop::Progress;
+use crate::call::contained_now;
 use crate::draft::Draft;
 use crate::draft::node::Node;
 use crate::index::NodeIndex;
@@ -14,11 +14,14 @@ use crate::plan::Action;
 
 impl Progress<'_> {
     /// What was applied with values that stood in for others is held to the plan when those are settled (PLANFILE-3).
-    pub(super) fn hold_provisional_premises(&mut self, draft: &Draft<'_>) {
+    pub(super) async fn hold_provisional_premises(&mut self, draft: &Draft<'_>) {
         for &at in draft.provisional.iter().filter(|_| self.run.bound) {
-            let done = matches!(self.outcomes[at], Some(Outcome::Done(_)));
-            let Some(now) = inputs_now(draft, at).filter(|_| done) else { continue };
-            if let Err(failure) = now.and_then(|now| hold_premise(&draft.nodes[at], &now.values)) {
+            if !matches!(self.outcomes[at], Some(Outcome::Done(_))) {
+                continue;
+            }
+            let Some(now) = self.inputs_now(draft, at).await else { continue };
+            let hold = || now.and_then(|now| hold_premise(&draft.nodes[at], &now.values));
+            if let Err(failure) = contained_now(hold).unwrap_or_else(|panic| Err(panic.into())) {
                 self.failed = true;
                 self.outcomes[at] = Some(failure.into());
             }
@@ -27,33 +30,39 @@ impl Progress<'_> {
 
     /// What was to stay as it is follows from values that were to stay too. Where one of them changed all the same, it is
     /// out of date, and only another plan may bring it along (UNKNOWN-13).
-    pub(super) fn hold_kept_premises(&mut self, draft: &Draft<'_>) {
-        let changed =
-            |at: NodeIndex| matches!(&self.outcomes[at], Some(Outcome::Done(it)) if *it != Action::NoOp);
-        let kept = |at: &NodeIndex| {
-            let node = &draft.nodes[*at];
-            let stays = node.is_declared() && node.decision.action == Action::NoOp && node.record.is_some();
-            let undisturbed = matches!(self.outcomes[*at], None | Some(Outcome::Done(Action::NoOp)));
-            stays && undisturbed && draft.upstream(*at).any(changed)
-        };
-        let stale: Vec<(NodeIndex, Failure)> = draft
+    pub(super) async fn hold_kept_premises(&mut self, draft: &Draft<'_>) {
+        let kept: Vec<NodeIndex> = draft
             .nodes
             .indices()
             // What a saved plan does not look at again stays all the same; what the run was told to leave out may not.
-            .filter(|at| (draft.selection.contains(*at) || !draft.selection.is_partial()) && kept(at))
-            .filter_map(|at| {
-                let node = &draft.nodes[at];
-                let held = inputs_now(draft, at)?.and_then(|now| {
-                    hold_premise(node, &now.values)?;
-                    hold_bindings(node, &now.bindings)
-                });
-                held.err().map(|failure| (at, failure))
-            })
+            .filter(|at| draft.selection.contains(*at) || !draft.selection.is_partial())
+            .filter(|at| self.is_kept_beside_changes(draft, *at))
             .collect();
+        let mut stale = Vec::new();
+        for at in kept {
+            let Some(now) = self.inputs_now(draft, at).await else { continue };
+            let hold = || {
+                let now = now?;
+                hold_premise(&draft.nodes[at], &now.values)?;
+                hold_bindings(&draft.nodes[at], &now.bindings)
+            };
+            let held = contained_now(hold).unwrap_or_else(|panic| Err(panic.into()));
+            stale.extend(held.err().map(|failure| (at, failure)));
+        }
         for (at, failure) in stale {
             let address = draft.nodes[at].address.clone();
             self.fail(draft, &address, failure);
         }
+    }
+
+    /// Whether a node stayed as it is though something that it depends on changed.
+    fn is_kept_beside_changes(&self, draft: &Draft<'_>, at: NodeIndex) -> bool {
+        let changed =
+            |at: NodeIndex| matches!(&self.outcomes[at], Some(Outcome::Done(it)) if *it != Action::NoOp);
+        let node = &draft.nodes[at];
+        let stays = node.is_declared() && node.decision.action == Action::NoOp && node.record.is_some();
+        let undisturbed = matches!(self.outcomes[at], None | Some(Outcome::Done(Action::NoOp)));
+        stays && undisturbed && draft.upstream(at).any(changed)
     }
 }
 

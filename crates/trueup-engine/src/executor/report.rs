@@ -123,11 +123,14 @@ impl Progress<'_> {
         report.warnings.extend(unsaid(&report.plan, &run.calls.warnings.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
-            match stack_outputs(run.program, run.kind, draft) {
+            match stack_outputs(&run.calls, run.program, run.kind, draft).await {
                 Ok(outputs) => report.outputs = Some(outputs),
                 Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
             }
-            let found = if run.kind.is_destroy() { Diagnostics::new() } else { draft.checks(run.program) };
+            let found = match run.kind.is_destroy() {
+                true => Diagnostics::new(),
+                false => run.calls.answered(&draft.answers, || draft.checks(run.program)).await,
+            };
             report.warnings.extend(unsaid(&report.plan, &found));
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });

@@ -2,6 +2,9 @@
 //!
 //! One loop owns everything: it starts what is ready, longest remaining chain first, takes results, and tells
 //! dependents. A failure stops its dependents alone (APPLY-4). Nothing is spawned, so dropping the loop drops all.
+//!
+//! The loop evaluates expressions and never waits for one. What calls a provider's function whose answer is missing is put
+//! aside until it is there, and evaluated again.
 
 use std::collections::BTreeSet;
 use std::pin::{Pin, pin};
@@ -12,7 +15,8 @@ use futures_util::future::{Either, select, try_join_all};
 use futures_util::stream::FuturesUnordered;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
-use trueup_provider::Binding;
+use trueup_program::FunctionCall;
+use trueup_provider::{Binding, ProviderPanic};
 use trueup_state::{Generation, Record, Step, StoreError};
 
 use super::convergence::provisional;
@@ -22,6 +26,7 @@ use super::report::{Outcome, RunReport, announce};
 use super::tasks::{Task, TaskError, TaskResult, Tasks, clean_up_tasks, main_tasks, operation_of};
 use super::validation::validate_delete_first;
 use super::{Run, delete, prepare};
+use crate::call::{contained, contained_now, evaluated};
 use crate::draft::{Attributes, Draft, ExecutablePlan};
 use crate::events::EventKind;
 use crate::failures::invalid;
@@ -44,10 +49,27 @@ pub(super) struct Progress<'a> {
     pub(super) used: PerNode<Option<(Value, Vec<Binding>)>>,
 }
 
+/// How a task ended.
+struct Ended {
+    task: TaskIndex,
+    /// How often functions answered what is evaluated next.
+    rounds: u32,
+    /// `None` if the task has yet to begin: functions have answered what its inputs miss.
+    outcome: Option<Result<TaskResult, TaskError>>,
+}
+
+/// What became of the outcome of a task.
+enum Taken {
+    /// It is taken in. If the task failed, others wait in vain for this address.
+    In(Option<Address>),
+    /// These answers are missing to judge the result.
+    Unjudged(BTreeSet<FunctionCall>, TaskResult),
+}
+
 /// Carries a plan out.
 pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunReport {
     let ExecutablePlan { plan, mut draft } = planned;
-    forget_opened(run, &mut draft);
+    forget_opened(run, &mut draft).await;
     let announced = announce(run, &plan).await;
     let writers = draft.nodes.enumerate().map(|(at, node)| {
         let as_stored = |record: &Arc<Record>| draft.relocation.as_stored(record.clone());
@@ -67,7 +89,10 @@ pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunRe
         refused: validate_delete_first(run, &draft).await,
         used: PerNode::filled(None, draft.nodes.len()),
     };
-    run.ephemerals.kept_during(progress.carry_out(&mut draft)).await;
+    let carried_out = run.ephemerals.kept_during(contained(progress.carry_out(&mut draft))).await;
+    if let Err(panic) = carried_out {
+        progress.fail_type(&draft, &panic);
+    }
     for (address, failure) in run.ephemerals.close_all().await {
         progress.fail(&draft, &address, failure);
     }
@@ -76,15 +101,18 @@ pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunRe
 
 /// What the plan opened is closed: from here on each value that follows from it is another, and so is each provider's
 /// configuration.
-fn forget_opened(run: &Run<'_>, draft: &mut Draft<'_>) {
-    let config = |draft: &Draft<'_>, name: &str| written(run.program, draft, name).value;
+async fn forget_opened(run: &Run<'_>, draft: &mut Draft<'_>) {
     let names: Vec<SmolStr> = draft.configs.keys().cloned().collect();
-    let planned: Vec<Value> = names.iter().map(|name| config(draft, name)).collect();
+    let mut planned = Vec::new();
+    for name in &names {
+        planned.push(written(&run.calls, run.program, draft, name).await.value);
+    }
     draft.applying = true;
     for (name, planned) in names.iter().zip(planned) {
         // What was never known is not forgotten: it may be made up for by what is recorded.
         let known = draft.configs.get(name).is_some_and(Option::is_some);
-        if known && (is_opened(run.program, name) || config(draft, name) != planned) {
+        let opened = is_opened(run.program, name);
+        if known && (opened || written(&run.calls, run.program, draft, name).await.value != planned) {
             draft.configs.insert(name.clone(), None);
             draft.nodes.iter_mut().filter(|it| it.provider == *name).for_each(|it| it.config = None);
         }
@@ -109,12 +137,21 @@ impl<'a> Progress<'a> {
         }
         self.run_tasks(draft, &tasks).await;
         self.converge(draft).await;
-        self.hold_provisional_premises(draft);
-        self.hold_kept_premises(draft);
+        self.hold_provisional_premises(draft).await;
+        self.hold_kept_premises(draft).await;
         let going = self.going(draft);
         let goes = |at: NodeIndex| going[at] && !self.stopping();
         let clean_up = clean_up_tasks(draft, goes, |task| self.used_by_what_goes(task));
         self.run_tasks(draft, &clean_up).await;
+    }
+
+    /// Takes in that a type panicked beside all tasks: nothing more starts, and what is left of that type has failed.
+    fn fail_type(&mut self, draft: &Draft<'_>, panic: &ProviderPanic) {
+        for (at, node) in draft.nodes.enumerate() {
+            if self.outcomes[at].is_none() && node.address.type_name() == panic.type_name {
+                self.fail(draft, &node.address, panic.clone().into());
+            }
+        }
     }
 
     /// Makes moves durable before anything else happens (MOVE-1). All of them take part in one commit: between two, a
@@ -148,17 +185,32 @@ impl<'a> Progress<'a> {
         loop {
             while !self.stopping() {
                 let Some(task) = queue.start() else { break };
-                let future = self.start(draft, tasks.tasks[task]);
+                running.push(Either::Left(self.start(draft, tasks.tasks[task], task, 0)));
                 in_flight.insert(task);
-                running.push(async move { (task, future.await) });
             }
-            let Some((task, outcome)) = self.next_finished(&mut running).await else { break };
+            let Some(Ended { task, rounds, outcome }) = self.next_finished(&mut running).await else { break };
+            let outcome = match outcome {
+                Some(outcome) => outcome,
+                None if self.stopping() => {
+                    in_flight.remove(&task);
+                    queue.ended(task);
+                    continue;
+                }
+                None => {
+                    running.push(Either::Left(self.start(draft, tasks.tasks[task], task, rounds)));
+                    continue;
+                }
+            };
+            let cause = match self.take_in(draft, tasks.tasks[task], outcome, rounds) {
+                Taken::In(cause) => cause,
+                Taken::Unjudged(missing, result) => {
+                    let ended = Ended { task, rounds: rounds + 1, outcome: Some(Ok(result)) };
+                    running.push(Either::Right(self.answering(draft, missing, ended)));
+                    continue;
+                }
+            };
             in_flight.remove(&task);
-            if outcome.is_ok() {
-                self.run.throttle.succeeded(&draft.nodes[tasks.tasks[task].node()].provider);
-            }
             queue.ended(task);
-            let cause = self.take_in(draft, tasks.tasks[task], outcome);
             dependents.release(
                 task,
                 cause,
@@ -185,21 +237,52 @@ impl<'a> Progress<'a> {
         Queue::new(&self.run.throttle, self.run.program, parallelism, nodes.zip(remaining))
     }
 
-    /// Begins a task, unless it would delete what cannot be replaced.
+    /// Begins a task, unless it would delete what cannot be replaced, or what it evaluates misses answers after so many
+    /// rounds.
     fn start(
         &self,
         draft: &Draft<'_>,
         task: Task,
-    ) -> impl Future<Output = Result<TaskResult, TaskError>> + use<'a> {
+        number: TaskIndex,
+        rounds: u32,
+    ) -> impl Future<Output = Ended> + use<'a> {
         let at = task.node();
         let refused = self.refused.as_ref().filter(|_| matches!(task, Task::DeleteOld(_)));
         let refusal = refused.map(|(invalid, failure)| refusal(draft, at, *invalid, failure));
-        let future = begin(self.run, self.writers[at].clone(), draft, task);
+        let begin = || contained_now(|| begin(self.run, self.writers[at].clone(), draft, task));
+        let (begun, missing) = evaluated(&draft.answers, rounds, begin);
+        let unanswered = (!missing.is_empty()).then(|| {
+            let again = Ended { task: number, rounds: rounds + 1, outcome: None };
+            // Boxed, because few programs call functions and each task would have the room for it.
+            Box::pin(self.answering(draft, missing, again))
+        });
         async move {
-            match refusal {
-                Some(failure) => Err(TaskError::Failed(failure)),
-                None => future.await,
-            }
+            let outcome = match (refusal, unanswered) {
+                (Some(failure), _) => Err(TaskError::Failed(failure)),
+                (None, Some(unanswered)) => return unanswered.await,
+                (None, None) => match begun {
+                    Ok(begun) => {
+                        contained(begun).await.unwrap_or_else(|panic| Err(Failure::from(panic).into()))
+                    }
+                    Err(panic) => Err(Failure::from(panic).into()),
+                },
+            };
+            Ended { task: number, rounds: 0, outcome: Some(outcome) }
+        }
+    }
+
+    /// Hands on how a task ended when functions have answered, or nothing new may start.
+    fn answering(
+        &self,
+        draft: &Draft<'_>,
+        missing: BTreeSet<FunctionCall>,
+        ended: Ended,
+    ) -> impl Future<Output = Ended> + use<'a> {
+        let (run, answers) = (self.run, draft.answers.clone());
+        async move {
+            let answering = pin!(run.calls.answer(&answers, missing));
+            select(answering, pin!(run.cancellation.finish.cancelled())).await;
+            ended
         }
     }
 
@@ -219,39 +302,56 @@ impl<'a> Progress<'a> {
         cancelled || self.store_failed.is_some() || (self.failed && self.run.options.fail_fast)
     }
 
-    /// Takes in how a task ended; the address that others were waiting for in vain, if it failed.
+    /// Takes in how a task ended.
     fn take_in(
         &mut self,
         draft: &mut Draft,
         task: Task,
         outcome: Result<TaskResult, TaskError>,
-    ) -> Option<Address> {
+        rounds: u32,
+    ) -> Taken {
         match outcome {
-            Ok(result) => self.take_in_result(draft, task, result),
-            Err(error) => Some(self.take_in_error(draft, task, error)),
+            Ok(mut result) => {
+                if rounds == 0 {
+                    self.run.throttle.succeeded(&draft.nodes[task.node()].provider);
+                    self.take_in_result(draft, task, &mut result);
+                }
+                self.judge(draft, task, result, rounds)
+            }
+            Err(error) => Taken::In(Some(self.take_in_error(draft, task, error))),
         }
     }
 
-    fn take_in_result(&mut self, draft: &mut Draft, task: Task, result: TaskResult) -> Option<Address> {
+    fn take_in_result(&mut self, draft: &mut Draft, task: Task, result: &mut TaskResult) {
         let at = task.node();
-        self.tell_quiet_end(draft, task, &result);
+        self.tell_quiet_end(draft, task, result);
         if matches!(task, Task::Precreate(_)) {
             draft.stubbed.insert(at);
         }
-        if let Some(attributes) = result.attributes {
+        if let Some(attributes) = result.attributes.take() {
             if matches!(task, Task::Apply(_)) {
-                self.used[at] = Some((attributes.inputs().clone(), result.bindings));
+                let bindings = std::mem::take(&mut result.bindings);
+                self.used[at] = Some((attributes.inputs().clone(), bindings));
             }
             draft.attributes[at] = Some(attributes);
         }
+    }
+
+    /// Holds a task that succeeded to the postconditions of its node, after so many rounds.
+    fn judge(&mut self, draft: &Draft, task: Task, result: TaskResult, rounds: u32) -> Taken {
+        let at = task.node();
         if matches!(task, Task::Apply(_)) {
-            let wrong = draft.postconditions(at);
+            let (wrong, missing) = evaluated(&draft.answers, rounds, || draft.postconditions(at));
+            // What could not be judged before the run was stopped is judged by the next plan.
+            if !missing.is_empty() && !self.stopping() {
+                return Taken::Unjudged(missing, result);
+            }
             if wrong.has_errors() {
                 // The object is there and recorded; what depends on it must not rely on it.
                 let failure = invalid(wrong);
                 self.tell_failure(draft, task, &failure);
                 self.outcomes[at] = Some(failure.into());
-                return Some(draft.nodes[at].address.clone());
+                return Taken::In(Some(draft.nodes[at].address.clone()));
             }
         }
         if matches!(task, Task::Apply(_) | Task::Delete(_)) {
@@ -261,7 +361,7 @@ impl<'a> Progress<'a> {
             let action = if replaced { Action::Replace } else { result.action };
             self.outcomes[at] = Some(Outcome::Done(action));
         }
-        None
+        Taken::In(None)
     }
 
     fn take_in_error(&mut self, draft: &Draft, task: Task, error: TaskError) -> Address {
@@ -379,12 +479,8 @@ fn begin<'a>(run: &'a Run<'a>, writer: Arc<RecordWriter>, draft: &Draft, task: T
             Box::pin(async move { prepared?.run(run, &writer).await })
         }
         Task::DeleteOld(_) | Task::Delete(_) | Task::CleanUp(_) => {
-            let admitted = delete::admit(run, draft, task);
             let prepared = delete::prepare(run, draft, task);
-            Box::pin(async move {
-                admitted?;
-                prepared.run(run, &writer).await
-            })
+            Box::pin(async move { prepared.run(run, &writer).await })
         }
     }
 }

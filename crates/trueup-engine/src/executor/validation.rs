@@ -4,8 +4,10 @@ use trueup_core::Failure;
 use trueup_provider::{CallContext, CheckRequest, GenerationNumber, Slot};
 
 use super::Run;
+use super::delete::left_for_clean_up;
 use crate::call::Call;
 use crate::draft::Draft;
+use crate::draft::node::Start;
 use crate::events::Operation;
 use crate::index::NodeIndex;
 use crate::plan::ReplaceOrder;
@@ -22,8 +24,8 @@ pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> O
         if !desired.effective.is_wholly_known() {
             continue;
         }
-        let context =
-            run.calls.context(&node.address, &node.address, GenerationNumber::FIRST, Slot::FIRST, None);
+        let (number, slot) = next_place(draft, at);
+        let context = run.calls.context(&node.address, &draft.origin(at), number, slot, None);
         let call = Call::new(&node.address, &node.provider, Operation::Read, run.calls.policy_of(node));
         let check =
             async |context: &CallContext| handler.check(CheckRequest { config, desired, context }).await;
@@ -32,4 +34,27 @@ pub(super) async fn validate_delete_first(run: &Run<'_>, draft: &Draft<'_>) -> O
         }
     }
     None
+}
+
+/// The number and slot of the generation that is created when all that goes first is deleted.
+fn next_place(draft: &Draft<'_>, at: NodeIndex) -> (GenerationNumber, Slot) {
+    let node = &draft.nodes[at];
+    let Some((record, _)) = &node.record else {
+        // What was found and is replaced is a generation of its own until then.
+        let number = match &node.decision.start {
+            Start::Adopt(found) => found.number.next(),
+            _ => GenerationNumber::FIRST,
+        };
+        return (number, Slot::FIRST);
+    };
+    let number = record.next_number();
+    if node.declared().is_some_and(|declared| declared.options.retain) {
+        // What stays where it is keeps its name.
+        return (number, record.free_slot());
+    }
+    let stays = left_for_clean_up(draft, at);
+    let mut rest = (**record).clone();
+    rest.current.take_if(|current| !stays.contains(&current.number));
+    rest.deposed.retain(|generation| stays.contains(&generation.number));
+    (number, rest.free_slot())
 }

@@ -53,6 +53,7 @@ pub(super) async fn collect<'p>(
         recorded_outputs: snapshot.outputs,
         warnings: Diagnostics::new(),
         secrets: sources.calls.registry.secrets().clone(),
+        answers: Arc::default(),
         unmigrated: IndexMap::new(),
         applying: false,
         provisional: BTreeSet::new(),

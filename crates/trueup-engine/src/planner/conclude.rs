@@ -12,13 +12,14 @@ use crate::index::NodeIndex;
 use crate::outputs::stack_outputs;
 use crate::plan::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
 
-pub(super) fn conclude(sources: &Sources<'_>, draft: &mut Draft) -> Result<Plan, Diagnostics> {
-    let outputs = stack_outputs(sources.program, sources.kind, draft)?;
+pub(super) async fn conclude(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<Plan, Diagnostics> {
+    let outputs = stack_outputs(&sources.calls, sources.program, sources.kind, draft).await?;
     draft.warnings.extend(tolerated_drift(draft));
     draft.warnings.extend(short_secrets(draft));
     draft.warnings.extend(sources.calls.warnings.take());
     if !sources.kind.is_destroy() {
-        draft.warnings.extend(draft.checks(sources.program));
+        let checked = sources.calls.answered(&draft.answers, || draft.checks(sources.program)).await;
+        draft.warnings.extend(checked);
     }
     let mut nodes: Vec<(&Address, NodeIndex)> =
         draft.nodes.enumerate().map(|(at, node)| (&node.address, at)).collect();

@@ -28,7 +28,8 @@ pub(super) async fn configure(sources: &Sources<'_>, draft: &mut Draft<'_>) -> R
     names.dedup();
     let mut diagnostics = Diagnostics::new();
     for name in names {
-        match configured(&sources.calls, &name, written(sources.program, draft, &name)).await {
+        let written = written(&sources.calls, sources.program, draft, &name).await;
+        match configured(&sources.calls, &name, written).await {
             Ok(configured) => {
                 draft.configs.insert(name, configured);
             }
@@ -114,7 +115,7 @@ pub(super) async fn configure_late(
     for &at in &late {
         let name = draft.nodes[at].provider.clone();
         if draft.configs.get(&name).is_some_and(Option::is_none) {
-            let written = written(sources.program, draft, &name);
+            let written = written(&sources.calls, sources.program, draft, &name).await;
             let configured = configured(&sources.calls, &name, written).await?;
             draft.configs.insert(name.clone(), configured);
         }
@@ -130,7 +131,8 @@ pub(super) async fn forget_outdated(sources: &Sources<'_>, draft: &mut Draft<'_>
     let names: Vec<SmolStr> = draft.configs.keys().cloned().collect();
     for name in names {
         let Some(Some(config)) = draft.configs.get(&name) else { continue };
-        let now = expected(&sources.calls, &name, written(sources.program, draft, &name)).await?;
+        let written = written(&sources.calls, sources.program, draft, &name).await;
+        let now = expected(&sources.calls, &name, written).await?;
         if now.as_ref() == Some(config.value()) {
             continue;
         }

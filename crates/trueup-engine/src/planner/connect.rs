@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
-use trueup_program::{Reference, Scope};
+use trueup_program::{FunctionAnswer, FunctionCall, Reference, Scope};
 use trueup_provider::StubInputs;
 
 use super::Sources;
@@ -19,7 +19,13 @@ use crate::mutations::planted;
 /// Who depends, and on whom.
 type Edge = (NodeIndex, NodeIndex);
 
-pub(super) fn connect(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
+pub(super) async fn connect(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
+    // What can stand in for a member of a cycle follows from its inputs.
+    let answers = draft.answers.clone();
+    sources.calls.answered(&answers, || connect_once(sources, draft)).await
+}
+
+fn connect_once(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let (mut by_input, mut by_binding) = (Vec::new(), Vec::new());
     for (at, node) in draft.nodes.enumerate() {
@@ -79,6 +85,7 @@ fn order(draft: &mut Draft, by_input: Vec<Edge>, by_binding: Vec<Edge>) -> Resul
     let bound: Vec<Edge> = by_binding.into_iter().filter(|edge| !inputs.contains(edge)).collect();
     let whole = [by_input, bound.clone()].concat();
     let mut edges = whole.clone();
+    draft.loose.clear();
     loop {
         draft.graph = Graph::new(draft.nodes.len(), edges.clone());
         let cycle = match draft.graph.order() {
@@ -193,6 +200,10 @@ impl Scope for Traced<'_> {
         let found = self.known.resolve(reference)?;
         let at = self.known.index.get(&reference.address)?;
         Some(if self.traced.contains(at) { found.with_marks(Mode::Ephemeral.marks()) } else { found })
+    }
+
+    fn answer(&self, call: &FunctionCall) -> Option<FunctionAnswer> {
+        self.known.answer(call)
     }
 
     fn is_tracing(&self) -> bool {

@@ -34,12 +34,12 @@ pub(crate) use validate::validate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostics, Failure, Value};
+use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
 use trueup_program::Program;
 use trueup_provider::{CallContext, GenerationNumber, Slot};
 use trueup_state::{Record, Snapshot};
 
-use crate::call::{Call, Caller};
+use crate::call::{Call, Caller, contained};
 use crate::draft::ExecutablePlan;
 use crate::draft::node::Node;
 use crate::ephemeral::Ephemerals;
@@ -89,7 +89,7 @@ async fn pass_by_pass<'p>(
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
     trace.note("collect", || collect::dump(&draft));
     // Before any call to a provider: a cycle or a dangling reference must cost nothing (PLAN-13).
-    connect::connect(sources, &mut draft)?;
+    connect::connect(sources, &mut draft).await?;
     trace.note("connect", || connect::dump(&draft));
     // Before anything is read: what is left out is not looked at.
     select::select(sources, &mut draft)?;
@@ -108,9 +108,18 @@ async fn pass_by_pass<'p>(
     replace::replace(&mut draft)?;
     trace.note("replace", || replace::dump(&draft));
     guard::guard(sources, &draft).await?;
-    let plan = conclude::conclude(sources, &mut draft)?;
+    let plan = conclude::conclude(sources, &mut draft).await?;
     trace.note("conclude", || plan.to_string());
     Ok(ExecutablePlan { plan, draft })
+}
+
+/// The outcome of planning, where a panic of a type that is not asked about one resource alone is an error.
+async fn plan_contained<T>(work: impl Future<Output = Result<T, Diagnostics>>) -> Result<T, Diagnostics> {
+    contained(work).await.unwrap_or_else(|panic| {
+        let failure = Failure::from(panic);
+        let told = Diagnostic::error(format!("plan: {failure}"));
+        Err(failure.hints.into_iter().fold(told, Diagnostic::hint).into())
+    })
 }
 
 impl Sources<'_> {
@@ -119,7 +128,7 @@ impl Sources<'_> {
         &self,
         work: impl Future<Output = Result<T, Diagnostics>>,
     ) -> Result<T, Diagnostics> {
-        let outcome = self.ephemerals.kept_during(work).await;
+        let outcome = self.ephemerals.kept_during(plan_contained(work)).await;
         let mut wrong = Diagnostics::new();
         for (address, failure) in self.ephemerals.close_all().await {
             wrong.push(failed(&address, "close", &failure));

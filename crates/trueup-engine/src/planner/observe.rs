@@ -16,7 +16,7 @@ pub(crate) async fn observe(sources: &Sources<'_>, snapshot: Snapshot) -> Result
 async fn observed(sources: &Sources<'_>, mut snapshot: Snapshot) -> Result<Vec<HandStep>, Diagnostics> {
     let relocation = relocate::relocate(sources, &mut snapshot).await?;
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
-    connect::connect(sources, &mut draft)?;
+    connect::connect(sources, &mut draft).await?;
     select::select(sources, &mut draft)?;
     configure::configure(sources, &mut draft).await?;
     migrate::migrate(sources, &mut draft).await?;

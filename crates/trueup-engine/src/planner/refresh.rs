@@ -7,6 +7,7 @@ use trueup_state::{Generation, Status};
 
 use super::Sources;
 use super::trace::lines;
+use crate::call::contained;
 use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
 use crate::failures::failed;
@@ -37,7 +38,7 @@ pub(super) async fn look(
     sources.looking.want(reads.len());
     let seen: &Draft = draft;
     let reads = futures_util::stream::iter(reads).map(|at| async move {
-        let sight = read(sources, seen, at).await;
+        let sight = contained(read(sources, seen, at)).await.unwrap_or_else(|panic| Err(panic.into()));
         sources.looking.done();
         (at, sight)
     });

@@ -6,7 +6,7 @@ use trueup_program::ProviderDeclaration;
 use trueup_provider::ValidateRequest;
 use trueup_state::Snapshot;
 
-use super::{Sources, collect, connect, decide, relocate};
+use super::{Sources, collect, connect, decide, plan_contained, relocate};
 use crate::call::Caller;
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Attributes, Draft};
@@ -15,13 +15,17 @@ use crate::outputs::stack_outputs;
 
 /// All that is wrong with a program and can be told without state and without looking.
 pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
+    plan_contained(validate_all(sources)).await
+}
+
+async fn validate_all(sources: &Sources<'_>) -> Result<(), Diagnostics> {
     let mut snapshot = Snapshot::default();
     let relocation = relocate::relocate(sources, &mut snapshot).await?;
     let mut draft = collect::collect(sources, snapshot, relocation).await?;
-    connect::connect(sources, &mut draft)?;
+    connect::connect(sources, &mut draft).await?;
     let mut diagnostics = Diagnostics::new();
     for at in draft.order.clone() {
-        diagnostics.extend(decide::prepare(&mut draft, at));
+        diagnostics.extend(decide::prepare(sources, &mut draft, &[at]).await);
         let node = &draft.nodes[at];
         // One that does not answer is waited for once.
         if !sources.calls.has_timed_out() {
@@ -35,7 +39,7 @@ pub(crate) async fn validate(sources: &Sources<'_>) -> Result<(), Diagnostics> {
         let inputs = node.desired.as_ref().map_or(Value::NULL, |desired| desired.effective.clone());
         draft.attributes[at] = Some(Attributes::new(inputs, Value::unknown(outputs)));
     }
-    if let Err(wrong) = stack_outputs(sources.program, sources.kind, &draft) {
+    if let Err(wrong) = stack_outputs(&sources.calls, sources.program, sources.kind, &draft).await {
         diagnostics.extend(wrong);
     }
     for provider in &sources.program.providers {
@@ -67,7 +71,8 @@ async fn judged_provider(
     draft: &Draft<'_>,
     declared: &ProviderDeclaration,
 ) -> Diagnostics {
-    let evaluated = declared.config.evaluate(&draft.known());
+    let evaluate = || declared.config.evaluate(&draft.known());
+    let evaluated = calls.answered(&draft.answers, evaluate).await;
     let mut told = evaluated.diagnostics;
     let Some(provider) = calls.registry.configured(&declared.name).filter(|_| !told.has_errors()) else {
         return told;

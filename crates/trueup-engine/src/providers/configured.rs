@@ -17,7 +17,17 @@ pub(crate) fn is_opened(program: &Program, name: &str) -> bool {
 }
 
 /// What the program says of a provider's configuration, as far as it is known.
-pub(crate) fn written(program: &Program, draft: &Draft, name: &str) -> Evaluated {
+pub(crate) async fn written(
+    calls: &Caller<'_>,
+    program: &Program,
+    draft: &Draft<'_>,
+    name: &str,
+) -> Evaluated {
+    calls.answered(&draft.answers, || written_now(program, draft, name)).await
+}
+
+/// The same with the answers of functions that are known by now.
+pub(crate) fn written_now(program: &Program, draft: &Draft, name: &str) -> Evaluated {
     let scope = draft.known();
     match program.providers.iter().find(|provider| provider.name == name) {
         Some(declared) => declared.config.evaluate(&scope),

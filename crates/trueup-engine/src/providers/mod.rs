@@ -6,7 +6,7 @@ mod orphans;
 mod places;
 mod recorded;
 
-pub(crate) use configured::{configured, expected, is_opened, unknown_configuration, written};
+pub(crate) use configured::{configured, expected, is_opened, unknown_configuration, written, written_now};
 pub(crate) use orphans::wait_for_orphans;
 pub(crate) use places::{Place, Places, out_of_reach, place, respelled};
 pub(crate) use recorded::RecordedConfigurations;

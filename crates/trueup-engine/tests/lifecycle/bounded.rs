@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use trueup_engine::{EngineError, Outcome, RunReport};
 use trueup_program::{
-    DataDeclaration, Expression, ImportDeclaration, Node, Program, ProviderDeclaration, ResourceDeclaration,
+    BindingDeclaration, DataDeclaration, Expression, ImportDeclaration, Node, Program, ProviderDeclaration,
+    ResourceDeclaration,
 };
 use trueup_provider::Registry;
 use trueup_state::{Acquired, Holder, Scope, Store};
@@ -217,6 +218,70 @@ fn the_repeat_of_a_create_that_hangs_ends_with_its_timeout() {
     }
 }
 
+/// APPLY-13, BIND-5, STATE-4
+#[test]
+fn a_stub_that_hangs_ends_with_its_timeout() {
+    let (bench, script) = bench();
+    script.make_stubs();
+    let a = resource("h_thing.a", [("colour", output("h_thing.b", "shown"))]);
+    let mut b = scripted("b", 1);
+    b.bindings.push(BindingDeclaration { key: "k".into(), payload: output("h_thing.a", "shown") });
+    let both = program([a, b]);
+    script.mishap("precreate", Mishap::Hang);
+    let (report, took) = timed(&bench, || bench.deploy(&both));
+    assert_eq!(failure_of_a(&report), "no answer within 30 s");
+    assert!(matches!(report.outcome("h_thing.b"), Some(Outcome::Skipped(_))), "{:?}", report.outcomes);
+    assert_eq!(took, TIMEOUT);
+    assert_lease_is_free(&bench, "precreate");
+}
+
+/// APPLY-13, APPLY-8, CRUD-12: the answer stands, and a warning says why.
+#[test]
+fn a_read_back_that_hangs_or_panics_ends_with_its_timeout() {
+    for (mishap, expected) in [(Mishap::Hang, "no answer within 30 s"), (Mishap::Panic, "panicked")] {
+        let (bench, script) = bench();
+        script.mishap("read", mishap);
+        let (report, took) = timed(&bench, || bench.deployed(&program([scripted("a", 1)])));
+        let [warning] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
+        assert!(
+            warning.contains("h_thing.a could not be read back") && warning.contains(expected),
+            "{warning}"
+        );
+        assert!(took <= TIMEOUT, "{took:?}");
+        assert_lease_is_free(&bench, "read");
+    }
+}
+
+/// APPLY-13, CRUD-12, SECRET-7: what is open is renewed and closed in time, or the run says which is not.
+#[test]
+fn an_ephemeral_resource_that_hangs_fails_with_its_timeout() {
+    let wanted = || {
+        let mut a = scripted("a", 1);
+        a.depends_on = vec![address("ephemeral.h_open.o")];
+        Program { ephemeral: vec![asked("ephemeral.h_open.o")], ..program([a]) }
+    };
+    for (call, expected) in
+        [("renew", "it was not renewed within 30 s"), ("close", "it was not closed within 30 s")]
+    {
+        let (bench, script) = bench();
+        script.renew_after(TIMEOUT / 2);
+        // What is open for the plan is closed before anything is applied.
+        script.mishap("close", Mishap::Pass);
+        script.mishap(call, Mishap::Hang);
+        script.mishap("create", Mishap::Wait(TIMEOUT * 3 / 4));
+        script.mishap("read", Mishap::Wait(TIMEOUT * 3 / 4));
+        let (report, took) = timed(&bench, || bench.deploy(&wanted()));
+        let failed = report.outcome("ephemeral.h_open.o");
+        assert!(
+            matches!(failed, Some(Outcome::Failed(failure)) if failure.message == expected),
+            "{call}: {failed:?}"
+        );
+        assert!(took <= TIMEOUT * 5 / 2, "{call}: {took:?}");
+        assert_lease_is_free(&bench, call);
+        bench.deployed(&wanted());
+    }
+}
+
 /// APPLY-13
 #[test]
 fn objects_that_hang_are_waited_for_together() {
@@ -275,4 +340,73 @@ fn a_type_that_cannot_look_is_not_waited_for() {
     let (told, took) = timed(&bench, || bench.refused(&wanted));
     assert!(told.contains("CreateOutcomeUnknown"), "{told}");
     assert_eq!(took, Duration::ZERO);
+}
+
+/// A resource of which a change is ignored, so that its type is asked what to keep.
+fn ignoring(size: u64) -> Program {
+    let mut a = scripted("a", size);
+    a.options.ignore_changes = vec!["size".parse().unwrap()];
+    program([a])
+}
+
+/// CRUD-12: also in what types answer at once.
+#[test]
+fn a_panic_in_an_answer_at_once_is_an_error_of_the_plan() {
+    let interrupted = |bench: &Bench, script: &Script| {
+        script.mishap("create", Mishap::Hang);
+        bench.deploy(&program([scripted("a", 1)]));
+    };
+    let lost = |bench: &Bench, script: &Script| {
+        bench.deployed(&program([scripted("a", 1)]));
+        script.lose_things();
+    };
+    let made = |bench: &Bench, _: &Script| drop(bench.deployed(&ignoring(1)));
+    let cycle = || {
+        let mut b = scripted("b", 1);
+        b.bindings.push(BindingDeclaration { key: "k".into(), payload: output("h_thing.a", "shown") });
+        program([resource("h_thing.a", [("colour", output("h_thing.b", "shown"))]), b])
+    };
+    type Before<'b> = &'b dyn Fn(&Bench, &Script);
+    let cases: [(&str, Before<'_>, Program, &str); 4] = [
+        ("keep_ignored", &made, ignoring(2), "plan h_thing.a"),
+        ("consistency_window", &lost, program([scripted("a", 1)]), "read h_thing.a"),
+        ("recovery", &interrupted, program([scripted("a", 1)]), "plan h_thing.a"),
+        ("stub_inputs", &|_, _| {}, cycle(), "plan"),
+    ];
+    for (call, before, wanted, place) in cases {
+        let (bench, script) = bench();
+        before(&bench, &script);
+        script.mishap(call, Mishap::Panic);
+        let told = bench.refused(&wanted);
+        let expected = format!("the provider panicked in `{call}` of `h_thing`");
+        assert!(told.contains(&expected) && told.contains(place), "{call}: {told}");
+    }
+}
+
+/// CRUD-12, STATE-4: also in what types answer at once. Other resources are applied.
+#[test]
+fn a_panic_in_an_answer_at_once_is_an_error_of_its_resource() {
+    let with_b = |mut program: Program| {
+        program.resources.push(thing("b", 2));
+        program
+    };
+    let a = || program([scripted("a", 1)]);
+    let cases = [
+        ("keep_ignored", 1, Some(ignoring(1)), with_b(ignoring(2))),
+        ("consistency_window", 0, None, with_b(a())),
+        ("delete_end", 0, Some(a()), with_b(program([]))),
+    ];
+    for (call, passing, before, wanted) in cases {
+        let (bench, script) = bench();
+        script.hide_for(Duration::from_secs(1));
+        before.iter().for_each(|before| drop(bench.deployed(before)));
+        (0..passing).for_each(|_| script.mishap(call, Mishap::Pass));
+        script.mishap(call, Mishap::Panic);
+        let report = bench.deploy(&wanted);
+        let expected = format!("the provider panicked in `{call}` of `h_thing`");
+        assert!(failure_of_a(&report).contains(&expected), "{call}: {:?}", report.outcomes);
+        assert_eq!(bench.world.things(), ["b=2"], "{call}");
+        assert_lease_is_free(&bench, call);
+        assert!(bench.deploy(&wanted).succeeded(), "{call}: the next run goes on");
+    }
 }

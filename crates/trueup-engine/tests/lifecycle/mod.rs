@@ -15,6 +15,8 @@ mod drift;
 mod event;
 pub(crate) mod failing;
 mod foreign;
+mod functions;
+mod half_deleted;
 mod hand;
 mod in_records;
 mod kept;

@@ -6,12 +6,13 @@ use std::time::{Duration, SystemTime};
 
 use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, ResourceSchema};
-use trueup_core::{Change, Diagnostics, Failure, Type, Value, value};
+use trueup_core::{Change, Diagnostics, Failure, Number, Path, Type, Value, value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Clock, Configured, DataHandler,
-    DataRequest, DeleteRequest, EphemeralHandler, HeldOpen, ImportRequest, Imported, InputValues,
-    LookupRequest, MigrateRequest, Observed, Opened, Ownership, PlanAnswer, PlanRequest, PrivateBytes,
-    Provider, ReadRequest, Recovery, ResourceHandler, Sighting, State, Traits, ValidateRequest, Verdict,
+    DataRequest, DeleteEnd, DeleteRequest, EphemeralHandler, HeldOpen, ImportRequest, Imported, InputValues,
+    LookupRequest, MigrateRequest, Observed, Opened, Ownership, PlanAnswer, PlanRequest, PrecreateRequest,
+    PrivateBytes, Provider, ProviderFunction, ReadRequest, Recovery, ResourceHandler, Sighting, State,
+    StubInputs, Traits, ValidateRequest, Verdict,
 };
 
 /// Longer than any test's timeout.
@@ -43,6 +44,14 @@ struct Plot {
     by_token: bool,
     cannot_look: bool,
     window: Duration,
+    makes_stubs: bool,
+    renewed_after: Option<Duration>,
+    /// What the next failed delete leaves of its object.
+    left: Option<State>,
+    /// The objects that deletes were asked for.
+    deleted: Vec<State>,
+    /// For which number, slot and origin inputs were checked.
+    checked: Vec<(u64, u64, String)>,
 }
 
 impl Script {
@@ -70,6 +79,32 @@ impl Script {
         (plot.cannot_look, plot.window) = (true, window);
     }
 
+    /// Lets a stub be made of every thing, whatever is known of its inputs.
+    pub(crate) fn make_stubs(&self) {
+        self.plot().makes_stubs = true;
+    }
+
+    /// Lets ephemeral resources ask to be renewed after this time.
+    pub(crate) fn renew_after(&self, time: Duration) {
+        self.plot().renewed_after = Some(time);
+    }
+
+    /// Lets the next delete that fails say that this is left of the object.
+    pub(crate) fn leave(&self, outputs: Value) {
+        let (inputs, private, identity) = (None, Vec::new(), None);
+        self.plot().left = Some(State { inputs, outputs, private, schema_version: 0, identity });
+    }
+
+    /// The outputs of the objects that deletes were asked for.
+    pub(crate) fn deleted(&self) -> Vec<Value> {
+        self.plot().deleted.iter().map(|state| state.outputs.clone()).collect()
+    }
+
+    /// For which number, slot and origin inputs were checked since this was last asked.
+    pub(crate) fn checked(&self) -> Vec<(u64, u64, String)> {
+        std::mem::take(&mut self.plot().checked)
+    }
+
     /// How often a call was made.
     pub(crate) fn count(&self, call: &str) -> usize {
         self.plot().calls.iter().filter(|it| *it == call).count()
@@ -79,6 +114,17 @@ impl Script {
     pub(crate) fn told(&self, call: &str) -> Vec<Value> {
         let plot = self.plot();
         plot.pending.iter().filter(|(it, _)| it == call).map(|(_, pending)| pending.clone()).collect()
+    }
+
+    /// A call that is answered at once: it can only panic.
+    fn call_now(&self, call: &str) {
+        let mishap = self.plot().mishaps.get_mut(call).and_then(VecDeque::pop_front);
+        assert!(!matches!(mishap, Some(Mishap::Panic)), "scripted");
+    }
+
+    /// Forgets all things, as if someone had deleted them.
+    pub(crate) fn lose_things(&self) {
+        self.plot().things.clear();
     }
 
     async fn call(&self, call: &str, context: Option<&CallContext>) -> Result<(), Failure> {
@@ -162,6 +208,14 @@ impl Provider for ScriptedProvider {
         Box::pin(async move { Ok((type_name == "h_open").then_some(open)) })
     }
 
+    fn function<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn ProviderFunction>>, Failure>> {
+        let next: Arc<dyn ProviderFunction> = Arc::new(Next(self.0.clone()));
+        Box::pin(async move { Ok((name == "next").then_some(next)) })
+    }
+
     fn resource_types(&self) -> BoxFuture<'_, Result<Vec<SmolStr>, Failure>> {
         Box::pin(async { Ok(vec!["h_thing".into()]) })
     }
@@ -184,7 +238,7 @@ struct Thing {
 
 impl Thing {
     fn named(context: &CallContext) -> String {
-        format!("{}-{}", context.address.name(), context.slot)
+        format!("{}-{}", context.owner.origin.name(), context.slot)
     }
 
     fn state(desired: &InputValues, name: &str) -> State {
@@ -214,10 +268,12 @@ impl ResourceHandler for Thing {
     }
 
     fn recovery(&self, _: &Value) -> Recovery {
+        self.script.call_now("recovery");
         if self.script.plot().by_token { Recovery::Token } else { Recovery::Lookup }
     }
 
     fn consistency_window(&self, _: &Value) -> Duration {
+        self.script.call_now("consistency_window");
         self.script.plot().window
     }
 
@@ -225,7 +281,18 @@ impl ResourceHandler for Thing {
         trueup_core::diff(&prior.effective, &current.effective)
     }
 
+    fn delete_end(&self, _: &Value) -> DeleteEnd {
+        self.script.call_now("delete_end");
+        DeleteEnd::default()
+    }
+
+    fn keep_ignored(&self, desired: &InputValues, _: &State, _: Option<&State>, _: &[Path]) -> InputValues {
+        self.script.call_now("keep_ignored");
+        desired.clone()
+    }
+
     fn drift(&self, _: &State, _: &State) -> Vec<Change> {
+        self.script.call_now("drift");
         Vec::new()
     }
 
@@ -238,6 +305,8 @@ impl ResourceHandler for Thing {
     }
 
     fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        let CallContext { generation, slot, owner, .. } = request.context;
+        self.script.plot().checked.push((generation.0, slot.0, owner.origin.to_string()));
         Box::pin(async move { self.script.call("check", Some(request.context)).await })
     }
 
@@ -300,9 +369,31 @@ impl ResourceHandler for Thing {
 
     fn delete<'a>(&'a self, request: DeleteRequest<'a>) -> BoxFuture<'a, Result<(), ApplyFailure>> {
         Box::pin(async move {
-            self.script.call("delete", Some(request.context)).await?;
+            self.script.plot().deleted.push(request.state.clone());
+            if let Err(failure) = self.script.call("delete", Some(request.context)).await {
+                let left = self.script.plot().left.take();
+                return Err(ApplyFailure { failure, partial: left.map(Box::new) });
+            }
             self.script.plot().things.remove(&Self::named(request.context));
             Ok(())
+        })
+    }
+
+    fn stub_inputs(&self, _: &InputValues) -> StubInputs {
+        self.script.call_now("stub_inputs");
+        match self.script.plot().makes_stubs {
+            true => StubInputs::Sufficient(InputValues { written: value!({}), effective: value!({}) }),
+            false => StubInputs::Impossible,
+        }
+    }
+
+    fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {
+        Box::pin(async move {
+            self.script.call("precreate", Some(request.context)).await?;
+            let name = Self::named(request.context);
+            let state = Self::state(request.desired, &name);
+            self.script.plot().things.insert(name, state.clone());
+            Ok(state)
         })
     }
 
@@ -356,7 +447,21 @@ impl EphemeralHandler for Source {
         Box::pin(async move {
             self.script.call("open", Some(request.context)).await?;
             let held = Box::new(OpenKey(self.script.clone()));
-            Ok(Opened { outputs: value!({ key: "key" }), renew_at: None, held })
+            let renew_at = self.script.plot().renewed_after.map(|after| self.script.1.now() + after);
+            Ok(Opened { outputs: value!({ key: "key" }), renew_at, held })
+        })
+    }
+}
+
+/// A function: the number after its argument.
+struct Next(Script);
+
+impl ProviderFunction for Next {
+    fn call<'a>(&'a self, arguments: &'a [Value]) -> BoxFuture<'a, Result<Value, Failure>> {
+        Box::pin(async {
+            self.0.call("function", None).await?;
+            let number = arguments.first().and_then(Value::as_number).and_then(Number::as_u64);
+            Ok(Value::from(number.expect("it is called with a number") + 1))
         })
     }
 }

@@ -8,8 +8,10 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
 use trueup_front_end::{BuildRequest, BuiltProgram, InvalidProgram, Purpose};
 use trueup_program::{
-    CheckDeclaration, ImportDeclaration, OutputDeclaration, ParallelismClass, Program, Scope,
+    CheckDeclaration, FunctionAnswer, FunctionAnswers, FunctionCall, ImportDeclaration, OutputDeclaration,
+    ParallelismClass, Program, Scope,
 };
+use trueup_provider::Registry;
 
 use super::StackFolder;
 use super::addresses::computed_address;
@@ -24,14 +26,15 @@ use crate::eval::{Moment, Reads};
 use crate::modules::ModuleNode;
 use crate::variables::{check_defaults, root_values};
 use crate::world::{
-    Builtin, Evaluation, Frame, Instance, Keys, Outside, Position, ProviderFunctions, Standing, StaticScope,
-    Used, World, implied,
+    Builtin, Evaluation, Frame, Instance, Keys, Outside, Position, Standing, StaticScope, Used, World,
+    implied,
 };
 
 /// A program in the making.
 pub(super) struct Builder<'a> {
     pub(super) world: Arc<World>,
     known: Option<&'a (dyn Scope + Sync)>,
+    answers: &'a FunctionAnswers,
     pub(super) resources: Vec<LoweredResource>,
     pub(super) diagnostics: Diagnostics,
     pub(super) program: Program,
@@ -43,6 +46,21 @@ pub(super) struct Builder<'a> {
 impl StackFolder {
     /// Builds the program, or says all that is wrong with it.
     pub async fn build(&self, request: BuildRequest<'_>) -> Result<BuiltProgram, InvalidProgram> {
+        let answers = FunctionAnswers::default();
+        loop {
+            let built = self.build_once(request, &answers).await;
+            if !add_missing(&answers, request.registry).await {
+                return built;
+            }
+        }
+    }
+
+    /// The same with the answers of functions that are known by now.
+    async fn build_once(
+        &self,
+        request: BuildRequest<'_>,
+        answers: &FunctionAnswers,
+    ) -> Result<BuiltProgram, InvalidProgram> {
         if !self.found && request.purpose != Purpose::Destroy {
             let summary = format!("there are no stack files in {}", self.folder.display());
             let hint = "write one whose name ends in `.tf` or `.tu.hcl`";
@@ -57,21 +75,23 @@ impl StackFolder {
             });
         }
         let (purpose, waited_for) = (request.purpose, request.waited_for);
-        let Prepared { builder, configs, sources } = self.prepare(request, "").await;
+        let Prepared { builder, configs, sources } = self.prepare(request, answers).await;
         match purpose {
             Purpose::Deploy | Purpose::Validate => builder.build(&configs, waited_for, sources),
             Purpose::Destroy => Ok(builder.build_providers(&configs, sources)),
         }
     }
 
-    /// All that building and evaluating begin with. An expression is what is evaluated beyond the texts.
-    pub(super) async fn prepare<'a>(&self, request: BuildRequest<'a>, expression: &str) -> Prepared<'a> {
+    /// All that building and evaluating begin with.
+    pub(super) async fn prepare<'a>(
+        &self,
+        request: BuildRequest<'a>,
+        answers: &'a FunctionAnswers,
+    ) -> Prepared<'a> {
         let mut diagnostics = self.diagnostics.clone();
         let mut sources = self.sources.clone();
         let builtin = Builtin::of(request.registry);
         let (types, configs) = find_schemas(&self.tree, request.registry, &builtin, &mut diagnostics).await;
-        let texts = self.sources.texts().chain([expression]);
-        let functions = ProviderFunctions::find(&self.tree, texts, &builtin, request.registry).await;
         let (module, required) = (&self.tree.module, request.purpose == Purpose::Deploy);
         let given = root_values(
             module,
@@ -95,10 +115,11 @@ impl StackFolder {
         let moment = Moment { now: request.now, random: request.random.clone() };
         let root = Instance::root(self.tree.clone(), outside, moment);
         let (stack, stage) = (SmolStr::from(request.stack), request.stage.into());
-        let world = Arc::new(World { root, stack, stage, given, types, builtin, functions });
+        let world = Arc::new(World { root, stack, stage, given, types, builtin });
         let builder = Builder {
             world,
             known: request.known,
+            answers,
             resources: Vec::new(),
             diagnostics,
             program: Program { stack: request.stack.into(), ..Program::default() },
@@ -107,6 +128,18 @@ impl StackFolder {
         };
         Prepared { builder, configs, sources }
     }
+}
+
+/// Adds the answers that an evaluation missed. Whether there were any: then it has to be repeated, and nothing of it is
+/// kept.
+pub(super) async fn add_missing(answers: &FunctionAnswers, registry: &Registry) -> bool {
+    let missing = answers.take_missing();
+    let any = !missing.is_empty();
+    for call in missing {
+        let answer = registry.call_function(&call).await.map_err(|failure| failure.message);
+        answers.add(call, answer);
+    }
+    any
 }
 
 /// A build that is about to begin.
@@ -124,7 +157,7 @@ impl Builder<'_> {
         sources: SourceMap,
     ) -> Result<BuiltProgram, InvalidProgram> {
         let world = self.world.clone();
-        let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
+        let scope = static_scope(&world, self.known, self.answers);
         let evaluation = Evaluation::new(&world, &scope);
         self.lower_module(&evaluation, &world.root, configs);
         self.lower_root(&evaluation);
@@ -145,7 +178,7 @@ impl Builder<'_> {
     /// The providers alone, for a program that is to be deleted: what is wrong with the rest does not matter.
     fn build_providers(mut self, configs: &Configs, sources: SourceMap) -> BuiltProgram {
         let world = self.world.clone();
-        let scope = StaticScope { types: &world.types, known: self.known.map(|known| known as &dyn Scope) };
+        let scope = static_scope(&world, self.known, self.answers);
         let evaluation = Evaluation::new(&world, &scope);
         self.lower_all_providers(&evaluation, &world.root, configs);
         for lowered in std::mem::take(&mut self.resources) {
@@ -394,7 +427,7 @@ impl Builder<'_> {
 
     /// Outputs before anything is planned.
     pub(super) fn scope(&self) -> OwnedScope<'_> {
-        OwnedScope { world: self.world.clone(), known: self.known }
+        OwnedScope { world: self.world.clone(), known: self.known, answers: self.answers }
     }
 
     pub(super) fn tell(&mut self, diagnostic: Diagnostic) {
@@ -410,13 +443,25 @@ impl Builder<'_> {
 pub(super) struct OwnedScope<'a> {
     world: Arc<World>,
     known: Option<&'a (dyn Scope + Sync)>,
+    answers: &'a FunctionAnswers,
 }
 
 impl Scope for OwnedScope<'_> {
     fn resolve(&self, reference: &trueup_program::Reference) -> Option<trueup_core::Value> {
-        let known = self.known.map(|known| known as &dyn Scope);
-        StaticScope { types: &self.world.types, known }.resolve(reference)
+        static_scope(&self.world, self.known, self.answers).resolve(reference)
     }
+
+    fn answer(&self, call: &FunctionCall) -> Option<FunctionAnswer> {
+        self.answers.answer(call)
+    }
+}
+
+fn static_scope<'a>(
+    world: &'a World,
+    known: Option<&'a (dyn Scope + Sync)>,
+    answers: &'a FunctionAnswers,
+) -> StaticScope<'a> {
+    StaticScope { types: &world.types, known: known.map(|known| known as &dyn Scope), answers }
 }
 
 impl LoweredResource {

@@ -99,8 +99,7 @@ impl Environment for Frame<'_> {
     }
 
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
-        let world = self.evaluation.world;
-        world.functions.call(name, &self.instance.node, &world.builtin, arguments)
+        self.evaluation.call_function(self.instance, name, arguments)
     }
 
     fn has_function(&self, name: &str) -> bool {

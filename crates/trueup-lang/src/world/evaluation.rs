@@ -18,6 +18,8 @@ pub(crate) struct Evaluation<'a> {
     pub(crate) scope: &'a dyn Scope,
     /// Whether anything asked for an output of a resource since this was last reset.
     touched: Cell<bool>,
+    /// Whether the answer of a provider's function was missing.
+    missing: Cell<bool>,
     /// Where something depends on instances that are not known yet.
     pending: RefCell<Vec<Origin>>,
     memo: RefCell<BTreeMap<(usize, Entity), Value>>,
@@ -57,6 +59,7 @@ impl<'a> Evaluation<'a> {
             world,
             scope,
             touched: Cell::new(false),
+            missing: Cell::new(false),
             pending: RefCell::default(),
             memo: RefCell::default(),
             memo_of_wrong: RefCell::default(),
@@ -68,6 +71,13 @@ impl<'a> Evaluation<'a> {
     /// Notes that an output of a resource was asked for.
     pub(super) fn touch(&self) {
         self.touched.set(true);
+    }
+
+    /// Notes that the answer of a provider's function is missing: no value of this evaluation is kept for others, since
+    /// what stands on a missing answer may look like any other value.
+    pub(super) fn miss(&self) {
+        self.touched.set(true);
+        self.missing.set(true);
     }
 
     /// Notes that something depends on instances that are not known yet.
@@ -188,10 +198,10 @@ impl<'a> Evaluation<'a> {
         };
         // Time and chance are unknown until apply: what is not known yet may be then.
         let wrong = self.told.borrow().len() > wrong_before;
-        if wrong || touched || !value.is_wholly_known() {
+        if wrong || touched || self.missing.get() || !value.is_wholly_known() {
             let memo = if wrong { &self.memo_of_wrong } else { &self.memo };
             memo.borrow_mut().insert(key, value.clone());
-            if let (Some(used), false) = (used, wrong) {
+            if let (Some(used), false) = (used, wrong || self.missing.get()) {
                 known.recent.set(used, self.scope, &value);
             }
             return Ok(value);

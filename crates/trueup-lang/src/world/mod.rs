@@ -26,7 +26,6 @@ use crate::syntax::{Expr, ExprKind, StaticStep};
 
 pub(crate) use environment::Frame;
 pub(crate) use evaluation::Evaluation;
-pub(crate) use functions::ProviderFunctions;
 pub(crate) use providers::{Builtin, implied, named};
 use recent::Recent;
 pub(crate) use repetition::{Children, Keys, Position};
@@ -43,8 +42,6 @@ pub(crate) struct World {
     pub(crate) types: Types,
     /// The providers that are built in.
     pub(crate) builtin: Builtin,
-    /// The functions of providers that its texts call.
-    pub(crate) functions: ProviderFunctions,
 }
 
 /// What evaluation may know of the world outside.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::schema::Block;
 use trueup_core::{Mode, Type, Value};
-use trueup_program::{Reference, Scope};
+use trueup_program::{FunctionAnswer, FunctionAnswers, FunctionCall, Reference, Scope};
 use trueup_provider::{DataHandler, EphemeralHandler, ResourceHandler};
 
 /// The types that a program uses.
@@ -69,6 +69,7 @@ impl Types {
 pub(crate) struct StaticScope<'a> {
     pub(crate) types: &'a Types,
     pub(crate) known: Option<&'a dyn Scope>,
+    pub(crate) answers: &'a FunctionAnswers,
 }
 
 impl Scope for StaticScope<'_> {
@@ -91,5 +92,9 @@ impl Scope for StaticScope<'_> {
                 Some(Value::unknown(Type::object(attributes)).with_marks(marks))
             }
         }
+    }
+
+    fn answer(&self, call: &FunctionCall) -> Option<FunctionAnswer> {
+        self.answers.answer(call)
     }
 }

@@ -6,11 +6,13 @@
 //! repeats a secret of the call is marked as secret itself. A server may echo any of these, whoever wrote the provider, so
 //! typed providers are guarded like all others.
 //!
-//! Answers of providers that are not typed Rust are checked against their own schema too.
+//! Answers of providers that are not typed Rust are checked against their own schema too. Panics in methods that answer at
+//! once are marked as such ([`ProviderPanic`]).
 
 mod data;
 mod ephemeral;
 mod given;
+mod panics;
 mod provider;
 mod resource;
 mod schema;
@@ -18,6 +20,7 @@ mod schema;
 mod tests;
 
 pub(crate) use given::Given;
+pub use panics::ProviderPanic;
 pub(crate) use provider::GuardedProvider;
 use trueup_core::{KnownSecrets, Value};
 

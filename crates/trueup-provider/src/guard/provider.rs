@@ -68,7 +68,8 @@ impl Provider for GuardedProvider {
         Box::pin(async move {
             let handler = self.provider.resource(type_name).await?;
             Ok(handler.map(|handler| {
-                let guarded = GuardedResource { handler, guard: self.guard.clone() };
+                let guarded =
+                    GuardedResource { type_name: type_name.into(), handler, guard: self.guard.clone() };
                 Arc::new(guarded) as Arc<dyn ResourceHandler>
             }))
         })

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
 use trueup_core::{Change, Diagnostics, Failure, Path, Value};
 
 use super::Guard;
+use super::panics::marked;
 use super::schema::mismatch;
 use crate::clock::BoxFuture;
 use crate::handler::{
@@ -19,11 +21,17 @@ use crate::state::{InputValues, State};
 
 /// A resource type that shows no secret.
 pub(super) struct GuardedResource {
+    pub(super) type_name: SmolStr,
     pub(super) handler: Arc<dyn ResourceHandler>,
     pub(super) guard: Guard,
 }
 
 impl GuardedResource {
+    /// What the type answers at once.
+    fn at_once<T>(&self, method: &'static str, call: impl FnOnce(&dyn ResourceHandler) -> T) -> T {
+        marked(&self.type_name, method, || call(&*self.handler))
+    }
+
     /// The state as it was answered, if its outputs are what the schema promises.
     fn accept(&self, state: State) -> Result<State, ApplyFailure> {
         if self.guard.is_typed {
@@ -67,27 +75,27 @@ impl ResourceHandler for GuardedResource {
     }
 
     fn recovery(&self, inputs: &Value) -> Recovery {
-        self.handler.recovery(inputs)
+        self.at_once("recovery", |handler| handler.recovery(inputs))
     }
 
     fn consistency_window(&self, inputs: &Value) -> Duration {
-        self.handler.consistency_window(inputs)
+        self.at_once("consistency_window", |handler| handler.consistency_window(inputs))
     }
 
     fn delete_end(&self, inputs: &Value) -> DeleteEnd {
-        self.handler.delete_end(inputs)
+        self.at_once("delete_end", |handler| handler.delete_end(inputs))
     }
 
     fn place(&self, config: &Configured, inputs: &Value) -> Option<Value> {
-        self.handler.place(config, inputs)
+        self.at_once("place", |handler| handler.place(config, inputs))
     }
 
     fn input_changes(&self, prior: &InputValues, current: &InputValues) -> Vec<Change> {
-        self.handler.input_changes(prior, current)
+        self.at_once("input_changes", |handler| handler.input_changes(prior, current))
     }
 
     fn drift(&self, recorded: &State, observed: &State) -> Vec<Change> {
-        self.handler.drift(recorded, observed)
+        self.at_once("drift", |handler| handler.drift(recorded, observed))
     }
 
     fn keep_ignored(
@@ -97,11 +105,11 @@ impl ResourceHandler for GuardedResource {
         observed: Option<&State>,
         ignored: &[Path],
     ) -> InputValues {
-        self.handler.keep_ignored(desired, prior, observed, ignored)
+        self.at_once("keep_ignored", |handler| handler.keep_ignored(desired, prior, observed, ignored))
     }
 
     fn ignore_drift(&self, recorded: &State, observed: &State, ignored: &[Path]) -> State {
-        self.handler.ignore_drift(recorded, observed, ignored)
+        self.at_once("ignore_drift", |handler| handler.ignore_drift(recorded, observed, ignored))
     }
 
     fn validate<'a>(&'a self, request: ValidateRequest<'a>) -> BoxFuture<'a, Diagnostics> {
@@ -165,7 +173,7 @@ impl ResourceHandler for GuardedResource {
     }
 
     fn moves_from(&self, type_name: &str) -> bool {
-        self.handler.moves_from(type_name)
+        self.at_once("moves_from", |handler| handler.moves_from(type_name))
     }
 
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
@@ -185,7 +193,7 @@ impl ResourceHandler for GuardedResource {
     }
 
     fn stub_inputs(&self, desired: &InputValues) -> StubInputs {
-        self.handler.stub_inputs(desired)
+        self.at_once("stub_inputs", |handler| handler.stub_inputs(desired))
     }
 
     fn precreate<'a>(&'a self, request: PrecreateRequest<'a>) -> BoxFuture<'a, Result<State, ApplyFailure>> {

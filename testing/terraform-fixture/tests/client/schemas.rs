@@ -44,7 +44,7 @@ async fn functions_are_called() {
     for version in VERSIONS {
         let provider = version.provider(None, Pool::new(2));
         let functions = provider.functions().await.unwrap();
-        assert_eq!(functions.keys().collect::<Vec<_>>(), ["reverse", "sum"]);
+        assert_eq!(functions.keys().collect::<Vec<_>>(), ["hang", "reverse", "sum"]);
         let (reverse, sum) = (&functions["reverse"], &functions["sum"]);
         assert_eq!(
             provider.call_function("reverse", reverse, &[value!("abc")]).await.unwrap(),

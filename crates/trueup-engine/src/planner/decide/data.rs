@@ -85,7 +85,7 @@ pub(in crate::planner) async fn open_as_recorded(
     draft.nodes.indices().for_each(|at| keep(draft, at));
     for at in opened {
         configure_late(sources, draft, &[at]).await?;
-        let wrong = prepare(draft, at);
+        let wrong = prepare(sources, draft, &[at]).await;
         if wrong.has_errors() {
             return Err(wrong);
         }

@@ -14,8 +14,8 @@ impl Case<'_> {
         let Some(declared) = declared else { return Ok(None) };
         let invalid = |message: String| Failure::new(FailureClass::Invalid, message);
         let draft = self.draft;
-        let scope = draft.known();
-        let given = declared.id.evaluate(&scope).value;
+        let evaluate = || declared.id.evaluate(&draft.known()).value;
+        let given = self.sources.calls.answered(&draft.answers, evaluate).await;
         if given.contains_secret() {
             // Providers make addresses, names and messages of it.
             let message = "the id of an import must not be secret: it is shown and recorded";

@@ -21,6 +21,7 @@ use self::resource::Case;
 use super::configure::{configure_late, forget_outdated};
 use super::trace::lines;
 use super::{Sources, refresh};
+use crate::call::contained;
 use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, keep};
 use crate::failures::{failed, located};
@@ -64,9 +65,7 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
             }
             Err(wrong) => diagnostics.extend(wrong),
         }
-        for &at in &declared {
-            diagnostics.extend(prepare(draft, at));
-        }
+        diagnostics.extend(prepare(sources, draft, &declared).await);
         if diagnostics.has_errors() {
             // Later levels would only repeat what is wrong here.
             continue;
@@ -81,7 +80,8 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
             match decision {
                 Ok(decision) => {
                     settle(draft, at, decision);
-                    diagnostics.extend(draft.postconditions(at));
+                    let judge = || draft.postconditions(at);
+                    diagnostics.extend(sources.calls.answered(&draft.answers, judge).await);
                 }
                 Err(diagnostic) => diagnostics.push(*diagnostic),
             }
@@ -90,8 +90,24 @@ async fn decide_all(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), 
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-/// Evaluates and checks the inputs of a node.
-pub(super) fn prepare(draft: &mut Draft, at: NodeIndex) -> Diagnostics {
+/// Evaluates and checks the inputs of some nodes that do not depend on each other.
+pub(super) async fn prepare(
+    sources: &Sources<'_>,
+    draft: &mut Draft<'_>,
+    nodes: &[NodeIndex],
+) -> Diagnostics {
+    let answers = draft.answers.clone();
+    let mut prepare_all = || {
+        let mut diagnostics = Diagnostics::new();
+        for at in nodes {
+            diagnostics.extend(prepare_one(draft, *at));
+        }
+        diagnostics
+    };
+    sources.calls.answered(&answers, &mut prepare_all).await
+}
+
+fn prepare_one(draft: &mut Draft, at: NodeIndex) -> Diagnostics {
     let Some(inputs) = NodeInputs::of(&draft.nodes[at], &draft.known()) else { return Diagnostics::new() };
     let node = &mut draft.nodes[at];
     node.desired = inputs.is_evaluated.then_some(inputs.values);
@@ -119,16 +135,19 @@ async fn decide_one(
 ) -> Result<Decision, Box<Diagnostic>> {
     let node = &draft.nodes[at];
     let Some(desired) = &node.desired else { return Ok(Decision::default()) };
-    let decided = match &node.kind {
-        NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
-        NodeKind::Ephemeral { handler, .. } => {
-            decide_ephemeral(sources, draft, at, &**handler, desired).await
-        }
-        NodeKind::Resource { handler, .. } => {
-            let case = Case { sources, draft, at, handler: &**handler, desired };
-            case.decide().await
+    let deciding = async {
+        match &node.kind {
+            NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
+            NodeKind::Ephemeral { handler, .. } => {
+                decide_ephemeral(sources, draft, at, &**handler, desired).await
+            }
+            NodeKind::Resource { handler, .. } => {
+                let case = Case { sources, draft, at, handler: &**handler, desired };
+                case.decide().await
+            }
         }
     };
+    let decided = contained(deciding).await.unwrap_or_else(|panic| Err(panic.into()));
     decided.map_err(|failure| {
         let failed = failed(&node.address, "plan", &failure);
         Box::new(located(failed, &desired.written))

@@ -57,7 +57,7 @@ impl Case<'_> {
         if !in_place || node.config.is_some() || node.is_in_records() {
             return Ok(false);
         }
-        let written = written(self.sources.program, self.draft, &node.provider);
+        let written = written(&self.sources.calls, self.sources.program, self.draft, &node.provider).await;
         let expected = expected(&self.sources.calls, &node.provider, written).await?;
         match self.draft.places(&self.sources.calls, self.at).zip(expected) {
             Some((places, expected)) => Ok(places.may_lead_elsewhere(&expected, current).await),

@@ -1,0 +1,48 @@
+//! Functions of providers, which expressions call: evaluated without waiting, answered like any other call, and evaluated
+//! again.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use trueup_program::{FunctionAnswers, FunctionCall};
+
+use super::Caller;
+
+impl Caller<'_> {
+    /// The outcome of an evaluation, repeated until no answer is missing.
+    pub(crate) async fn answered<T>(&self, answers: &FunctionAnswers, mut evaluate: impl FnMut() -> T) -> T {
+        let mut rounds = 0;
+        loop {
+            let (outcome, missing) = evaluated(answers, rounds, &mut evaluate);
+            if missing.is_empty() {
+                return outcome;
+            }
+            self.answer(answers, missing).await;
+            rounds += 1;
+        }
+    }
+
+    /// Adds the answers to some calls, each bounded and repeated as a call of its provider.
+    pub(crate) async fn answer(&self, answers: &FunctionAnswers, missing: BTreeSet<FunctionCall>) {
+        let calls = missing.into_iter().map(|call| async {
+            let ask = async || self.registry.call_function(&call).await;
+            let answer = self.of_provider(&call.provider, ask).await.map_err(|failure| failure.message);
+            answers.add(call, answer);
+        });
+        // Boxed, because few programs call functions and each evaluation would have the room for it.
+        Box::pin(join_all(calls)).await;
+    }
+}
+
+/// The outcome of an evaluation after so many rounds, and the calls whose answers it missed. After too many rounds, those
+/// are mistakes of the program.
+pub(crate) fn evaluated<T>(
+    answers: &FunctionAnswers,
+    rounds: u32,
+    evaluate: impl FnOnce() -> T,
+) -> (T, BTreeSet<FunctionCall>) {
+    match rounds < FunctionAnswers::ROUNDS_MAX {
+        true => (evaluate(), answers.take_missing()),
+        false => (answers.without_more(evaluate), BTreeSet::new()),
+    }
+}
