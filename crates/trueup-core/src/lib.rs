@@ -6,7 +6,7 @@
 //! - [`Path`], [`Address`]: positions inside a value, and names of resources
 //! - [`Diagnostic`], [`SourceMap`]: what is wrong, and where in the source
 //! - [`Failure`]: how an operation on the outside world went wrong
-//! - [`Date`], [`parse_span`]: the calendar, and spans of time
+//! - [`Date`], [`parse_span`], [`parse_duration`]: the calendar, and spans of time
 //!
 //! This crate knows no file, network, clock, terminal or environment.
 
@@ -43,7 +43,7 @@ pub use path::{Path, PathError, Step};
 pub use secret::Secret;
 pub use secrets::{KnownSecrets, SECRET_LENGTH_MIN, SecretTexts};
 pub use source::{FileId, Origin, SourceFile, SourceMap};
-pub use span::parse_span;
+pub use span::{parse_duration, parse_span};
 pub use suggestion::nearest;
 pub use text::is_identifier;
 pub use types::{Mismatch, ObjectType, Type, convert};

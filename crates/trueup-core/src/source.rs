@@ -66,11 +66,6 @@ pub struct SourceFile {
 }
 
 impl SourceMap {
-    /// All texts.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().filter_map(|file| file.text.as_deref())
-    }
-
     /// A map without files.
     pub fn new() -> Self {
         Self::default()

@@ -1,5 +1,7 @@
 //! Spans of time as text, such as `1h30m`.
 
+use std::time::Duration;
+
 /// Nanoseconds of the units that spans are written in.
 const UNITS: [(&str, i128); 8] = [
     ("h", 3_600_000_000_000),
@@ -38,6 +40,12 @@ pub fn parse_span(text: &str) -> Option<i64> {
     i64::try_from(if text.starts_with('-') { -total } else { total }).ok()
 }
 
+/// Reads a span of more than nothing.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let nanoseconds = u64::try_from(parse_span(text)?).ok()?;
+    (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
+}
+
 /// A decimal number of units, in whole nanoseconds.
 fn scaled(number: &str, unit: i128) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -73,6 +81,17 @@ mod tests {
             ["", "-", "1", "h", "1d", "1h30", ".h", "1.2.3s", "1 h", "2562048h", "9999999999999999999999999h"]
         {
             check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn durations_are_read_as_people_write_them() {
+        let texts = [("90s", 90.0), ("10m", 600.0), ("1h30m", 5400.0), ("250ms", 0.25), ("1.5h", 5400.0)];
+        for (text, seconds) in texts {
+            assert_eq!(parse_duration(text).map(|it| it.as_secs_f64()), Some(seconds), "{text}");
+        }
+        for text in ["", "10", "m", "1x", "0s", "0", "-5s", "1h30", "99999999999999999999s"] {
+            assert_eq!(parse_duration(text), None, "{text}");
         }
     }
 }

@@ -28,5 +28,5 @@ pub use program::{
     OutputDeclaration, ParallelismClass, Program, ProviderDeclaration, RemovedDeclaration,
     ResourceDeclaration, ResourceOptions, Timeouts,
 };
-pub use retry::{RetryPolicy, RetrySettings, parse_duration};
+pub use retry::{RetryPolicy, RetrySettings};
 pub use typed::{Expr, IntoExpr, Referable, list, map};

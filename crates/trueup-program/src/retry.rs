@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use trueup_core::parse_duration;
+
 /// How failed operations are repeated (RETRY-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -85,28 +87,6 @@ impl FromStr for RetrySettings {
             _ => Err(wrong()),
         }
     }
-}
-
-/// A duration such as `90s`, `10m`, `1h30m`.
-pub fn parse_duration(text: &str) -> Option<Duration> {
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|char: char| !char.is_ascii_digit())?;
-        let number: u64 = rest[..digits].parse().ok()?;
-        let unit =
-            rest[digits..].find(|char: char| char.is_ascii_digit()).map_or(rest.len(), |at| digits + at);
-        let part = match &rest[digits..unit] {
-            "ms" => Duration::from_millis(number),
-            "s" => Duration::from_secs(number),
-            "m" => Duration::from_secs(number.checked_mul(60)?),
-            "h" => Duration::from_secs(number.checked_mul(3600)?),
-            _ => return None,
-        };
-        total = total.checked_add(part)?;
-        rest = &rest[unit..];
-    }
-    (!total.is_zero()).then_some(total)
 }
 
 #[cfg(test)]

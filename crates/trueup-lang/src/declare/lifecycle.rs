@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_core::{Diagnostics, Mode, Origin, Path, Step};
-use trueup_program::{RetrySettings, Timeouts, parse_duration};
+use trueup_core::{Diagnostics, Mode, Origin, Path, Step, parse_duration};
+use trueup_program::{RetrySettings, Timeouts};
 
 use super::blocks::Words;
 use super::{Condition, at, suggest};
@@ -218,19 +218,4 @@ fn path_of(traversal: &StaticTraversal) -> Path {
             StaticStep::Index(index) => Step::Index(*index),
         })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_read_as_people_write_them() {
-        for (text, seconds) in [("90s", 90.0), ("10m", 600.0), ("1h30m", 5400.0), ("250ms", 0.25)] {
-            assert_eq!(parse_duration(text).map(|it| it.as_secs_f64()), Some(seconds), "{text}");
-        }
-        for text in ["", "10", "m", "1x", "0s", "1h30", "99999999999999999999s"] {
-            assert_eq!(parse_duration(text), None, "{text}");
-        }
-    }
 }
