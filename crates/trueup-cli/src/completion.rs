@@ -73,8 +73,26 @@ fn recorded(ask: impl for<'s> FnOnce(&'s dyn Store, Vec<Scope>) -> Asking<'s>) -
 fn candidates(found: Option<BTreeSet<String>>, current: &OsStr) -> Vec<CompletionCandidate> {
     let begun = current.to_string_lossy();
     let mut found: Vec<String> = found.unwrap_or_default().into_iter().collect();
-    // A shell would show it as it is.
-    found.retain(|name| name.starts_with(&*begun) && matches!(escape_line(name), Cow::Borrowed(_)));
+    // A shell would show it as it is, and run what it says.
+    let is_inert = |name: &str| matches!(escape_line(name), Cow::Borrowed(_)) && is_inert_in_shells(name);
+    found.retain(|name| name.starts_with(&*begun) && is_inert(name));
     found.sort_by(|left, right| crate::render::natural::compare(left, right));
     found.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// Whether a shell takes a name for nothing but a word. The quotes in an address are quotes to shells too; inside them
+/// commands, variables and the history are put in all the same.
+fn is_inert_in_shells(name: &str) -> bool {
+    let mut is_quoted = false;
+    let mut chars = name.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '$' | '`' | '!' => return false,
+            '\\' if is_quoted => drop(chars.next()),
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted || char.is_alphanumeric() || "_-.[]/:@".contains(char) => {}
+            _ => return false,
+        }
+    }
+    !is_quoted
 }

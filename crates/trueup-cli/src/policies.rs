@@ -1,7 +1,7 @@
 //! The policies that plans are held against: where they are looked for, and what becomes of what they say.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -20,7 +20,7 @@ pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandRes
     let session = workplace.session;
     let listed = session.environment.get("TRUEUP_POLICIES").unwrap_or_default();
     let of_environment = std::env::split_paths(listed).filter(|path| !path.as_os_str().is_empty());
-    let beside = Some(PathBuf::from(OWN_POLICIES)).filter(|path| session.folder.join(path).is_dir());
+    let beside = Some(PathBuf::from(OWN_POLICIES)).filter(|path| is_meant(&session.folder.join(path)));
     let paths =
         named.iter().cloned().chain(of_environment).chain(workplace.user.policies.clone()).chain(beside);
     let mut policies = Policies::default();
@@ -28,6 +28,14 @@ pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandRes
         policies.read(&session.folder.join(path)).map_err(|error| unreadable(&error))?;
     }
     Ok(Arc::new(policies))
+}
+
+/// Whether there is a folder of policies, readable or not: a link that leads nowhere was put there to lead to policies.
+fn is_meant(folder: &Path) -> bool {
+    match std::fs::symlink_metadata(folder) {
+        Ok(found) => found.is_dir() || found.is_symlink(),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
 }
 
 /// The first line of the error says what is wrong and where; an excerpt may follow.

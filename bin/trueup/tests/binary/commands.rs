@@ -256,3 +256,18 @@ fn shells_complete() {
     assert!(folder.read("pages/trueup-deploy.1").contains(".TH"));
     assert!(folder.done("version").out.starts_with("trueup "));
 }
+
+/// OUTPUT-1: what completes is put into the command line as it is, and a shell would run it.
+#[test]
+fn shells_complete_nothing_that_they_would_run() {
+    let keys = r#"["a b", "a;b", "a'b", "$(touch x)", "`touch x`", "$HOME", "!!", "a\"b", "a\\"]"#;
+    let folder = stack(&format!("resource \"terraform_data\" \"a\" {{\n  for_each = toset({keys})\n}}\n"));
+    folder.done("deploy --stage t --yes");
+    let mut command = folder.command("-- trueup why terraform");
+    command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2").env("_CLAP_IFS", "\n");
+    let completed = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let mut completed: Vec<&str> = completed.lines().collect();
+    completed.sort_unstable();
+    let expected = [r#"["a b"]"#, r#"["a'b"]"#, r#"["a;b"]"#, r#"["a\"b"]"#, r#"["a\\"]"#];
+    assert_eq!(completed, expected.map(|key| format!("terraform_data.a{key}")));
+}

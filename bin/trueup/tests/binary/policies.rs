@@ -168,6 +168,22 @@ fn what_is_unknown_in_the_plan_is_judged_before_it_is_sent() {
     assert!(folder.has("open.txt") && folder.has("after.txt"));
 }
 
+/// POLICY-1: a folder of policies that is a link, such as to those of a team that are not checked out.
+#[cfg(unix)]
+#[test]
+fn policies_that_a_link_does_not_lead_to_are_not_left_out() {
+    let folder = stack(STACK);
+    std::os::unix::fs::symlink("team/policies", folder.path().join("policies")).unwrap();
+    for command in ["plan --stage t", "deploy --stage t --yes"] {
+        let refused = folder.run(command);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.err.contains("a policy cannot be read"), "{refused:?}");
+    }
+    folder.write("team/policies/p.toml", DENY);
+    assert!(folder.run("plan --stage t").err.contains("policy `private`"));
+    assert!(!folder.has("open.txt"));
+}
+
 /// POLICY-4: the repair of drift is a change like any other.
 #[test]
 fn drift_is_not_repaired_against_a_policy() {

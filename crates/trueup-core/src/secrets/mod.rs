@@ -10,6 +10,7 @@
 //! Secrets shorter than [`SECRET_LENGTH_MIN`] cannot be told from ordinary text and are not searched for in texts.
 
 mod decode;
+mod dumps;
 mod forms;
 mod index;
 mod known;

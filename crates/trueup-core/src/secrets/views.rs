@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::decode::decoded_views;
+use super::decode::{decoded_views, narrow};
 
 /// A text and, for each of its bytes, the byte of the original text at which it begins.
 pub(super) struct View<'t> {
@@ -27,11 +27,14 @@ const VIEWS_MIN: usize = 1 + ESCAPES.len();
 /// The size from which on there are fewer.
 const VIEWED_BYTES: usize = 8 << 20;
 
-/// The text as it is, then without the escapes it contains, in every order of undoing them; then with what looks like
-/// Base64 or hexadecimal digits decoded. Encoded secrets are [forms](super::forms): so one encoding inside another is found.
+/// The text as it is, then without the escapes it contains, in every order of undoing them, and without its line breaks;
+/// then with what looks like Base64 or hexadecimal digits decoded. Encoded secrets are [forms](super::forms): so one
+/// encoding inside another is found.
 pub(super) fn views(text: &str) -> Vec<View<'_>> {
     let mut views = unescaped(text);
-    views.extend(decoded_views(text));
+    let [unbroken, unwrapped] = [b"".as_slice(), b" "].map(|between| views[0].unwrapped(between));
+    let decoded = decoded_views(&views[0], unbroken.as_ref());
+    views.extend(unbroken.into_iter().chain(unwrapped).chain(decoded));
     views
 }
 
@@ -52,6 +55,35 @@ fn unescaped(text: &str) -> Vec<View<'_>> {
 }
 
 impl<'t> View<'t> {
+    /// The same with something else in place of line breaks, written as they are or as `\n`, and of the spaces around them:
+    /// `base64` and `fold` break long texts. `None` if there are none.
+    fn unwrapped(&self, between: &[u8]) -> Option<View<'t>> {
+        let text = &self.bytes;
+        if !(0..text.len()).any(|at| break_length(&text[at..]) > 0) {
+            return None;
+        }
+        let (mut bytes, mut starts) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
+        let mut at = 0;
+        while at < text.len() {
+            let length = break_length(&text[at..]);
+            if length == 0 {
+                bytes.push(text[at]);
+                starts.push(narrow(self.start(at)));
+                at += 1;
+                continue;
+            }
+            while bytes.last().is_some_and(|byte| b" \t".contains(byte)) {
+                (bytes.pop(), starts.pop());
+            }
+            bytes.extend(between);
+            starts.extend(between.iter().map(|_| narrow(self.start(at))));
+            at += length;
+            at += text[at..].iter().take_while(|byte| b" \t".contains(byte)).count();
+        }
+        starts.push(narrow(self.start(at)));
+        Some(View { bytes: bytes.into(), starts: Some(starts) })
+    }
+
     /// The range of the original text that a range of this one stands for. Several bytes may stand for one stretch of it.
     pub(super) fn original(&self, start: usize, end: usize) -> (usize, usize) {
         let last = self.start(end.saturating_sub(1));
@@ -65,7 +97,8 @@ impl<'t> View<'t> {
         (self.start(start), beyond)
     }
 
-    fn start(&self, at: usize) -> usize {
+    /// The byte of the original text at which a byte of this one begins.
+    pub(super) fn start(&self, at: usize) -> usize {
         self.starts.as_ref().map_or(at, |starts| starts[at] as usize)
     }
 
@@ -74,7 +107,6 @@ impl<'t> View<'t> {
         if !self.bytes.contains(&lead) {
             return None;
         }
-        let narrow = |start: usize| u32::try_from(start).unwrap_or(u32::MAX);
         let length = self.bytes.len();
         let (mut bytes, mut starts) = (Vec::with_capacity(length), Vec::with_capacity(length + 1));
         let mut at = 0;
@@ -97,6 +129,15 @@ impl<'t> View<'t> {
         }
         starts.push(narrow(self.start(length)));
         Some(View { bytes: bytes.into(), starts: Some(starts) })
+    }
+}
+
+/// The length of the line break at the beginning of a text; 0 if there is none.
+pub(super) fn break_length(text: &[u8]) -> usize {
+    match text {
+        [b'\n' | b'\r', ..] => 1,
+        [b'\\', b'n' | b'r', ..] => 2,
+        _ => 0,
     }
 }
 

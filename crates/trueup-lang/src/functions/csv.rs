@@ -1,5 +1,7 @@
 //! CSV: csvdecode. The rules are those of RFC 4180; each row is an object with the names of the first.
 
+use std::collections::BTreeSet;
+
 use smol_str::SmolStr;
 use trueup_core::Value;
 
@@ -10,10 +12,9 @@ pub(super) fn csvdecode(call: &Call<'_>) -> Outcome {
     let Some(names) = reader.row()? else {
         return Err(Problem::at(0, "the first line, with the names of the columns, is missing"));
     };
-    for (at, name) in names.iter().enumerate() {
-        if names[..at].contains(name) {
-            return Err(Problem::at(0, format!("the column name {} stands there twice", call.shown(name))));
-        }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
+        return Err(Problem::at(0, format!("the column name {} stands there twice", call.shown(twice))));
     }
     let mut rows = Vec::new();
     loop {

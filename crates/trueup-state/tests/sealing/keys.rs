@@ -94,6 +94,30 @@ async fn a_missing_or_wrong_key_is_told_with_where_it_was_looked_for() {
     }
 }
 
+/// SECRET-10: a script that traces its steps repeats what it reads, and what it answers.
+#[tokio::test]
+async fn a_command_that_repeats_the_key_does_not_show_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let keeper = |script: &str| KeySources {
+        chosen: KeyKind::Command,
+        command: ["sh", "-xc", &script.replace("SEEN", &seen.display().to_string()), "keeper"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..KeySources::default()
+    };
+    let inner = memory();
+    let wrapping = keeper("read -r line; echo \"$line\" > SEEN; false plaintext=\"$line\"");
+    let told = lease_refused(&opened_by(&inner, &wrapping)).await.to_string();
+    let key = std::fs::read_to_string(&seen).unwrap();
+    assert!(told.contains("plaintext=(secret)") && !told.contains(key.trim()), "{told}");
+    deploy(&opened_by(&inner, &keeper("read -r line; echo \"$line\" > SEEN; echo wrapped"))).await;
+    let key = std::fs::read_to_string(&seen).unwrap();
+    let unwrapping = keeper("key=$(cat SEEN); echo \"$key\"; false \"$key\"");
+    let told = opened_by(&inner, &unwrapping).load(&scope()).await.unwrap_err().to_string();
+    assert!(told.contains("false (secret)") && !told.contains(key.trim()), "{told}");
+}
+
 async fn lease_refused(store: &SealedStore) -> StoreError {
     let text = str::to_owned;
     let holder = trueup_state::Holder { run: text("r"), user: text("u"), host: text("h"), reason: text("x") };

@@ -7,7 +7,7 @@ use reqwest::Method;
 use trueup_core::{Marked, Value};
 use trueup_provider::{Context, DataSource, Error, Inputs, Outputs, Result};
 
-use crate::http::{Request, get};
+use crate::http::{Question, Request, get};
 use crate::surroundings::Surroundings;
 
 /// What a web address answers. It is asked at every plan, so ask only what changes nothing.
@@ -25,7 +25,7 @@ pub struct HttpAnswer {
     body: Option<Value>,
     /// The statuses that are no error; if it is not set, all of 200 to 299.
     statuses: Option<Vec<u16>>,
-    /// Whether the answer is secret.
+    /// Whether the answer is secret, also one that is an error.
     #[trueup(default)]
     secret: bool,
     /// How long to wait for the answer, in seconds.
@@ -62,8 +62,15 @@ impl DataSource for HttpAnswer {
             Some(statuses) => statuses.contains(&status),
             None => (200..300).contains(&status),
         };
-        let answer =
-            get(&request, method, &self.headers, self.ca_pem.as_deref(), timeout, context, &accepted).await?;
+        let question = Question {
+            method,
+            headers: &self.headers,
+            ca_pem: self.ca_pem.as_deref(),
+            timeout,
+            accepted: &accepted,
+            is_secret: self.secret,
+        };
+        let answer = get(&request, question, context).await?;
         let shown = |value: &reqwest::header::HeaderValue| {
             Marked::new(String::from_utf8_lossy(value.as_bytes()).into_owned(), self.secret)
         };

@@ -15,6 +15,9 @@ use super::{Http, HttpOutput, Request, pointer};
 use crate::purpose::Purpose;
 use crate::surroundings::Surroundings;
 
+/// What an error shows instead of an answer that is secret.
+const CONCEALED: &str = "(secret)";
+
 /// The method of a request that names none.
 pub(super) fn method_for(purpose: Purpose) -> Method {
     match purpose {
@@ -77,16 +80,29 @@ impl Http {
         let client = client(self.ca_pem.as_deref(), context)?;
         let answer = outgoing.send(&client, context).await.map_err(|none| judgement.unanswered(none))?;
         // The answer and what follows it may repeat its secrets elsewhere.
-        context.secrets.learn([&self.response(request, &answer)?]);
+        let response = self.response(request, &answer)?;
+        context.secrets.learn([&response]);
         match answer.status {
             200..=299 => Ok(answer),
+            // It may hold any of them.
+            _ if is_unreadable_json(&response) && self.has_secret_responses() => {
+                Err(judgement.refused(&answer, CONCEALED))
+            }
             _ => Err(judgement.refused(&answer, &context.scrubbed(&String::from_utf8_lossy(&answer.body)))),
         }
+    }
+
+    fn has_secret_responses(&self) -> bool {
+        self.secret_responses.iter().flatten().next().is_some()
     }
 
     /// The part of an answer that is about the object, with its secrets marked.
     fn response(&self, request: &Request, answer: &Answer) -> Result<Value> {
         let mut response = answer.value();
+        // JSON that cannot be read has no parts that could be told apart.
+        if self.has_secret_responses() && is_unreadable_json(&response) {
+            response = response.into_secret();
+        }
         if let Some(place) = &request.pointer {
             response = pointer::at(&response, &steps(place, "pointer")?).unwrap_or(Value::NULL);
         }
@@ -137,16 +153,29 @@ impl Http {
     }
 }
 
+/// Whether an answer is the text of an object or list that is cut short, nested too deeply or broken in another way.
+fn is_unreadable_json(answer: &Value) -> bool {
+    answer.as_str().is_some_and(|text| text.trim_start().starts_with(['{', '[']))
+}
+
+/// What a web address is asked, and what for.
+pub(crate) struct Question<'a> {
+    pub(crate) method: Method,
+    pub(crate) headers: &'a BTreeMap<String, Marked<String>>,
+    pub(crate) ca_pem: Option<&'a str>,
+    pub(crate) timeout: Duration,
+    pub(crate) accepted: &'a (dyn Fn(u16) -> bool + Sync),
+    /// Whether the answer is secret, also one that is not accepted.
+    pub(crate) is_secret: bool,
+}
+
 /// Asks a web address, without any resource behind it.
 pub(crate) async fn get(
     request: &Request,
-    method: Method,
-    headers: &BTreeMap<String, Marked<String>>,
-    ca_pem: Option<&str>,
-    timeout: Duration,
+    question: Question<'_>,
     context: &Context<Surroundings>,
-    accepted: &(dyn Fn(u16) -> bool + Sync),
 ) -> Result<Answer> {
+    let Question { method, headers, ca_pem, timeout, accepted, is_secret } = question;
     let variables = Variables { fixed: Vec::new(), response: None, bindings: Vec::new() };
     let outgoing = request.outgoing(method, headers, &variables, timeout)?;
     let title = context.scrubbed(&outgoing.title());
@@ -163,6 +192,7 @@ pub(crate) async fn get(
     let answer = outgoing.send(&client, context).await.map_err(|none| judgement.unanswered(none))?;
     match accepted(answer.status) {
         true => Ok(answer),
+        false if is_secret => Err(judgement.refused(&answer, CONCEALED)),
         false => Err(judgement.refused(&answer, &context.scrubbed(&String::from_utf8_lossy(&answer.body)))),
     }
 }

@@ -22,7 +22,7 @@ use crate::outcome::{Outcome, check_codes};
 use crate::purpose::{CONSISTENCY_WINDOW, Purpose, Recover, check_updates, replace_unfinished, unfinished};
 use crate::surroundings::Surroundings;
 use call::Known;
-pub(crate) use call::get;
+pub(crate) use call::{Question, get};
 pub(crate) use client::new_client;
 pub use request::Request;
 pub use wait::Wait;

@@ -53,6 +53,43 @@ resource "std_http" "unread" {{
     trial.search_kept();
 }
 
+/// SECRET-8, SECRET-9: a pointer tells no parts of JSON that is cut short, so that any part may be the secret.
+#[test]
+fn an_answer_that_cannot_be_read_hides_the_secret_that_a_server_issues() {
+    let url = server::start();
+    let text = |path: &str| {
+        format!(
+            "resource \"std_http\" \"a\" {{\n  create {{ url = \"{url}/{path}\" }}\n  secret_responses = [\"/token\"]\n}}\n"
+        )
+    };
+    let trial = Trial::new(&text("refuse-issue-broken"), &[], Finder::new(&[ISSUED]));
+    for command in ["deploy --yes", "deploy --yes --json"] {
+        let told = trial.failed(command);
+        assert!((told.out + &told.err).contains("was answered with 400: (secret)"), "{command}");
+    }
+    trial.folder.write("main.tf", &text("issue-broken"));
+    trial.done("deploy --yes --json");
+    for command in ["show std_http.a --json", "plan --full", "console std_http.a"] {
+        trial.done(command);
+    }
+    trial.search_kept();
+}
+
+/// SECRET-1: an answer that is said to be secret is, whatever its status.
+#[test]
+fn a_refusal_to_a_data_source_with_a_secret_answer_is_not_shown() {
+    let url = server::start();
+    for path in ["refuse-issue", "refuse-issue-broken"] {
+        let text = format!("data \"std_http\" \"a\" {{\n  url    = \"{url}/{path}\"\n  secret = true\n}}\n");
+        let trial = Trial::new(&text, &[], Finder::new(&[ISSUED]));
+        for command in ["plan", "plan --json", "deploy --yes --json"] {
+            let told = trial.failed(command);
+            assert!((told.out + &told.err).contains("(secret)"), "{command}");
+        }
+        trial.search_kept();
+    }
+}
+
 /// A command that issues a secret. It stands in a folder of its own, which is not searched.
 fn issuing() -> (Folder, Trial) {
     let commands = empty();

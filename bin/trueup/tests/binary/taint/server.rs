@@ -15,6 +15,8 @@ pub(super) const ISSUED: &str = "issu3d-by-the-server-5d41402abc4b2a76";
 /// - `/refuse`: every request is refused
 /// - `/keep`: requests to delete are refused
 /// - `/issue/NAME`: answers hold a token that the request did not
+/// - `/issue-broken`: the same in JSON that is cut short
+/// - `/refuse-issue`, `/refuse-issue-broken`: every request is refused with such an answer
 /// - `/garbled/FORM/PART`: answers hold what was sent, in that form
 /// - `/refuse-garbled/FORM/PART`: every request is refused, quoting what was sent in that form
 ///
@@ -33,6 +35,9 @@ fn answer(request: &Request) -> Answer {
         ("refuse", _) | ("keep", true) => (400, repeated(&request, &understood(head, &body))),
         ("issue", true) => (400, format!("the token {ISSUED} is in use, so is {ISSUED:?}")),
         ("issue", false) => (200, issued(path[1])),
+        ("issue-broken", _) => (200, broken()),
+        ("refuse-issue", _) => (400, issued("refused")),
+        ("refuse-issue-broken", _) => (400, broken()),
         _ => (200, answered(&request)),
     };
     Answer::Json(status, answer)
@@ -126,4 +131,11 @@ fn issued(name: &str) -> String {
         "plain": "nothing to hide",
     });
     answer.to_string()
+}
+
+/// The same, cut short after the token.
+fn broken() -> String {
+    let answer = issued("broken");
+    let end = answer.rfind("\"url\"").unwrap();
+    answer[..end].to_owned()
 }

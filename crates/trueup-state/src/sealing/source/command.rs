@@ -2,12 +2,14 @@
 //!
 //! The command is run with `wrap` or `unwrap` as its last argument. To wrap, it reads a key in Base64 from a line of its
 //! standard input, and writes what is to be kept to a line of its standard output. To unwrap, it reads what was kept and
-//! writes the key. It ends with 0 if that went well; otherwise what it says on standard error is told.
+//! writes the key. It ends with 0 if that went well; otherwise what it says on standard error is told, without what passed
+//! through its standard input and output: a script that traces its steps repeats the key.
 
 use std::process::Stdio;
 
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
+use trueup_core::{KnownSecrets, Value};
 use zeroize::Zeroizing;
 
 use super::{KeyBytes, KeyError, key_of_text};
@@ -47,7 +49,11 @@ async fn ask(command: &[String], what: &str, line: &str) -> Result<Zeroizing<Str
     let output = child.wait_with_output().await.map_err(failed)?;
     let answer = Zeroizing::new(output.stdout);
     if !output.status.success() {
+        let passed = [line, &String::from_utf8_lossy(&answer)];
+        let secrets = KnownSecrets::default();
+        secrets.learn(&passed.map(|text| Value::from(text).into_secret()));
         let told = String::from_utf8_lossy(&output.stderr);
+        let told = secrets.scrubbed(&told);
         let told = told.trim().lines().last().unwrap_or("it said nothing").to_owned();
         return Err(unusable(command, what, format!("{}: {told}", output.status)));
     }
