@@ -73,7 +73,8 @@ impl<'t> View<'t> {
                 continue;
             }
             while bytes.last().is_some_and(|byte| b" \t".contains(byte)) {
-                (bytes.pop(), starts.pop());
+                bytes.pop();
+                starts.pop();
             }
             bytes.extend(between);
             starts.extend(between.iter().map(|_| narrow(self.start(at))));
