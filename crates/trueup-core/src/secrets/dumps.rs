@@ -170,10 +170,12 @@ fn offset(text: &[u8]) -> Option<(u64, usize)> {
         Some(b':') => (1, &OFFSET_DIGITS[0]),
         _ => (0, &OFFSET_DIGITS[1]),
     };
+    if !usual.contains(&digits) {
+        return None;
+    }
     let spaces = text[digits + colon..].iter().take_while(|byte| **byte == b' ').count();
     // The last offset may stand alone.
-    let ends = spaces > 0 || text[digits + colon..].is_empty();
-    if !usual.contains(&digits) || !ends {
+    if spaces == 0 && !text[digits + colon..].is_empty() {
         return None;
     }
     let number = std::str::from_utf8(&text[..digits]).ok()?;

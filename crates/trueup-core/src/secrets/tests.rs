@@ -143,6 +143,27 @@ fn secrets_are_scrubbed_that_take_several_lines() {
     check(&["correct horse battery staple"], "it is `correct horse\n  battery staple`", "it is `(secret)`");
 }
 
+/// SECRET-8: texts that look like dumps at every place.
+#[test]
+fn texts_that_are_almost_dumps_are_searched_in_bounded_time() {
+    let known = known(&["hunter2-and-more"]);
+    let length = 128 * 1024;
+    let table = [
+        format!("00000000{}", " ".repeat(length)),
+        format!("1{}", " ".repeat(5000)).repeat(length / 5001),
+        format!("\n{}", " ".repeat(999)).repeat(length / 1000),
+        "00000000: 0\n".repeat(length / 12),
+        "0000000 11 22 4\n".repeat(length / 16),
+        "255\n".repeat(length / 4),
+        "0123456789abcdef ".repeat(length / 17),
+        "\\n".repeat(length / 2),
+    ];
+    for text in table {
+        assert_eq!(known.scrubbed(&text), text);
+        assert_eq!(known.scrubbed(&format!("{text}\nhunter2-and-more")), format!("{text}\n(secret)"));
+    }
+}
+
 fn decimal(bytes: &[u8], between: &str) -> String {
     bytes.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
