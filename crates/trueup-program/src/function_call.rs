@@ -59,6 +59,11 @@ impl FunctionAnswers {
         std::mem::take(&mut self.answers().missing)
     }
 
+    /// Whether a call was answered.
+    pub fn is_known(&self, call: &FunctionCall) -> bool {
+        self.answers().known.contains_key(call)
+    }
+
     /// Adds an answer.
     pub fn add(&self, call: FunctionCall, answer: FunctionAnswer) {
         self.answers().known.insert(call, answer);
@@ -73,7 +78,7 @@ impl FunctionAnswers {
     }
 
     fn answers(&self) -> MutexGuard<'_, Answers> {
-        // Each change is a single step, so a lock that is poisoned holds a table like any other.
+        // Each change is a single step, so a poisoned lock still guards a valid table.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

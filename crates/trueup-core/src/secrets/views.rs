@@ -90,8 +90,9 @@ impl<'t> View<'t> {
         let last = self.start(end.saturating_sub(1));
         let beyond = match &self.starts {
             Some(starts) if end > start => {
-                let next = starts[end..].iter().find(|next| **next as usize > last);
-                next.or(starts.last()).map_or(last, |next| *next as usize)
+                // Starts never decrease.
+                let beyond = end + starts[end..].partition_point(|next| *next as usize <= last);
+                starts.get(beyond).or(starts.last()).map_or(last, |next| *next as usize)
             }
             _ => self.start(end),
         };

@@ -2,8 +2,11 @@
 //! again.
 
 use std::collections::BTreeSet;
+use std::future::ready;
 
-use futures_util::future::join_all;
+use futures_util::StreamExt;
+use futures_util::stream;
+use trueup_core::Failure;
 use trueup_program::{FunctionAnswers, FunctionCall};
 
 use super::Caller;
@@ -25,12 +28,20 @@ impl Caller<'_> {
     /// Adds the answers to some calls, each bounded and repeated as a call of its provider.
     pub(crate) async fn answer(&self, answers: &FunctionAnswers, missing: BTreeSet<FunctionCall>) {
         let calls = missing.into_iter().map(|call| async {
+            // Another task may have had it answered by now.
+            if answers.is_known(&call) {
+                return;
+            }
             let ask = async || self.registry.call_function(&call).await;
-            let answer = self.of_provider(&call.provider, ask).await.map_err(|failure| failure.message);
-            answers.add(call, answer);
+            let answer = self.of_provider(&call.provider, ask).await;
+            let told = |failure: Failure| {
+                failure.hints.iter().fold(failure.message, |told, hint| format!("{told} ({hint})"))
+            };
+            answers.add(call, answer.map_err(told));
         });
-        // Boxed, because few programs call functions and each evaluation would have the room for it.
-        Box::pin(join_all(calls)).await;
+        let calls = stream::iter(calls).buffer_unordered(self.options.parallelism.max(1));
+        // Boxed: few programs call functions, and otherwise every task's future would be that much larger.
+        Box::pin(calls.for_each(|()| ready(()))).await;
     }
 }
 

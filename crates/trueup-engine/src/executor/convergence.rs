@@ -2,7 +2,9 @@
 //! changes.
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 
+use futures_util::future::{Either, select};
 use trueup_core::{Failure, FailureClass};
 use trueup_provider::Binding;
 
@@ -85,7 +87,12 @@ impl Progress<'_> {
         draft: &Draft<'_>,
         at: NodeIndex,
     ) -> Option<Result<NodeInputs, Failure>> {
-        self.run.calls.answered(&draft.answers, || inputs_now(draft, at)).await
+        let evaluating = pin!(self.run.calls.answered(&draft.answers, || inputs_now(draft, at)));
+        match select(evaluating, pin!(self.run.cancellation.finish.cancelled())).await {
+            Either::Left((now, _)) => now,
+            // What cannot be judged before the run is stopped is judged by the next plan.
+            Either::Right(_) => None,
+        }
     }
 }
 

@@ -62,11 +62,11 @@ impl Applying<'_> {
             let ApplyFailure { failure, partial } = match called {
                 Ok(object) => {
                     self.hold(&object);
-                    if operation == Operation::Create
-                        && let Err(conflict) = self.refuse_deleted(&object, began).await
-                    {
-                        self.writer.step(self.run, Step::Answered { number, object }).await?;
-                        return Err(conflict.into());
+                    let holders = &self.resource.holders;
+                    if operation == Operation::Create && holders.deletes_any(self.address.type_name()) {
+                        // Finding out who deletes it takes provider calls: the answer is durable before.
+                        self.writer.step(self.run, Step::Answered { number, object: object.clone() }).await?;
+                        self.refuse_deleted(&object, began).await?;
                     }
                     return Ok(object);
                 }

@@ -1,7 +1,9 @@
 //! The report of a run, and the events at its beginning and end.
 
+use std::pin::pin;
 use std::sync::Arc;
 
+use futures_util::future::{Either, select};
 use trueup_core::{Address, Diagnostics, Failure, Value};
 use trueup_state::{Record, StoreError};
 
@@ -123,15 +125,23 @@ impl Progress<'_> {
         report.warnings.extend(unsaid(&report.plan, &run.calls.warnings.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
-            match stack_outputs(&run.calls, run.program, run.kind, draft).await {
-                Ok(outputs) => report.outputs = Some(outputs),
-                Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
+            let concluding = pin!(async {
+                let outputs = stack_outputs(&run.calls, run.program, run.kind, draft).await;
+                let found = match run.kind.is_destroy() {
+                    true => Diagnostics::new(),
+                    false => run.calls.answered(&draft.answers, || draft.checks(run.program)).await,
+                };
+                (outputs, found)
+            });
+            // A run that is stopped waits for no function of a provider.
+            let stopped = pin!(run.cancellation.finish.cancelled());
+            if let Either::Left(((outputs, found), _)) = select(concluding, stopped).await {
+                match outputs {
+                    Ok(outputs) => report.outputs = Some(outputs),
+                    Err(wrong) => report.warnings.extend(wrong.iter().map(ToString::to_string)),
+                }
+                report.warnings.extend(unsaid(&report.plan, &found));
             }
-            let found = match run.kind.is_destroy() {
-                true => Diagnostics::new(),
-                false => run.calls.answered(&draft.answers, || draft.checks(run.program)).await,
-            };
-            report.warnings.extend(unsaid(&report.plan, &found));
         }
         run.emit(None, EventKind::RunFinished { succeeded: report.succeeded() });
         if report.store_failure.is_none() {

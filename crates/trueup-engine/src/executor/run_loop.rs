@@ -86,7 +86,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunRe
         clean_up_failures: Vec::new(),
         store_failed: announced.err(),
         failed: false,
-        refused: validate_delete_first(run, &draft).await,
+        refused: None,
         used: PerNode::filled(None, draft.nodes.len()),
     };
     let carried_out = run.ephemerals.kept_during(contained(progress.carry_out(&mut draft))).await;
@@ -122,6 +122,7 @@ async fn forget_opened(run: &Run<'_>, draft: &mut Draft<'_>) {
 impl<'a> Progress<'a> {
     /// Does all that is planned.
     async fn carry_out(&mut self, draft: &mut Draft<'_>) {
+        self.refused = validate_delete_first(self.run, draft).await;
         if self.store_failed.is_none() {
             self.relocate(draft).await;
         }

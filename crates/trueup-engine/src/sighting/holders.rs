@@ -1,7 +1,7 @@
 //! Which resource holds which object, so that no object is ever held by two (ADOPT-4, RETRY-6, DELETE-9).
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -25,6 +25,13 @@ struct Shared {
     placing: tokio::sync::Mutex<()>,
     /// How many deletes have ended.
     deletes_ended: AtomicU64,
+}
+
+impl Shared {
+    /// Each change leaves a valid table, so one whose lock is poisoned is still used.
+    fn by_type(&self) -> MutexGuard<'_, IndexMap<SmolStr, OfType>> {
+        self.by_type.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The objects of one type.
@@ -116,6 +123,11 @@ impl Spot<'_> {
         place(&*self.places.handler, self.config?, self.inputs?)
     }
 
+    /// The keys under which deletes of the object of this identity are noted. Asks the type, so never under the lock.
+    fn keys(&self, identity: &Value) -> Vec<Value> {
+        std::iter::once(identity.clone()).chain(self.place()).collect()
+    }
+
     /// The place of what somebody holds, if the type can tell.
     async fn place_of(&self, holder: &ObjectHolder) -> Option<Value> {
         let inputs = holder.inputs.as_ref()?;
@@ -170,7 +182,8 @@ impl Spot<'_> {
 impl Holders {
     /// Notes that a resource holds an object of a type that tells places, or of one that does not.
     pub(crate) fn note(&self, holder: ObjectHolder, object: &State, tells_place: bool) {
-        let (Some(identity), Ok(mut held)) = (&object.identity, self.0.by_type.lock()) else { return };
+        let Some(identity) = &object.identity else { return };
+        let mut held = self.0.by_type();
         let of_type = held.entry(holder.address.type_name().into()).or_default();
         if of_type.gone.get(&holder.address) == Some(&holder) {
             of_type.gone.swap_remove(&holder.address);
@@ -193,7 +206,7 @@ impl Holders {
     /// Notes that the current object of a resource is gone. Other resources are still refused what has its identity, since it
     /// may come back; but nothing is left to this one any more (DELETE-9).
     pub(crate) fn note_gone(&self, holder: ObjectHolder) {
-        let Ok(mut held) = self.0.by_type.lock() else { return };
+        let mut held = self.0.by_type();
         held.entry(holder.address.type_name().into())
             .or_default()
             .gone
@@ -246,11 +259,12 @@ impl Holders {
         let spot = Spot { places, config: made_with.as_ref().or(config), inputs };
         // Whoever gets this object as an answer first holds it and then looks for its deletes. Here the order is the other way
         // round, so that at least one of the two sees the other (DELETE-13).
-        self.note_delete(&spot, address, generation, identity);
+        let keys = spot.keys(identity);
+        self.note_delete(&spot, address, generation, &keys);
         while let Some((other, place)) =
             self.other_holder(&spot, address, identity, Claims::OfLiveObjects).await
         {
-            let Ok(mut held) = self.0.by_type.lock() else { return false };
+            let mut held = self.0.by_type();
             let Some(of_type) = held.get_mut(address.type_name()) else { return false };
             // The other one may have given it up while its place was found out.
             let is_left = match place {
@@ -258,21 +272,26 @@ impl Holders {
                 None => of_type.leave_identity(identity, &other, address),
             };
             if is_left {
-                of_type.forget_delete(&spot, identity, address);
+                of_type.forget_delete(&keys, address);
                 return true;
             }
         }
         false
     }
 
-    fn note_delete(&self, spot: &Spot<'_>, address: &Address, generation: &Generation, identity: &Value) {
-        let Ok(mut held) = self.0.by_type.lock() else { return };
+    fn note_delete(&self, spot: &Spot<'_>, address: &Address, generation: &Generation, keys: &[Value]) {
+        let mut held = self.0.by_type();
         let holder = ObjectHolder::recorded(address, &spot.places.provider, generation);
         let deletion = Arc::new(Deletion { holder, ended: OnceLock::new() });
         let of_type = held.entry(address.type_name().into()).or_default();
-        for key in std::iter::once(identity.clone()).chain(spot.place()) {
-            of_type.deletions.entry(key).or_default().push(deletion.clone());
+        for key in keys {
+            of_type.deletions.entry(key.clone()).or_default().push(deletion.clone());
         }
+    }
+
+    /// Whether this run began a delete of any object of this type.
+    pub(crate) fn deletes_any(&self, type_name: &str) -> bool {
+        self.0.by_type().get(type_name).is_some_and(|of_type| !of_type.deletions.is_empty())
     }
 
     /// The present moment, for [`Holders::deleted_since`].
@@ -282,7 +301,8 @@ impl Holders {
 
     /// Notes that the deletes of an object of a resource have ended: what has its identity from now on is another.
     pub(crate) fn note_delete_ended(&self, address: &Address, object: &State) {
-        let (Some(identity), Ok(held)) = (&object.identity, self.0.by_type.lock()) else { return };
+        let Some(identity) = &object.identity else { return };
+        let held = self.0.by_type();
         let deletions = held.get(address.type_name()).and_then(|of_type| of_type.deletions.get(identity));
         let ended = Moment(self.0.deletes_ended.fetch_add(1, Ordering::Relaxed) + 1);
         for deletion in deletions.into_iter().flatten().filter(|it| it.holder.address == *address) {
@@ -298,12 +318,11 @@ impl Holders {
         address: &Address,
         object: &State,
     ) -> Option<Address> {
-        let identity = object.identity.as_ref()?;
+        let here = spot.keys(object.identity.as_ref()?);
         let deletions: Vec<Arc<Deletion>> = {
-            let held = self.0.by_type.lock().ok()?;
-            let of_type = held.get(address.type_name()).filter(|it| !it.deletions.is_empty())?;
-            let here = std::iter::once(identity.clone()).chain(spot.place());
-            let deletions = here.filter_map(|key| of_type.deletions.get(&key)).flatten();
+            let held = self.0.by_type();
+            let of_type = held.get(address.type_name())?;
+            let deletions = here.iter().filter_map(|key| of_type.deletions.get(key)).flatten();
             let meanwhile = deletions.filter(|it| it.ended.get().is_none_or(|ended| *ended > since));
             meanwhile.filter(|it| it.holder.address != *address).cloned().collect()
         };
@@ -343,17 +362,15 @@ impl Holders {
     /// Finds out the places of all objects of a type that were noted since the last time.
     async fn find_places(&self, spot: &Spot<'_>, type_name: &str) {
         let _placing = self.0.placing.lock().await;
-        let unplaced = match self.0.by_type.lock() {
-            Ok(mut held) => held.get_mut(type_name).map(|of_type| std::mem::take(&mut of_type.unplaced)),
-            Err(_) => None,
-        };
+        let unplaced =
+            self.0.by_type().get_mut(type_name).map(|of_type| std::mem::take(&mut of_type.unplaced));
         let mut found = Vec::new();
         for holder in unplaced.unwrap_or_default() {
             if let Some(place) = spot.place_of(&holder).await {
                 found.push((place, holder));
             }
         }
-        let Ok(mut held) = self.0.by_type.lock() else { return };
+        let mut held = self.0.by_type();
         let Some(of_type) = held.get_mut(type_name) else { return };
         for (place, holder) in found {
             let known = of_type.by_place.entry(place).or_default();
@@ -365,7 +382,7 @@ impl Holders {
 
     /// A resource but this one that holds the object in a place.
     fn other_in(&self, place: &Value, address: &Address, claims: Claims) -> Option<Address> {
-        let held = self.0.by_type.lock().ok()?;
+        let held = self.0.by_type();
         let of_type = held.get(address.type_name())?;
         let mut holders = of_type.by_place.get(place)?.iter();
         holders.find(|it| of_type.is_other(it, address, claims)).map(|holder| holder.address.clone())
@@ -373,7 +390,7 @@ impl Holders {
 
     /// Those but this one that hold an object of this identity, wherever that is.
     fn others(&self, address: &Address, identity: &Value, claims: Claims) -> Vec<ObjectHolder> {
-        let Ok(held) = self.0.by_type.lock() else { return Vec::new() };
+        let held = self.0.by_type();
         let Some(of_type) = held.get(address.type_name()) else { return Vec::new() };
         let all = of_type.by_identity.get(identity).into_iter().flat_map(Holding::all);
         all.filter(|it| of_type.is_other(it, address, claims)).cloned().collect()
@@ -408,9 +425,9 @@ impl OfType {
     }
 
     /// Forgets that a resource was about to delete an object.
-    fn forget_delete(&mut self, spot: &Spot<'_>, identity: &Value, address: &Address) {
-        for key in std::iter::once(identity.clone()).chain(spot.place()) {
-            if let Some(deletions) = self.deletions.get_mut(&key) {
+    fn forget_delete(&mut self, keys: &[Value], address: &Address) {
+        for key in keys {
+            if let Some(deletions) = self.deletions.get_mut(key) {
                 deletions.retain(|it| it.holder.address != *address || it.ended.get().is_some());
             }
         }

@@ -154,6 +154,19 @@ fn a_run_that_is_stopped_waits_for_no_function() {
     bench.deployed(&beside_others());
 }
 
+/// UNKNOWN-15, APPLY-11: nor for that of an output, when all tasks are done.
+#[test]
+fn a_run_that_is_stopped_waits_for_no_function_of_an_output() {
+    let (bench, script) = bench();
+    script.mishap("function", Mishap::Stop(bench.cancellation.clone()));
+    let late = Next::of(output("w_thing.first", "url")).expression();
+    let before = bench.now();
+    let report = bench.deploy(&with_output(program([thing("first", 1)]), "late", late));
+    assert!(bench.now().duration_since(before).unwrap() < TIMEOUT);
+    assert_eq!(report.outputs, None);
+    assert_eq!(bench.world.things(), ["first=1"]);
+}
+
 /// UNKNOWN-15, APPLY-13, CRUD-12
 #[test]
 fn a_function_that_hangs_or_panics_while_planning_is_an_error_of_the_plan() {

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, ResourceSchema};
 use trueup_core::{Change, Diagnostics, Failure, Number, Path, Type, Value, value};
+use trueup_engine::Cancellation;
 use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Clock, Configured, DataHandler,
     DataRequest, DeleteEnd, DeleteRequest, EphemeralHandler, HeldOpen, ImportRequest, Imported, InputValues,
@@ -24,6 +25,8 @@ pub(crate) enum Mishap {
     /// None: it goes well.
     Pass,
     Hang,
+    /// It hangs, and somebody stops the run.
+    Stop(Cancellation),
     /// It goes well, after this time.
     Wait(Duration),
     Panic,
@@ -138,6 +141,11 @@ impl Script {
         };
         match mishap {
             Some(Mishap::Hang) => {
+                self.1.sleep(HANGING).await;
+                Ok(())
+            }
+            Some(Mishap::Stop(run)) => {
+                run.cancel();
                 self.1.sleep(HANGING).await;
                 Ok(())
             }

@@ -85,7 +85,7 @@ impl Http {
         match answer.status {
             200..=299 => Ok(answer),
             // It may hold any of them.
-            _ if is_unreadable_json(&response) && self.has_secret_responses() => {
+            _ if self.has_secret_responses() && is_unreadable_json(&answer.value()) => {
                 Err(judgement.refused(&answer, CONCEALED))
             }
             _ => Err(judgement.refused(&answer, &context.scrubbed(&String::from_utf8_lossy(&answer.body)))),

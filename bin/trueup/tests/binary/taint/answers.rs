@@ -57,17 +57,24 @@ resource "std_http" "unread" {{
 #[test]
 fn an_answer_that_cannot_be_read_hides_the_secret_that_a_server_issues() {
     let url = server::start();
-    let text = |path: &str| {
+    let text = |path: &str, pointer: &str| {
         format!(
-            "resource \"std_http\" \"a\" {{\n  create {{ url = \"{url}/{path}\" }}\n  secret_responses = [\"/token\"]\n}}\n"
+            "resource \"std_http\" \"a\" {{\n  create {{\n    url = \"{url}/{path}\"\n{pointer}  }}\n  \
+             secret_responses = [\"/token\"]\n}}\n"
         )
     };
-    let trial = Trial::new(&text("refuse-issue-broken"), &[], Finder::new(&[ISSUED]));
-    for command in ["deploy --yes", "deploy --yes --json"] {
-        let told = trial.failed(command);
-        assert!((told.out + &told.err).contains("was answered with 400: (secret)"), "{command}");
+    let trial = Trial::new(&text("refuse-issue-broken", ""), &[], Finder::new(&[ISSUED]));
+    for pointer in ["", "    pointer = \"/item\"\n"] {
+        trial.folder.write("main.tf", &text("refuse-issue-broken", pointer));
+        for command in ["deploy --yes", "deploy --yes --json"] {
+            let told = trial.failed(command);
+            assert!(
+                (told.out + &told.err).contains("was answered with 400: (secret)"),
+                "{command}, {pointer}"
+            );
+        }
     }
-    trial.folder.write("main.tf", &text("issue-broken"));
+    trial.folder.write("main.tf", &text("issue-broken", ""));
     trial.done("deploy --yes --json");
     for command in ["show std_http.a --json", "plan --full", "console std_http.a"] {
         trial.done(command);
