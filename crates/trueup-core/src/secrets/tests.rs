@@ -143,6 +143,17 @@ fn secrets_are_scrubbed_that_take_several_lines() {
     check(&["correct horse battery staple"], "it is `correct horse\n  battery staple`", "it is `(secret)`");
 }
 
+/// SECRET-8: all bytes of a row have one place in the text, so each find looks for the end of the row.
+#[test]
+fn secrets_repeated_in_one_row_of_a_dump_are_found_in_bounded_time() {
+    let secret = "hunter2-and-more";
+    let dumped: String = secret.bytes().map(|byte| format!("{byte:02x} ")).collect();
+    let row = format!("00000000 {}", dumped.repeat(4_000));
+    let known = known(&[secret]);
+    let scrubbed = known.scrubbed(&row);
+    assert!(scrubbed.contains("(secret)") && !scrubbed.contains("68 75 6e"), "{scrubbed}");
+}
+
 /// SECRET-8: texts that look like dumps at every place.
 #[test]
 fn texts_that_are_almost_dumps_are_searched_in_bounded_time() {
