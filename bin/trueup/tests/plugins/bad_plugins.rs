@@ -67,7 +67,7 @@ fn what_is_no_plugin_is_told_by_name() {
         let seconds = match why {
             "it was not ready after 2 s" => "2",
             "did not tell its schemas within 8 s" => "4",
-            _ => "60",
+            _ => "20",
         };
         let told = refused(script, seconds);
         assert!(told.contains(why), "{script}: {told}");
