@@ -80,7 +80,7 @@ fn candidates(found: Option<BTreeSet<String>>, current: &OsStr) -> Vec<Completio
     found.into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// Whether a shell takes a name for nothing but a word. The quotes in an address are quotes to shells too; inside them
+/// Returns true for a name that a shell reads as a plain word. The quotes in an address are quotes to shells too; inside them
 /// commands, variables and the history are put in all the same.
 fn is_inert_in_shells(name: &str) -> bool {
     let mut is_quoted = false;

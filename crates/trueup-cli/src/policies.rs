@@ -30,7 +30,7 @@ pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandRes
     Ok(Arc::new(policies))
 }
 
-/// Whether there is a folder of policies, readable or not: a link that leads nowhere was put there to lead to policies.
+/// Returns true for a folder of policies, readable or not. A dangling link counts: it was meant to lead to policies.
 fn is_meant(folder: &Path) -> bool {
     match std::fs::symlink_metadata(folder) {
         Ok(found) => found.is_dir() || found.is_symlink(),

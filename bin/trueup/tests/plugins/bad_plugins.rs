@@ -32,7 +32,7 @@ fn write_program(bench: &Bench, text: &str) -> PathBuf {
     program
 }
 
-/// What a plan with a script for a provider says, which has so many seconds to start.
+/// The error of a plan whose provider is a script with this start timeout.
 fn refused(text: &str, seconds: &str) -> String {
     let bench = scripted(text);
     let told = bench.command("plan").env("TRUEUP_PLUGIN_START_TIMEOUT", seconds).output().unwrap();

@@ -9,7 +9,7 @@ use super::views::{View, break_length};
 /// The shortest list that is decoded.
 const LIST_BYTES_MIN: usize = 8;
 
-/// How many digits an offset has, with a colon after it and without.
+/// The number of digits of an offset, with a colon after it and without.
 const OFFSET_DIGITS: [std::ops::RangeInclusive<usize>; 2] = [4..=16, 7..=16];
 
 /// The views of a text in which dumps are decoded, each in one notation; none if there is no dump.
@@ -115,11 +115,11 @@ struct Row {
     offset: u64,
     /// Groups of bytes without space between them.
     groups: Vec<Vec<u8>>,
-    /// Whether the row before it belongs to the same dump.
+    /// The row before belongs to the same dump.
     is_continued: bool,
 }
 
-/// How the bytes of a group are ordered.
+/// The order of the bytes in a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     AsWritten,
