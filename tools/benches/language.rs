@@ -9,6 +9,7 @@ use trueup_front_end::{BuildRequest, Purpose, RandomBytes, Variables};
 use trueup_lang::StackFolder;
 use trueup_lang::eval::{Constants, evaluate, references};
 use trueup_lang::syntax::{Body, parse_body, parse_expression};
+use trueup_program::FunctionAnswers;
 use trueup_provider::Registry;
 use trueup_provider_std::{Randomness, terraform_provider};
 
@@ -100,6 +101,7 @@ fn build(bencher: Bencher<'_, '_>, resources: usize) {
             now: std::time::SystemTime::UNIX_EPOCH,
             random: &random,
             purpose: Purpose::Deploy,
+            answers: &FunctionAnswers::default(),
             known: None,
             waited_for: &[],
         };

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use trueup_engine::{Cancellation, DeployOptions, EventSink, Reconciler};
 use trueup_front_end::{BuildRequest, BuiltProgram, Purpose, RandomBytes, Variables};
 use trueup_lang::StackFolder;
+use trueup_program::FunctionAnswers;
 use trueup_provider::{Registry, RuntimeClock};
 use trueup_provider_std::{Randomness, terraform_provider};
 use trueup_state::MemoryStore;
@@ -101,6 +102,7 @@ async fn built(folder: &TempDir) -> BuiltProgram {
         now: std::time::SystemTime::UNIX_EPOCH,
         random: &random,
         purpose: Purpose::Deploy,
+        answers: &FunctionAnswers::default(),
         known: None,
         waited_for: &[],
     };

@@ -37,6 +37,10 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
         .with(stack_provider(outputs));
     #[cfg(feature = "aws")]
     let registry = registry.with(trueup_provider_aws::aws_provider(&request.folder));
+    #[cfg(not(feature = "aws"))]
+    let registry = registry.with_left_out(crate::terraform::MissingProvider::not_built("awsn", "aws"));
+    #[cfg(not(feature = "pg"))]
+    let registry = registry.with_left_out(crate::terraform::MissingProvider::not_built("pg", "pg"));
     #[cfg(feature = "pg")]
     let registry = registry.with(trueup_provider_pg::pg_provider({
         let environment = environment.clone();

@@ -12,6 +12,7 @@ use trueup_provider::RuntimeClock;
 use trueup_state::{Scope, Store};
 use trueup_store_sqlite::SqliteStore;
 
+use crate::arguments::command_line;
 use crate::settings::{Environment, FolderMemory, OWN_FOLDER, UserSettings};
 
 /// The variable by which a shell asks for completions.
@@ -38,6 +39,12 @@ pub(crate) fn stages(current: &OsStr) -> Vec<CompletionCandidate> {
         Box::pin(async move { Some(scopes.into_iter().map(|scope| scope.stage.to_string()).collect()) })
     });
     candidates(found, current)
+}
+
+/// The commands.
+pub(crate) fn commands(current: &OsStr) -> Vec<CompletionCandidate> {
+    let line = command_line("trueup", "");
+    candidates(Some(line.get_subcommands().map(|command| command.get_name().to_owned()).collect()), current)
 }
 
 /// The profiles that the user's configuration has.

@@ -1,19 +1,24 @@
 //! From arguments to exit code: what every binary's `main` calls.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::FromArgMatches;
+use clap::parser::ValueSource;
 use clap_complete::CompleteEnv;
-use trueup_core::mask_credentials;
+use trueup_core::{KnownSecrets, mask_argument, mask_credentials};
 use trueup_files::Accept;
 use trueup_front_end::GivenVariable;
 use trueup_provider::RuntimeClock;
 
-use crate::arguments::{Arguments, Command, GlobalArgs, command_line, given_variables, normalise};
+use crate::advised::quoted;
+use crate::arguments::{
+    Arguments, Command, GlobalArgs, command_line, given_variables, is_assignment, normalise,
+};
 use crate::commands;
 use crate::composition::Composition;
 use crate::exit::Exit;
@@ -21,7 +26,7 @@ use crate::failure::{CommandError, CommandResult};
 use crate::interrupt::Interrupts;
 use crate::log_file::{LogFile, LoggedSecrets};
 use crate::session::Session;
-use crate::settings::{Environment, Profile, UserSettings, parse_env_file};
+use crate::settings::{Environment, Profile, UserSettings, learn_credentials, parse_env_file};
 use crate::ui::{Terminal, Ui};
 
 /// Runs the command line of this process; what `main` returns.
@@ -31,7 +36,7 @@ pub fn main(composition: Composition) -> ExitCode {
     let environment = Environment::of_process();
     crate::panics::show_only_locations(&environment, logged_secrets.clone());
     let arguments = arguments();
-    if let Some(exit) = completed(composition.name, &arguments) {
+    if let Some(exit) = completed(&composition, &arguments) {
         return exit;
     }
     run(&composition, environment, arguments, logged_secrets).into()
@@ -50,9 +55,11 @@ pub(crate) fn current_folder() -> std::io::Result<PathBuf> {
 }
 
 /// How it ended, if a shell asked for completions.
-fn completed(name: &'static str, arguments: &[OsString]) -> Option<ExitCode> {
+fn completed(composition: &Composition, arguments: &[OsString]) -> Option<ExitCode> {
+    let (name, version) = (composition.name, composition.version);
     let here = current_folder().ok();
-    let completing = CompleteEnv::with_factory(|| command_line(name)).var(crate::completion::VARIABLE);
+    let completing =
+        CompleteEnv::with_factory(|| command_line(name, version)).var(crate::completion::VARIABLE);
     match completing.try_complete(arguments, here.as_deref()) {
         Ok(true) => Some(ExitCode::SUCCESS),
         Ok(false) => None,
@@ -72,17 +79,20 @@ fn run(
     logged_secrets: LoggedSecrets,
 ) -> Exit {
     let arguments = normalise(arguments);
-    let CommandLine { parsed, given, json } = match parse(composition.name, &arguments) {
+    let CommandLine { parsed, given, json } = match parse(composition, &arguments) {
         Ok(parsed) => parsed,
         Err(told) => {
             let ui = Ui::new(Terminal::detect(&environment, false));
-            return tell_usage(&told, &ui, composition.name);
+            return tell_usage(&told, &arguments, &ui, composition.name);
         }
     };
     // What is wrong with it is told where it is needed.
     let user = UserSettings::read(environment.config_file().as_deref());
     let no_color = parsed.global.no_color || user.as_ref().is_ok_and(|user| user.color == Some(false));
     let ui = Ui::new(Terminal::detect(&environment, no_color));
+    let credentials = KnownSecrets::default();
+    learn_credentials(&environment, &credentials);
+    logged_secrets.add(&credentials);
     // However this ends, the terminal is left as it was found.
     let _settled = Settled(ui.clone());
     let prepared = prepare(&parsed.global, &environment, &user, &arguments, &logged_secrets);
@@ -113,6 +123,7 @@ fn run(
             profile,
             passphrase: Arc::default(),
             registries: std::cell::RefCell::default(),
+            log_file: log.as_ref().and_then(LogFile::place),
             logged_secrets,
             typed: typed(composition.name, &arguments),
         };
@@ -128,9 +139,9 @@ struct CommandLine {
     json: bool,
 }
 
-fn parse(name: &'static str, arguments: &[OsString]) -> Result<CommandLine, clap::Error> {
+fn parse(composition: &Composition, arguments: &[OsString]) -> Result<CommandLine, clap::Error> {
     // Never freed: taking the tree of commands apart would be a fifteenth of the work of a short run.
-    let mut command = ManuallyDrop::new(command_line(name));
+    let mut command = ManuallyDrop::new(command_line(composition.name, composition.version));
     let matches = command.try_get_matches_from_mut(arguments)?;
     Ok(CommandLine {
         parsed: Arguments::from_arg_matches(&matches)?,
@@ -146,7 +157,7 @@ async fn run_command(session: &Session<'_>, command: &Command, json: bool, log: 
     let exit = match commands::run(session, command).await {
         Ok(exit) => exit,
         Err(error) => {
-            if let Some(told) = error.to_json().filter(|_| json) {
+            if let Some(told) = error.to_json(name).filter(|_| json) {
                 ui.json(&told);
             }
             error.tell(ui, name)
@@ -165,7 +176,10 @@ async fn run_command(session: &Session<'_>, command: &Command, json: bool, log: 
 fn wants_json(matches: &clap::ArgMatches) -> bool {
     match matches.subcommand() {
         Some((_, inner)) if wants_json(inner) => true,
-        _ => matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false),
+        _ => {
+            let typed = || matches.value_source("json") == Some(ValueSource::CommandLine);
+            matches.try_contains_id("json").is_ok() && typed()
+        }
     }
 }
 
@@ -185,8 +199,17 @@ fn delivered(exit: Exit, ui: &Ui, name: &str) -> Exit {
 }
 
 /// Help goes to standard output and is what was asked for; mistakes go to standard error, and quote what was typed.
-fn tell_usage(told: &clap::Error, ui: &Ui, name: &str) -> Exit {
-    let usage = told.render().to_string();
+pub(crate) fn tell_usage(told: &clap::Error, arguments: &[OsString], ui: &Ui, name: &str) -> Exit {
+    let mut usage = told.render().to_string();
+    for argument in arguments.iter().skip(1).map(|it| it.to_string_lossy()) {
+        // Of `--flag=value`, only the value may be quoted.
+        let value = argument.strip_prefix("--").and_then(|it| it.split_once('=')).map(|it| it.1);
+        for text in [Some(&*argument), value].into_iter().flatten() {
+            if let Cow::Owned(shown) = without_values(text) {
+                usage = usage.replace(text, &shown);
+            }
+        }
+    }
     let usage = mask_credentials(&usage);
     if told.use_stderr() {
         ui.note(usage.trim_end());
@@ -267,10 +290,18 @@ fn begin_again(
     replace_process(command)
 }
 
+/// Runs the program in this file in place of this process, with the same arguments and perhaps one more. Returns only if
+/// that fails.
+pub(crate) fn start_anew(program: &Path, more: Option<&str>) -> CommandError {
+    let mut command = std::process::Command::new(program);
+    command.args(arguments().iter().skip(1)).args(more);
+    replace_process(command)
+}
+
 #[cfg(unix)]
 fn replace_process(mut command: std::process::Command) -> CommandError {
     let error = std::os::unix::process::CommandExt::exec(&mut command);
-    CommandError::plain(format!("cannot begin again with the variables: {error}"))
+    CommandError::plain(format!("cannot begin again: {error}"))
 }
 
 #[cfg(not(unix))]
@@ -278,7 +309,7 @@ fn replace_process(mut command: std::process::Command) -> CommandError {
     match command.status() {
         Ok(status) if status.success() => CommandError::Told(Exit::Done),
         Ok(_) => CommandError::Told(Exit::Error),
-        Err(error) => CommandError::plain(format!("cannot begin again with the variables: {error}")),
+        Err(error) => CommandError::plain(format!("cannot begin again: {error}")),
     }
 }
 
@@ -298,30 +329,29 @@ fn without_env_file(arguments: &[OsString]) -> Vec<OsString> {
     kept
 }
 
+/// An argument without what may be secret in it: the value of a variable whose `--var` was forgotten, or a password.
+fn without_values(argument: &str) -> Cow<'_, str> {
+    match argument.split_once('=').filter(|_| is_assignment(argument)) {
+        Some((name, _)) => Cow::Owned(format!("{name}=…")),
+        None => mask_argument(argument),
+    }
+}
+
 /// The command as it was typed, fit to be typed again. Values of variables are left out: any of them may be secret. So
 /// are passwords in addresses.
 fn typed(name: &str, arguments: &[OsString]) -> String {
-    let plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
-    let quoted = |argument: &OsString| {
-        let text = argument.to_string_lossy();
-        let text = mask_credentials(&text);
-        match !text.is_empty() && text.chars().all(plain) {
-            true => text.into_owned(),
-            false => format!("'{}'", text.replace('\'', "'\\''")),
-        }
-    };
     let mut words = vec![name.to_owned()];
     let mut variable = false;
     for argument in arguments.iter().skip(1) {
         let text = argument.to_string_lossy();
         let (flag, value) = match text.strip_prefix("--var=") {
             Some(value) => ("--var=", value),
-            None if variable => ("", &*text),
+            None if variable || is_assignment(&text) => ("", &*text),
             None => ("", ""),
         };
         words.push(match value.split_once('=') {
             Some((name, _)) => format!("{flag}{name}=…"),
-            None => quoted(argument),
+            None => quoted(&text),
         });
         variable = text == "--var";
     }
@@ -345,6 +375,7 @@ mod tests {
             "t state migrate --to postgres://ada:hunter22@db/x --from=postgres://eve:pw@db/y",
             "site state migrate --to 'postgres://ada:…@db/x' '--from=postgres://eve:…@db/y'",
         );
+        check("t deploy a=s3cret --target x.y[\"a=b\"]", "site deploy a=… --target 'x.y[\"a=b\"]'");
         check("t show x_y.z[\"it's\"]", "site show 'x_y.z[\"it'\\''s\"]'");
     }
 

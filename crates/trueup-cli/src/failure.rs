@@ -18,7 +18,7 @@ use trueup_state::{HeldLease, StoreError};
 
 use crate::composition::OpenError;
 use crate::exit::Exit;
-use crate::render::render_diagnostics;
+use crate::render::{diagnostics_json, render_diagnostics};
 use crate::ui::Ui;
 
 /// Why a command did not do what it was asked.
@@ -80,19 +80,19 @@ impl CommandError {
         }
     }
 
-    /// The error for machines; nothing, if it was told already.
-    pub(crate) fn to_json(&self) -> Option<Json> {
+    /// The error for machines; nothing, if it was told already. Whatever is to be run is run by the binary of this name.
+    pub(crate) fn to_json(&self, name: &str) -> Option<Json> {
         if matches!(self, CommandError::Told(_)) {
             return None;
         }
-        let (diagnostics, _) = self.diagnostics();
+        let (diagnostics, sources) = self.diagnostics(name);
         let first = diagnostics.iter().find(|it| it.severity == Severity::Error);
         let error = match self {
             CommandError::Interrupted => "interrupted",
             _ => first.map_or("something is wrong", |it| &it.summary),
         };
-        let mut told =
-            json!({ "version": 1, "kind": "error", "error": error, "diagnostics": json!(diagnostics) });
+        let diagnostics = diagnostics_json(&diagnostics, &sources);
+        let mut told = json!({ "version": 1, "kind": "error", "error": error, "diagnostics": diagnostics });
         if let Some(reason) = self.reason() {
             told["reason"] = reason.into();
         }
@@ -103,8 +103,8 @@ impl CommandError {
     pub(crate) fn tell(self, ui: &Ui, name: &str) -> Exit {
         match self {
             CommandError::Wrong { .. } | CommandError::Store(_) | CommandError::Held(_) => {
-                let (diagnostics, sources) = self.diagnostics();
-                ui.note(&render_diagnostics(&calling(diagnostics, name), &sources, ui.err()));
+                let (diagnostics, sources) = self.diagnostics(name);
+                ui.note(&render_diagnostics(&diagnostics, &sources, ui.err()));
                 Exit::Error
             }
             CommandError::Interrupted => {
@@ -115,8 +115,8 @@ impl CommandError {
         }
     }
 
-    /// All that is wrong, without the passwords of addresses that it quotes.
-    fn diagnostics(&self) -> (Diagnostics, SourceMap) {
+    /// All that is wrong, without the passwords of addresses that it quotes, for users of the binary of this name.
+    pub(crate) fn diagnostics(&self, name: &str) -> (Diagnostics, SourceMap) {
         let (diagnostics, sources) = match self {
             CommandError::Wrong { diagnostics, sources } => (diagnostics.clone(), sources.clone()),
             CommandError::Store(error) => (store_trouble(error).into(), SourceMap::new()),
@@ -125,7 +125,7 @@ impl CommandError {
         };
         let mut without = Diagnostics::new();
         without.extend(diagnostics.into_iter().map(masked));
-        (without, sources)
+        (calling(without, name), sources)
     }
 
     /// The reason as a word for machines, where there is one. The words are documented, and permanent.
@@ -178,19 +178,25 @@ pub(crate) fn placed(diagnostics: Diagnostics, program: &Program, sources: &mut 
     let read = program.data.iter().chain(&program.ephemeral);
     let declared = resources.chain(read.map(|it| (&it.address, it.place, &it.inputs)));
     // One for all: there may be as many diagnostics as declarations.
-    let places: BTreeMap<String, (Option<Place>, &Expression)> =
-        declared.map(|(address, place, inputs)| (address.to_string(), (place, inputs))).collect();
+    let mut places: BTreeMap<String, Vec<(Option<Place>, &Expression)>> = BTreeMap::new();
+    for (address, place, inputs) in declared {
+        places.entry(address.to_string()).or_default().push((place, inputs));
+    }
     let mut found = Diagnostics::new();
     for mut diagnostic in diagnostics {
         if diagnostic.origin.is_none()
             && let Some(subject) = &diagnostic.subject
-            && let Some((Some(place), inputs)) = places.get(subject).copied()
+            && let Some(declared) = places.get(subject)
+            && let Some(&(Some(place), inputs)) = declared.last()
         {
-            let origin = match place {
+            let mut origin_of = |place| match place {
                 Place::Source(origin) => origin,
                 Place::Code(location) => sources.code(location),
             };
+            let origin = origin_of(place);
             diagnostic.origin = Some(origin);
+            // Two of one address: the last one is too much.
+            diagnostic.first = declared[..declared.len() - 1].first().and_then(|it| it.0).map(origin_of);
             // A declaration on one line shows its values, and any of them may be secret.
             let mut values = Vec::new();
             literals(inputs, &mut values);
@@ -287,6 +293,8 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
         StoreError::Key { error: KeyError::Unavailable { .. }, .. } => {
             diagnostic.hint("nothing is lost: run again once the key service answers")
         }
+        StoreError::Key { error: KeyError::Unmade { .. }, .. } => diagnostic
+            .hint("where your team has a key, use that one: it opens what others seal, and a new one would not"),
         StoreError::Key { .. } => diagnostic
             .hint("bring the key back, or say where it is: `trueup config` shows what is set")
             .hint("if it is lost, `trueup state rekey --forget` gives up the secrets, and nothing else"),
@@ -308,6 +316,7 @@ impl From<EngineError> for CommandError {
             EngineError::Unsound(diagnostics) => diagnostics.into(),
             EngineError::Store(error) => error.into(),
             EngineError::Held(held) => CommandError::Held(held),
+            EngineError::Interrupted => CommandError::Interrupted,
         }
     }
 }
@@ -345,9 +354,9 @@ mod tests {
 
     #[test]
     fn machines_are_told_the_reason_and_no_password() {
-        let told = CommandError::from(EngineError::from(unavailable())).to_json().unwrap();
+        let told = CommandError::from(EngineError::from(unavailable())).to_json("site").unwrap();
         assert_eq!(told["reason"], "state-unavailable");
         assert!(!told.to_string().contains("hunter22"), "{told}");
-        assert_eq!(CommandError::plain("x").to_json().unwrap().get("reason"), None);
+        assert_eq!(CommandError::plain("x").to_json("site").unwrap().get("reason"), None);
     }
 }

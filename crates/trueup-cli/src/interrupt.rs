@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP, counted on a thread of their own: a command that is busy on its thread, or waits for a
 //! key, hears of them all the same.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
 use tokio::sync::watch;
 
@@ -24,14 +24,17 @@ impl Interrupts {
             let (sender, count) = watch::channel(0);
             let handler: Arc<Mutex<Option<Handler>>> = Arc::default();
             let heard = handler.clone();
+            let (starting, started) = mpsc::channel();
             let listen = move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 if let Ok(runtime) = runtime {
-                    runtime.block_on(count_signals(&sender, &heard));
+                    runtime.block_on(count_signals(&sender, &heard, starting));
                 }
             };
             // The thread ends with the process.
             let _ = std::thread::Builder::new().name("trueup-signals".to_owned()).spawn(listen);
+            // Until the thread listens, a signal would end the process in the middle of what it is about to begin.
+            let _ = started.recv();
             Listening { count, handler }
         })
     }
@@ -41,12 +44,14 @@ impl Interrupts {
         *self.listening().count.borrow() > 0
     }
 
-    /// Waits for the first.
-    pub(crate) async fn first(&self) {
+    /// Waits for the first, and counts from now on, not from the first poll.
+    pub(crate) fn first(&self) -> impl Future<Output = ()> + use<> {
         let mut count = self.listening().count.clone();
-        if count.wait_for(|count| *count > 0).await.is_err() {
-            // Nobody listens: there will be none.
-            std::future::pending::<()>().await;
+        async move {
+            if count.wait_for(|count| *count > 0).await.is_err() {
+                // Nobody listens: there will be none.
+                std::future::pending::<()>().await;
+            }
         }
     }
 
@@ -67,11 +72,16 @@ impl Drop for Handling<'_> {
 }
 
 #[cfg(unix)]
-async fn count_signals(sender: &watch::Sender<u32>, handler: &Mutex<Option<Handler>>) {
+async fn count_signals(
+    sender: &watch::Sender<u32>,
+    handler: &Mutex<Option<Handler>>,
+    starting: mpsc::Sender<()>,
+) {
     use tokio::signal::unix::{SignalKind, signal};
     let listening =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()));
     let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = listening else { return };
+    drop(starting);
     loop {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -83,7 +93,12 @@ async fn count_signals(sender: &watch::Sender<u32>, handler: &Mutex<Option<Handl
 }
 
 #[cfg(not(unix))]
-async fn count_signals(sender: &watch::Sender<u32>, handler: &Mutex<Option<Handler>>) {
+async fn count_signals(
+    sender: &watch::Sender<u32>,
+    handler: &Mutex<Option<Handler>>,
+    starting: mpsc::Sender<()>,
+) {
+    drop(starting);
     while tokio::signal::ctrl_c().await.is_ok() {
         heard(sender, handler);
     }

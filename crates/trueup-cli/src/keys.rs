@@ -1,17 +1,18 @@
 //! Keys, as the command line comes by them: from settings, and from whoever sits at the terminal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trueup_core::Secret;
 use trueup_front_end::StateSettings;
-use trueup_state::sealing::{KeyKind, KeySources, Keyring, SealedStore, ServiceKey};
+use trueup_state::sealing::{KeyKind, KeySources, Keyring, NewKeyFile, SealedStore, ServiceKey};
 use trueup_state::{Scope, Store, StoreError};
 
 use crate::composition::{OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
-use crate::settings::{self, KeyServiceSetup, UserSettings};
+use crate::settings::{self, Environment, KeyServiceSetup, UserSettings};
+use crate::ui::shown_path;
 
 impl Session<'_> {
     /// Makes clients of key services.
@@ -33,7 +34,16 @@ impl Session<'_> {
             never_in.retain(|folder| Some(folder.as_path()) == own_folder);
         }
         let passphrase = sources.passphrase.clone().or_else(|| self.passphrase.get().cloned());
-        KeySources { never_in, passphrase, ..sources }
+        // In a file, the state is one person's; on a server, a key that was made unseen is one that nobody else has.
+        let new_file = match state.kind == "sqlite" || self.ui.is_interactive() {
+            true => {
+                let (ui, environment) = (self.ui.clone(), self.environment.clone());
+                let announce = move |path: &Path| ui.note(&format!("{}\n", new_key_note(path, &environment)));
+                NewKeyFile::Announce(Arc::new(announce))
+            }
+            false => NewKeyFile::Refuse,
+        };
+        KeySources { new_file, never_in, passphrase, ..sources }
     }
 
     /// Opens stores that seal, for those who read other stacks' outputs. Nobody is asked for a passphrase there.
@@ -128,6 +138,15 @@ impl Session<'_> {
         }
         Ok(Arc::new(SealedStore::new(store, sources)))
     }
+}
+
+/// What is said of a key file that was made.
+pub(crate) fn new_key_note(path: &Path, environment: &Environment) -> String {
+    let below_home = environment.home().and_then(|home| path.strip_prefix(home).ok());
+    let shown = below_home.map_or_else(|| shown_path(path), |below| format!("~/{}", shown_path(below)));
+    format!(
+        "Made a key for the secrets in your state: {shown}\nKeep a copy elsewhere: without the key they cannot be opened."
+    )
 }
 
 /// Where the chosen key is, for people.

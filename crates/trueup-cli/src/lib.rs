@@ -10,11 +10,14 @@
 //! Only this crate reads the environment, the home directory and the terminal, and hands them on as data
 //! ([`Environment`]). It decides nothing about infrastructure: that is the engine's.
 
+mod advised;
 mod approval;
 mod arguments;
+mod ci;
 mod commands;
 mod completion;
 mod composition;
+mod console;
 mod entry;
 mod exit;
 mod failure;
@@ -34,6 +37,7 @@ mod running;
 mod rust_program;
 mod session;
 mod settings;
+mod stages;
 mod stores;
 #[cfg(feature = "terraform")]
 pub mod terraform;

@@ -12,7 +12,7 @@ use trueup_core::{KnownSecrets, escape_line, mask_credentials};
 
 use crate::failure::{CommandError, CommandResult};
 use crate::settings::Environment;
-use crate::ui::{Ui, shown_path};
+use crate::ui::{Ui, disarmed, shown_path};
 
 /// The secrets of all that a call of the command line uses. A clone is the same list.
 #[derive(Clone, Default)]
@@ -73,6 +73,11 @@ impl LogFile {
         Ok(LogFile { path: path.to_owned(), failure })
     }
 
+    /// Where the file lies, whatever links lead there.
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        std::fs::canonicalize(&self.path).ok()
+    }
+
     /// Tells that the log is not whole, if it is not.
     pub(crate) fn warn(&self, ui: &Ui) {
         if let Some(why) = self.failure.get() {
@@ -94,7 +99,7 @@ impl<W: Write> Write for Lines<W> {
         if self.failure.get().is_none() {
             let text = self.secrets.scrubbed(&String::from_utf8_lossy(event));
             let line = text.strip_suffix('\n').unwrap_or(&text);
-            if let Err(error) = self.out.write_all(format!("{}\n", escape_line(line)).as_bytes()) {
+            if let Err(error) = self.out.write_all(format!("{}\n", disarmed(&escape_line(line))).as_bytes()) {
                 let _ = self.failure.set(error);
             }
         }

@@ -26,6 +26,11 @@ impl RecordedScope {
         });
         RecordedScope(records.collect())
     }
+
+    /// All of it.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.0.values()
+    }
 }
 
 impl Scope for RecordedScope {

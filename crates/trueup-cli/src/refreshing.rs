@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trueup_core::{Address, Change, diff};
-use trueup_engine::{DeployOptions, EventSink, HandStep};
+use trueup_engine::{DeployOptions, HandStep};
 use trueup_front_end::Purpose;
 use trueup_state::{Record, Snapshot, Status, Step};
 
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::render::one_line;
-use crate::running::uninterrupted;
+use crate::running::{by_hand, uninterrupted};
 use crate::ui::{Look, Mark, Meaning, cut};
 use crate::workplace::{Access, Workplace};
 
@@ -34,8 +34,8 @@ pub(crate) async fn refresh(
 ) -> CommandResult<(Exit, bool)> {
     let session = workplace.session;
     let access = if view.dry_run { Access::Read } else { Access::Write };
-    let store = workplace.store(access).await?;
-    let reconciler = workplace.reconciler(store.clone(), EventSink::new());
+    let store = workplace.recorded_store(access).await?;
+    let (reconciler, _handling) = by_hand(workplace, store.clone());
     let looking = async {
         let program = workplace.program(Purpose::Deploy, &reconciler, &options.plan).await?.program;
         let steps = reconciler.preview_refresh(&program, &options.plan).await;

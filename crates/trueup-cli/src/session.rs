@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use trueup_core::Secret;
-use trueup_engine::Holder;
+use trueup_engine::{Holder, RunOrigin};
 use trueup_front_end::{GivenVariable, RandomBytes, RequiredProvider, StateSettings, Variables};
 use trueup_provider::{Clock, Registry};
 
@@ -13,7 +13,7 @@ use crate::composition::{Composition, RegistryRequest};
 use crate::failure::{CommandError, CommandResult};
 use crate::interrupt::Interrupts;
 use crate::log_file::LoggedSecrets;
-use crate::settings::{Environment, Profile, UserSettings};
+use crate::settings::{Environment, Profile, UserSettings, learn_credentials};
 use crate::ui::Ui;
 
 /// One call of the command line.
@@ -42,6 +42,8 @@ pub(crate) struct Session<'a> {
     pub passphrase: Arc<OnceLock<Secret<String>>>,
     /// All that was asked for providers.
     pub registries: RefCell<Vec<Registry>>,
+    /// The log file, if one is written; absolute and without links.
+    pub log_file: Option<PathBuf>,
     /// What the log must not show.
     pub logged_secrets: LoggedSecrets,
     /// The command as it was typed, for whoever has to run it again.
@@ -68,6 +70,7 @@ impl Session<'_> {
             interactive: self.ui.is_interactive(),
             notify: Arc::new(move |line| ui.note(line)),
         });
+        learn_credentials(&self.environment, registry.secrets());
         self.logged_secrets.add(registry.secrets());
         self.registries.borrow_mut().push(registry.clone());
         match &self.profile {
@@ -98,6 +101,11 @@ impl Session<'_> {
             environment: self.environment.program_variables(),
             given: self.given.iter().map(absolute).collect(),
         }
+    }
+
+    /// How runs of this call were started, for their history.
+    pub(crate) fn run_origin(&self) -> RunOrigin {
+        RunOrigin { command: self.typed.clone(), ci_job: crate::ci::job(&self.environment) }
     }
 
     /// Who runs this, for those who wait for it.

@@ -142,6 +142,18 @@ impl Store for UnmadeStore {
         self.now().prune(scope, keep_runs)
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        self.now().held(scope)
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.now().forget_scope(scope, token)
+    }
+
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
         self.now().scopes()
     }

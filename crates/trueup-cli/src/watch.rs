@@ -21,25 +21,42 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches all below a folder.
-    pub(crate) fn new(folder: &Path) -> Result<Self, notify_debouncer_full::notify::Error> {
+    /// Watches all below a folder, apart from the log that we write ourselves.
+    pub(crate) fn new(
+        folder: &Path,
+        log: Option<&Path>,
+    ) -> Result<Self, notify_debouncer_full::notify::Error> {
+        let (root, log) = (folder.to_owned(), log.map(Path::to_owned));
+        Self::with(folder, RecursiveMode::Recursive, move |path| concerns(path, &root, log.as_deref()))
+    }
+
+    fn with(
+        folder: &Path,
+        mode: RecursiveMode,
+        matters: impl Fn(&PathBuf) -> bool + Send + 'static,
+    ) -> Result<Self, notify_debouncer_full::notify::Error> {
         let (sender, changes) = mpsc::unbounded_channel();
-        let root = folder.to_owned();
         let heard = move |result: DebounceEventResult| {
             let Ok(events) = result else { return };
-            let matters = |path: &PathBuf| concerns(path.strip_prefix(&root).unwrap_or(path));
             let changed = events
                 .iter()
                 .filter(|event| !matches!(event.kind, EventKind::Access(_)))
-                .any(|event| event.paths.iter().any(matters));
+                .any(|event| event.paths.iter().any(&matters));
             if changed {
                 // Nobody waits any more: then nothing is missed.
                 let _ = sender.send(());
             }
         };
         let mut debouncer = new_debouncer(SETTLE, None, heard)?;
-        debouncer.watch(folder, RecursiveMode::Recursive)?;
+        debouncer.watch(folder, mode)?;
         Ok(Watch { debouncer, changes, folder: folder.to_owned(), elsewhere: Vec::new() })
+    }
+
+    /// Watches one file alone, which is replaced as a whole.
+    pub(crate) fn of_file(file: &Path) -> Result<Self, notify_debouncer_full::notify::Error> {
+        let watched = file.to_owned();
+        let around = file.parent().unwrap_or(file);
+        Self::with(around, RecursiveMode::NonRecursive, move |path| *path == watched)
     }
 
     /// Watches these too, where they lie elsewhere.
@@ -64,7 +81,11 @@ impl Watch {
 }
 
 /// What is ours, version control's or an editor's is no change of the text.
-fn concerns(path: &Path) -> bool {
+fn concerns(path: &Path, root: &Path, log: Option<&Path>) -> bool {
+    if log == Some(path) {
+        return false;
+    }
+    let path = path.strip_prefix(root).unwrap_or(path);
     let own = |part: &std::ffi::OsStr| part == OWN_FOLDER || part == ".git";
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let scratch =
@@ -78,11 +99,12 @@ mod tests {
 
     #[test]
     fn only_the_text_concerns_us() {
+        let log = Some(Path::new("/x/dev.log"));
         for path in ["main.tf", "modules/net/main.tf", "out/index.html"] {
-            assert!(concerns(Path::new(path)), "{path}");
+            assert!(concerns(&Path::new("/x").join(path), Path::new("/x"), log), "{path}");
         }
-        for path in [".trueup/state.db", ".git/HEAD", "main.tf~", ".main.tf.swp", "x/.git/index"] {
-            assert!(!concerns(Path::new(path)), "{path}");
+        for path in [".trueup/state.db", ".git/HEAD", "main.tf~", ".main.tf.swp", "x/.git/index", "dev.log"] {
+            assert!(!concerns(&Path::new("/x").join(path), Path::new("/x"), log), "{path}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A folder with a stack, and all that is settled about it: its program as it was read, its name, stage and store.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -8,7 +9,7 @@ use smol_str::SmolStr;
 use trueup_core::{AddressRange, Diagnostic, Diagnostics, Severity, SourceMap};
 use trueup_engine::{EventSink, Looking, PlanOptions, Preview, Reconciler, SystemRandom};
 use trueup_front_end::{BuildRequest, BuiltProgram, LoadedProgram, Purpose, StateSettings, Variables};
-use trueup_program::Program;
+use trueup_program::{FunctionAnswers, Program};
 use trueup_provider::{BoxFuture, Registry};
 use trueup_state::sealing::KeySources;
 use trueup_state::{MemoryStore, Scope, Snapshot, Store, StoreError};
@@ -17,7 +18,7 @@ use crate::composition::{OpenError, OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
 use crate::render::render_diagnostics;
 use crate::session::{Session, login};
-use crate::settings::{self, FolderMemory, Resolved, UserSettings};
+use crate::settings::{self, FolderMemory, NoStage, Resolved, Source, UserSettings};
 use crate::stores::{self, sqlite_path};
 use crate::unmade_store::UnmadeStore;
 
@@ -45,6 +46,8 @@ pub(crate) struct Workplace<'a> {
     /// When plans are made: now, or when the one was that is carried out.
     pub plan_time: SystemTime,
     memory: FolderMemory,
+    /// The warnings of the text that people were told: a command may build the program several times.
+    told: RefCell<Vec<Diagnostic>>,
 }
 
 /// What a store is opened for.
@@ -61,17 +64,34 @@ pub(crate) enum Access {
 impl<'a> Workplace<'a> {
     /// Reads the folder and settles what it is about.
     pub(crate) fn load(session: &'a Session<'a>, stage: Option<&SmolStr>) -> CommandResult<Self> {
-        let folder = &session.folder;
-        let loaded = session.composition.front_end.load(folder);
-        let memory = FolderMemory::read(folder);
-        let user = session.user()?;
+        let memory = FolderMemory::read(&session.folder);
         let stage = settings::stage(stage.map(SmolStr::as_str), &session.environment, &memory, login);
-        let stage = stage.map_err(|_| {
-            CommandError::new(
+        let stage = stage.map_err(|none| match none {
+            NoStage::Unnamed => CommandError::new(
                 "no stage is named",
                 "in CI nobody's own stage is meant: add --stage NAME, or set TRUEUP_STAGE",
-            )
+            ),
+            NoStage::Invalid(why) => CommandError::new("TRUEUP_STAGE is not the name of a stage", why),
         })?;
+        Self::load_with(session, memory, stage)
+    }
+
+    /// The same for a command about all stages: it may be that none is meant.
+    pub(crate) fn load_with_any_stage(session: &'a Session<'a>) -> CommandResult<Self> {
+        let memory = FolderMemory::read(&session.folder);
+        let stage = settings::stage(None, &session.environment, &memory, login);
+        let none = |_| Resolved { value: SmolStr::default(), from: Source::Default };
+        Self::load_with(session, memory, stage.unwrap_or_else(none))
+    }
+
+    fn load_with(
+        session: &'a Session<'a>,
+        memory: FolderMemory,
+        stage: Resolved<SmolStr>,
+    ) -> CommandResult<Self> {
+        let folder = &session.folder;
+        let loaded = session.composition.front_end.load(folder);
+        let user = session.user()?;
         let state = settings::state(&session.environment, &loaded.settings, user);
         Ok(Workplace {
             session,
@@ -84,6 +104,7 @@ impl<'a> Workplace<'a> {
             loaded,
             user,
             memory,
+            told: RefCell::default(),
         })
     }
 
@@ -108,11 +129,18 @@ impl<'a> Workplace<'a> {
         Ok(())
     }
 
-    /// Tells what is worth knowing, short of an error.
+    /// Tells what is worth knowing, short of an error, once.
     pub(crate) fn warn(&self, diagnostics: &Diagnostics, sources: &SourceMap) {
-        if diagnostics.iter().any(|it| it.severity == Severity::Warning) {
-            self.session.ui.note(&render_diagnostics(diagnostics, sources, self.session.ui.err()));
+        let mut told = self.told.borrow_mut();
+        let is_new = |it: &&Diagnostic| it.severity == Severity::Warning && !told.contains(it);
+        let new: Vec<Diagnostic> = diagnostics.iter().filter(is_new).cloned().collect();
+        if new.is_empty() {
+            return;
         }
+        let mut shown = Diagnostics::new();
+        shown.extend(new.iter().cloned());
+        told.extend(new);
+        self.session.ui.note(&render_diagnostics(&shown, sources, self.session.ui.err()));
     }
 
     /// Where the store is, for people.
@@ -210,6 +238,7 @@ impl<'a> Workplace<'a> {
         &'b self,
         purpose: Purpose,
         variables: &'b Variables,
+        answers: &'b FunctionAnswers,
     ) -> BuildRequest<'b> {
         BuildRequest {
             stack: &self.stack.value,
@@ -221,6 +250,7 @@ impl<'a> Workplace<'a> {
             plan_time: self.plan_time,
             now: self.session.clock.now(),
             random: &self.session.random,
+            answers,
             known: None,
             waited_for: &[],
         }
@@ -238,11 +268,13 @@ impl<'a> Workplace<'a> {
         let mut preview: Option<Preview> = None;
         let mut waited_for = Vec::new();
         let mut files: Vec<PathBuf> = Vec::new();
+        let answers = FunctionAnswers::default();
         for _ in 0..PREVIEW_ROUNDS_MAX {
             let known = preview.as_ref().map(|preview| preview as _);
-            let request = self.build_request(purpose, &variables);
+            let request = self.build_request(purpose, &variables, &answers);
             let request = BuildRequest { known, waited_for: &waited_for, ..request };
-            let mut built = self.loaded.source.build(request).await?;
+            let build = async || self.loaded.source.build(request).await;
+            let mut built = reconciler.answered(&answers, options, build).await?;
             files.append(&mut built.files);
             if let Some(diagnostics) = built.stuck.take_if(|_| options.targets.is_empty()) {
                 return Err(CommandError::Wrong { diagnostics, sources: built.program.sources });
@@ -261,17 +293,37 @@ impl<'a> Workplace<'a> {
             .into())
     }
 
-    /// Remembers the name and stage for the next time.
-    pub(crate) fn remember(&self) -> CommandResult<()> {
+    /// Remembers the stack's name for the next time: what a run leaves is found again under it.
+    pub(crate) fn remember_stack(&self) -> CommandResult<()> {
+        let memory = FolderMemory { stack: Some(self.stack.value.to_string()), ..self.memory.clone() };
+        let folder = &self.session.folder;
+        memory.update(folder).map_err(|error| CommandError::file("write in", folder, &error))
+    }
+
+    /// Remembers the stage as the one used last, once something was recorded in it (STATE-20). It only saves typing, so
+    /// failing to is no failure.
+    pub(crate) fn remember_stage(&self) {
+        self.stage_memory()();
+    }
+
+    /// The same, for whoever hears of a run that begins.
+    pub(crate) fn stage_memory(&self) -> impl Fn() + Send + Sync + use<> {
         let memory = FolderMemory {
             stack: Some(self.stack.value.to_string()),
             stage: Some(self.stage.value.to_string()),
         };
-        if memory == self.memory {
+        let folder = self.session.folder.clone();
+        move || drop(memory.update(&folder))
+    }
+
+    /// Forgets the stage, if it is the one that is remembered.
+    pub(crate) fn forget_stage(&self) -> CommandResult<()> {
+        if self.memory.stage.as_deref() != Some(self.stage.value.as_str()) {
             return Ok(());
         }
         let folder = &self.session.folder;
-        memory.write(folder).map_err(|error| CommandError::file("write in", folder, &error))
+        let memory = FolderMemory { stage: None, ..self.memory.clone() };
+        memory.update(folder).map_err(|error| CommandError::file("write in", folder, &error))
     }
 }
 

@@ -25,6 +25,9 @@ pub struct Failure {
     /// All that was wrong, where it is more than one thing or has a place in the source.
     #[serde(default, skip_serializing_if = "Diagnostics::is_empty")]
     pub diagnostics: Diagnostics,
+    /// The request never left: a refused connection, a program that cannot be started. Whatever it was for did not happen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsent: bool,
 }
 
 /// The classes of failures (RETRY-1).
@@ -91,13 +94,21 @@ impl Failure {
     /// A failure of this class.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         let diagnostics = Diagnostics::new();
-        Failure { class, message: message.into(), path: None, hints: Vec::new(), diagnostics }
+        let (path, hints, unsent) = (None, Vec::new(), false);
+        Failure { class, message: message.into(), path, hints, diagnostics, unsent }
     }
 
     /// Says which input is at fault.
     #[must_use]
     pub fn at(mut self, path: Path) -> Self {
         self.path = Some(path);
+        self
+    }
+
+    /// Says that the request never left.
+    #[must_use]
+    pub fn unsent(mut self) -> Self {
+        self.unsent = true;
         self
     }
 

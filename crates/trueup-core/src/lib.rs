@@ -32,7 +32,7 @@ mod value;
 
 pub use address::{Address, AddressError, AddressRange, InstanceKey, Mode, ModulePath, ModuleStep};
 pub use calendar::Date;
-pub use credentials::mask_credentials;
+pub use credentials::{credentials_in, mask_argument, mask_credentials};
 pub use diagnostic::{Diagnostic, Diagnostics, Report, Severity, Style};
 pub use escape::{acts_on_display, escape, escape_json, escape_line};
 pub use failure::{Failure, FailureClass};
@@ -42,12 +42,12 @@ pub use on_all_cores::on_all_cores;
 pub use path::{Path, PathError, Step};
 pub use secret::Secret;
 pub use secrets::{KnownSecrets, SECRET_LENGTH_MIN, SecretTexts};
-pub use source::{FileId, Origin, SourceFile, SourceMap};
+pub use source::{FileId, LineColumn, Origin, SourceFile, SourceMap, SourcePlace};
 pub use span::{parse_duration, parse_span};
 pub use suggestion::nearest;
 pub use text::is_identifier;
 pub use types::{Mismatch, ObjectType, Type, convert};
 pub use value::{
-    Change, Entries, Excess, JsonError, JsonForm, Kind, Marks, Number, NumberError, Origins, Secrets, Value,
-    diff, read_json, recorded,
+    Change, Entries, Excess, JsonError, JsonForm, Kind, Marks, Notation, Number, NumberError, Origins,
+    Refinement, Secrets, Value, diff, read_json, recorded,
 };

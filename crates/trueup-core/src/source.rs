@@ -4,12 +4,15 @@
 //! into a file, line and column. Whoever builds a program owns the map and hands it to whoever prints diagnostics.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Diagnostics;
 
 /// A file of a [`SourceMap`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -25,6 +28,12 @@ pub struct Origin {
     pub start: u32,
     /// The byte after the last.
     pub end: u32,
+}
+
+impl FileId {
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
 }
 
 impl Origin {
@@ -54,11 +63,40 @@ pub struct SourceMap {
     places: BTreeMap<Arc<str>, FileId>,
 }
 
+/// A place in a source, for whoever cannot read an [`Origin`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourcePlace<'m> {
+    /// The file, by its name in the map.
+    pub file: &'m str,
+    /// Where it begins; `None` if only the file is known.
+    pub start: Option<LineColumn>,
+    /// Where it ends: the place after the last character. `None` if that is unknown.
+    pub end: Option<LineColumn>,
+}
+
+impl fmt::Display for SourcePlace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.file)?;
+        self.start.map_or(Ok(()), |LineColumn { line, column }| write!(f, ":{line}:{column}"))
+    }
+}
+
+/// A line and a column, both counted from 1; columns in characters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineColumn {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
 /// One source: a file with its text, or a place in compiled code, of which only the name is known.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     name: Arc<str>,
     text: Option<Arc<str>>,
+    /// The place in compiled code that it stands for.
+    code: Option<(&'static str, LineColumn)>,
     /// Stretches of the text that no report shows, in order.
     withheld: Vec<Range<u32>>,
     /// The first byte of each line, once someone asked for one.
@@ -78,7 +116,7 @@ impl SourceMap {
 
     /// Keeps a stretch of a text from being shown: reports point there without an excerpt.
     pub fn withhold(&mut self, origin: Origin) {
-        if let Some(file) = self.files.get_mut(origin.file.0.get() as usize - 1) {
+        if let Some(file) = self.files.get_mut(origin.file.index()) {
             file.disclose(origin);
             let at = file.withheld.partition_point(|range| range.start < origin.start);
             file.withheld.insert(at, origin.start..origin.end);
@@ -87,18 +125,20 @@ impl SourceMap {
 
     /// Lets a stretch of a text be shown that was kept from it.
     pub fn disclose(&mut self, origin: Origin) {
-        if let Some(file) = self.files.get_mut(origin.file.0.get() as usize - 1) {
+        if let Some(file) = self.files.get_mut(origin.file.index()) {
             file.disclose(origin);
         }
     }
 
     /// The origin that stands for a place in Rust code. The same place always has the same origin.
-    pub fn code(&mut self, location: &Location<'_>) -> Origin {
+    pub fn code(&mut self, location: &'static Location<'static>) -> Origin {
         let name: Arc<str> = format!("{}:{}:{}", location.file(), location.line(), location.column()).into();
         let file = match self.places.get(&name) {
             Some(file) => *file,
             None => {
-                let file = self.push(SourceFile::new(name.clone(), None));
+                let at = LineColumn { line: location.line() as usize, column: location.column() as usize };
+                let code = Some((location.file(), at));
+                let file = self.push(SourceFile { code, ..SourceFile::new(name.clone(), None) });
                 self.places.insert(name, file);
                 file
             }
@@ -113,7 +153,32 @@ impl SourceMap {
 
     /// The file with this id, unless the id is from another map.
     pub fn file(&self, id: FileId) -> Option<&SourceFile> {
-        self.files.get(id.0.get() as usize - 1)
+        self.files.get(id.index())
+    }
+
+    /// Adds the files of another map. The diagnostics that refer to them refer to this map from then on.
+    pub fn append(&mut self, other: SourceMap, diagnostics: &mut Diagnostics) {
+        let before = self.files.len();
+        let moved = |origin: &mut Origin| {
+            origin.file = file_id(origin.file.index() + before).expect("fewer than 2^32 files");
+        };
+        for diagnostic in diagnostics.iter_mut() {
+            diagnostic.origin.iter_mut().for_each(moved);
+            if !diagnostic.concealed.is_empty() {
+                Arc::make_mut(&mut diagnostic.concealed).iter_mut().for_each(moved);
+            }
+        }
+        self.files.extend(other.files);
+    }
+
+    /// The place that an origin means, unless the origin is from another map.
+    pub fn place(&self, origin: Origin) -> Option<SourcePlace<'_>> {
+        let file = self.file(origin.file)?;
+        if let Some((file, at)) = file.code {
+            return Some(SourcePlace { file, start: Some(at), end: None });
+        }
+        let ends = file.line_column(origin.start as usize).zip(file.line_column(origin.end as usize));
+        Some(SourcePlace { file: &file.name, start: ends.map(|it| it.0), end: ends.map(|it| it.1) })
     }
 
     fn push(&mut self, file: SourceFile) -> FileId {
@@ -129,7 +194,7 @@ fn file_id(index: usize) -> Option<FileId> {
 
 impl SourceFile {
     fn new(name: Arc<str>, text: Option<Arc<str>>) -> Self {
-        SourceFile { name, text, withheld: Vec::new(), line_starts: OnceLock::new() }
+        SourceFile { name, text, code: None, withheld: Vec::new(), line_starts: OnceLock::new() }
     }
 
     fn disclose(&mut self, Origin { start, end, .. }: Origin) {
@@ -158,12 +223,23 @@ impl SourceFile {
 
     /// The number of the line that a byte of the text is in, from 0 on.
     pub(crate) fn line_at(&self, byte: usize) -> usize {
-        let starts = self.line_starts.get_or_init(|| {
+        self.line_starts().partition_point(|start| *start <= byte).saturating_sub(1)
+    }
+
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
             let text = self.text().unwrap_or_default();
             let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
             std::iter::once(0).chain(breaks).collect()
-        });
-        starts.partition_point(|start| *start <= byte).saturating_sub(1)
+        })
+    }
+
+    /// Where a byte of the text stands; `None` if the text has no character that begins or ends there.
+    fn line_column(&self, byte: usize) -> Option<LineColumn> {
+        let before = self.text()?.get(..byte)?;
+        let line = self.line_at(byte);
+        let column = before[self.line_starts()[line]..].chars().count() + 1;
+        Some(LineColumn { line: line + 1, column })
     }
 
     /// The name, as given.
@@ -216,5 +292,27 @@ mod tests {
         let file = sources.add("a", "ab\n\nc");
         let file = sources.file(file).unwrap();
         assert_eq!([0, 1, 2, 3, 4, 5].map(|byte| file.line_at(byte)), [0, 0, 0, 1, 2, 2]);
+    }
+
+    /// OUTPUT-11
+    #[test]
+    fn a_place_has_lines_and_columns_in_characters() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.tu", "ä = 1\nöü = \"x\ny\"\n");
+        let place = |start, end| {
+            let place = sources.place(Origin { file, start, end }).unwrap();
+            let pair = |at: LineColumn| (at.line, at.column);
+            (place.file.to_owned(), place.start.map(pair), place.end.map(pair))
+        };
+        assert_eq!(place(0, 2), ("a.tu".to_owned(), Some((1, 1)), Some((1, 2))));
+        assert_eq!(place(7, 11), ("a.tu".to_owned(), Some((2, 1)), Some((2, 3))));
+        assert_eq!(place(14, 19), ("a.tu".to_owned(), Some((2, 6)), Some((3, 3))));
+        assert_eq!(place(0, u32::MAX), ("a.tu".to_owned(), None, None));
+        assert_eq!(place(1, 2), ("a.tu".to_owned(), None, None));
+        let here = Location::caller();
+        let origin = sources.code(here);
+        let place = sources.place(origin).unwrap();
+        assert_eq!((place.file, place.end), (file!(), None));
+        assert_eq!(place.start.unwrap().line, here.line() as usize);
     }
 }

@@ -16,10 +16,17 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     candidates
         .into_iter()
         .filter(|candidate| candidate.len().abs_diff(written.len()) <= 4 * allowed)
-        .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate))
+        .map(|candidate| (distance(written, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// How many slips lie between two texts. Most of them have the same type or module before the name, which costs nothing.
+fn distance(left: &str, right: &str) -> usize {
+    let same = left.char_indices().zip(right.chars()).take_while(|((_, left), right)| left == right);
+    let same = same.last().map_or(0, |((at, char), _)| at + char.len_utf8());
+    strsim::damerau_levenshtein(&left[same..], &right[same..])
 }
 
 #[cfg(test)]
@@ -32,6 +39,8 @@ mod tests {
         assert_eq!(nearest("contnet", names), Some("content"));
         assert_eq!(nearest("Path", names), Some("path"));
         assert_eq!(nearest("zzzzzz", names), None);
+        let addresses = ["std_file.größe", "std_file.grösze", "std_file.gruß"];
+        assert_eq!(nearest("std_file.grösse", addresses), Some("std_file.grösze"));
         assert_eq!(nearest("", names), None);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use strategies::{any_address, any_number, any_path, any_type, any_value};
 use trueup_core::{
-    Address, Failure, FailureClass, JsonError, JsonForm, Number, Origins, Path, Secrets, Type, Value, value,
+    Address, Failure, FailureClass, JsonError, JsonForm, Number, Origins, Path, Type, Value, value,
 };
 
 /// Equality that also looks at origins, which `==` leaves out.
@@ -23,7 +23,7 @@ proptest! {
     fn every_value_reads_back_from_json(value in any_value()) {
         let text = value.to_json(JsonForm::RECORD);
         prop_assert_eq!(&Value::from_json(&text).unwrap(), &value, "{}", text);
-        let with_origins = value.to_json(JsonForm { secrets: Secrets::Reveal, origins: Origins::Keep });
+        let with_origins = value.to_json(JsonForm { origins: Origins::Keep, ..JsonForm::RECORD });
         prop_assert!(identical(&Value::from_json(&with_origins).unwrap(), &value), "{}", with_origins);
     }
 
@@ -166,7 +166,22 @@ fn the_json_form_is_plain_where_it_can_be() {
         ("url", Value::unknown(Type::String).into_secret()),
     ]);
     insta::assert_snapshot!(marked.to_json(JsonForm::RECORD), @r#"{"ids":{"$set":[1,2]},"password":{"$secret":true,"$value":"hunter2"},"url":{"$secret":true,"$unknown":"string"}}"#);
-    insta::assert_snapshot!(marked.to_json(JsonForm::PUBLIC), @r#"{"ids":{"$set":[1,2]},"password":{"$secret":true},"url":{"$secret":true}}"#);
+    insta::assert_snapshot!(marked.to_json(JsonForm::REDACTED), @r#"{"ids":{"$set":[1,2]},"password":{"$secret":true},"url":{"$secret":true}}"#);
+}
+
+/// OUTPUT-10
+#[test]
+fn the_public_form_has_only_marks_for_what_json_cannot_say() {
+    let tags = Value::map([("$x", value!("a")), ("$secret", value!(1)), ("$$unknown", value!(2))]);
+    let whole = Value::object([
+        ("ids", Value::set([value!(2), value!(1)])),
+        ("tags", tags),
+        ("password", Value::map([("k", value!("hunter2"))]).into_secret()),
+        ("url", Value::unknown(Type::list(Type::String))),
+    ]);
+    insta::assert_snapshot!(whole.to_json(JsonForm::PUBLIC), @r#"{"ids":[1,2],"password":{"$secret":true},"tags":{"$$$unknown":2,"$$secret":1,"$x":"a"},"url":{"$unknown":["list","string"]}}"#);
+    insta::assert_snapshot!(whole.to_json(JsonForm::BARE), @r#"{"ids":[1,2],"password":{"k":"hunter2"},"tags":{"$$unknown":2,"$secret":1,"$x":"a"},"url":{"$unknown":["list","string"]}}"#);
+    insta::assert_snapshot!(Value::sealed("AAEC").to_json(JsonForm::BARE), @r#"{"$secret":true}"#);
 }
 
 #[test]

@@ -3,17 +3,28 @@
 use trueup_core::{Address, Diagnostic, Diagnostics, Failure, FailureClass, Origin, Path, Value};
 use trueup_provider::Traits;
 
-/// A failure of one resource while planning, on its line (PLAN-14).
-pub(crate) fn failed(address: &Address, attempted: &str, failure: &Failure) -> Diagnostic {
+/// A failed operation on one resource, for people: the headline says what could not be done and why (PLAN-14, OUTPUT-8).
+/// `attempted` is a verb, such as `create`.
+pub fn describe_failure(address: &Address, attempted: &str, failure: &Failure) -> Diagnostic {
+    let (why, more) = failure.message.split_once('\n').unwrap_or((&failure.message, ""));
     let mut diagnostic =
-        Diagnostic::error(format!("{attempted} {address}: {failure}")).about(address.to_string());
+        Diagnostic::error(format!("cannot {attempted} {address}: {why}")).about(address.to_string());
+    let changes = matches!(attempted, "create" | "update" | "replace" | "delete");
+    let unknown = (failure.class == FailureClass::Indeterminate && changes)
+        .then_some("It is not known whether this took effect.");
+    let detail: Vec<&str> = [more].into_iter().filter(|more| !more.is_empty()).chain(unknown).collect();
+    diagnostic.detail = (!detail.is_empty()).then(|| detail.join("\n"));
     diagnostic.hints = failure.hints.clone();
-    diagnostic.path = failure.path.clone();
+    diagnostic.class = Some(failure.class.name().to_owned());
+    if let Some(path) = failure.path.clone().filter(|path| !path.is_root()) {
+        diagnostic.label = Some(format!("`{path}`"));
+        diagnostic.path = Some(path);
+    }
     diagnostic
 }
 
 /// A diagnostic at the place of the input that it is about, or of the nearest around it.
-pub(crate) fn located(mut diagnostic: Diagnostic, inputs: &Value) -> Diagnostic {
+pub fn located(mut diagnostic: Diagnostic, inputs: &Value) -> Diagnostic {
     let Some(path) = diagnostic.path.as_ref().filter(|_| diagnostic.origin.is_none()) else {
         return diagnostic;
     };
@@ -51,7 +62,8 @@ pub(crate) fn invalid(diagnostics: Diagnostics) -> Failure {
 /// CRASH-1
 pub(crate) fn outcome_unknown(address: &Address, traits: &Traits) -> Failure {
     let message = format!(
-        "CreateOutcomeUnknown: a create of {address} was interrupted, and nothing can find its object"
+        "an earlier run began to create {address} and did not learn what came of it, and \
+         nothing can find its object"
     );
     let existing = match traits.importable {
         true => format!("`trueup import {address} ID`; if it does not,"),

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use smol_str::SmolStr;
 use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics};
 use trueup_program::Program;
-use trueup_provider::IdempotencyToken;
 use trueup_state::{
     Batch, Entry, HeldLease, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step,
     StoreError, Version, Write, transition,
@@ -70,7 +68,7 @@ impl Reconciler {
         change: &HandChange,
     ) -> Result<Vec<HandStep>, EngineError> {
         let snapshot = self.store().load(scope).await?;
-        self.wait_before(scope, change, &snapshot).await?;
+        self.uninterrupted(self.wait_before(scope, change, &snapshot)).await?;
         Ok(steps(&snapshot, change)?)
     }
 
@@ -97,7 +95,8 @@ impl Reconciler {
         admit: &dyn Fn(&Snapshot) -> Result<(), Diagnostics>,
         wait: &mut dyn FnMut(&HeldLease) -> bool,
     ) -> Result<Vec<String>, EngineError> {
-        let lease = RunLease::take(self.store(), self.clock(), scope, holder, LEASE_TERM, wait).await?;
+        let taking = RunLease::take(self.store(), self.clock(), scope, holder, LEASE_TERM, wait);
+        let lease = self.uninterrupted(taking).await?;
         let recording = async {
             admit(&self.store().load(scope).await?)?;
             self.store().commit(scope, lease.lease.token, batch).await?;
@@ -127,7 +126,8 @@ impl Reconciler {
         let lease = self.take_lease_by_hand(&scope, options, LeaseReason::Refresh).await?;
         let refreshing = async {
             let snapshot = self.store().load(&scope).await?;
-            let steps = self.observed(program, &options.plan, snapshot.clone()).await?;
+            let observing = self.observed(program, &options.plan, snapshot.clone());
+            let steps = self.uninterrupted(observing).await?;
             self.commit_steps(&scope, snapshot, &steps, &lease).await?;
             Ok(steps)
         };
@@ -161,14 +161,8 @@ impl Reconciler {
         options: &DeployOptions,
         reason: LeaseReason,
     ) -> Result<RunLease, EngineError> {
-        let run: SmolStr = IdempotencyToken::from_bytes(self.random().bytes()).to_string().into();
-        let holder = LeaseHolder {
-            run: run.to_string(),
-            user: options.holder.user.clone(),
-            host: options.holder.host.clone(),
-            reason: reason.name().to_owned(),
-        };
-        RunLease::take(self.store(), self.clock(), scope, &holder, options.lease_term, |_| options.wait).await
+        let run = self.fresh_run();
+        self.uninterrupted(self.take_lease_for(scope, options, &run, reason)).await
     }
 
     async fn commit_steps(
@@ -212,7 +206,7 @@ impl Reconciler {
         lease: &RunLease,
     ) -> Result<Vec<HandStep>, EngineError> {
         let snapshot = self.store().load(scope).await?;
-        self.wait_before(scope, change, &snapshot).await?;
+        self.uninterrupted(self.wait_before(scope, change, &snapshot)).await?;
         let steps = steps(&snapshot, change)?;
         self.commit_steps(scope, snapshot, &steps, lease).await?;
         Ok(steps)

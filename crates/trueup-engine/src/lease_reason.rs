@@ -21,6 +21,8 @@ pub enum LeaseReason {
     StateImport,
     /// `state rekey`.
     StateRekey,
+    /// `stage delete`.
+    StageDelete,
     /// `import-state`.
     ImportState,
 }
@@ -37,12 +39,15 @@ impl LeaseReason {
             LeaseReason::StateUnprotect => "state unprotect",
             LeaseReason::StateImport => "state import",
             LeaseReason::StateRekey => "state rekey",
+            LeaseReason::StageDelete => "stage delete",
             LeaseReason::ImportState => "import-state",
         }
     }
 
     /// Whether a kept word is of a command that changes records alone, and so is over soon.
     pub fn is_of_state_command(name: &str) -> bool {
-        name.starts_with("state ") || name == LeaseReason::ImportState.name()
+        name.starts_with("state ")
+            || name == LeaseReason::StageDelete.name()
+            || name == LeaseReason::ImportState.name()
     }
 }

@@ -46,12 +46,13 @@ pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,
 };
 pub use executor::{Cancellation, Outcome, RunReport};
+pub use failures::{describe_failure, located};
 pub use hand::{ChangeReport, HandChange, HandStep};
 pub use lease_reason::LeaseReason;
 pub use looking::Looking;
 #[cfg(feature = "mutations")]
 pub use mutations::{Mutation, plant};
-pub use options::{DeployOptions, Holder, PlanOptions};
+pub use options::{CiJob, DeployOptions, Holder, PlanOptions, RunOrigin};
 pub use plan::{Action, Grant, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 pub use planner::{PassDump, Preview};
 pub use random::{Random, SeededRandom, SystemRandom};

@@ -60,14 +60,36 @@ pub struct DeployOptions {
     pub fail_fast: bool,
     /// Who runs it, for those who wait.
     pub holder: Holder,
+    /// How it was started, for its history.
+    pub origin: RunOrigin,
     /// How long the lease lasts without renewal.
     pub lease_term: Duration,
     /// Whether to wait while someone else holds the lease (STATE-4).
     pub wait: bool,
 }
 
+/// How a run was started. Whoever fills it in leaves secrets out: the history is for everyone who has the store.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RunOrigin {
+    /// The command, as it can be typed again; empty if there is none.
+    pub command: String,
+    /// The job of continuous integration that it is part of.
+    pub ci_job: Option<CiJob>,
+}
+
+/// A job of continuous integration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CiJob {
+    /// The service, such as `GitHub Actions`.
+    pub service: String,
+    /// Where the job can be looked at, or its name.
+    pub job: String,
+    /// Who set it off, if the service says so.
+    pub actor: Option<String>,
+}
+
 /// Who runs something.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Holder {
     /// Who started it.
     pub user: String,
@@ -83,6 +105,7 @@ impl DeployOptions {
             dry_run: false,
             fail_fast: false,
             holder: Holder::default(),
+            origin: RunOrigin::default(),
             lease_term: Duration::from_secs(60),
             wait: true,
         }

@@ -1,9 +1,11 @@
 //! The engine as its users see it: a reconciler made of state, registry and event sink.
 
+use std::pin::pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 use trueup_program::Program;
@@ -40,8 +42,13 @@ pub struct Reconciler {
     looking: Arc<Looking>,
     admission: Option<Arc<dyn AdmissionControl>>,
     following: Option<Following>,
+    interruption: Cancellation,
+    on_start: Option<Arc<OnStart>>,
     read: Mutex<Option<(Scope, Snapshot)>>,
 }
+
+/// Hears of a plan that is about to be carried out.
+type OnStart = dyn Fn(&Plan) + Send + Sync;
 
 /// Why a run did not begin, or had to be given up as a whole.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +62,9 @@ pub enum EngineError {
     /// Someone else is at it (STATE-4).
     #[error("the stage is held by {}", .0.holder)]
     Held(Box<HeldLease>),
+    /// It was interrupted before anything was changed.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// Why a plan was refused.
@@ -78,7 +88,11 @@ impl From<Diagnostics> for EngineError {
 }
 
 fn told(diagnostics: &Diagnostics) -> String {
-    diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    let lines = diagnostics.iter().flat_map(|it| {
+        let detail = it.detail.iter().flat_map(|detail| detail.lines()).map(|line| format!("  {line}"));
+        std::iter::once(it.to_string()).chain(detail)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// How long a run may take from its plan to its lease without looking again for what it is to create.
@@ -144,6 +158,8 @@ impl Reconciler {
             looking: Arc::default(),
             admission: None,
             following: None,
+            interruption: Cancellation::new(),
+            on_start: None,
             read: Mutex::default(),
         }
     }
@@ -189,10 +205,6 @@ impl Reconciler {
         &self.looking
     }
 
-    pub(crate) fn random(&self) -> &dyn Random {
-        &*self.random
-    }
-
     /// The same, counting what its plans look at.
     #[must_use]
     pub fn counting(mut self, looking: Arc<Looking>) -> Self {
@@ -207,14 +219,65 @@ impl Reconciler {
         self
     }
 
-    /// What a deploy of the program would do. Changes nothing and takes no lease.
+    /// The same, announcing each plan that is about to be carried out: the lease is held, and nothing has begun.
+    #[must_use]
+    pub fn on_start(mut self, announce: impl Fn(&Plan) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Arc::new(announce));
+        self
+    }
+
+    /// The same, where changes by hand are given up when this is cancelled before they have changed anything: while another
+    /// run holds the lease, and while objects are looked at.
+    #[must_use]
+    pub fn interrupted_by(mut self, interruption: Cancellation) -> Self {
+        self.interruption = interruption;
+        self
+    }
+
+    /// The outcome of work that has changed nothing yet, unless it is interrupted.
+    pub(crate) async fn uninterrupted<T>(
+        &self,
+        work: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        let stop = self.interruption.finish_token();
+        match select(pin!(work), pin!(stop.cancelled())).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(_) => Err(EngineError::Interrupted),
+        }
+    }
+
+    /// What a deploy of the program would do. Changes nothing and takes no lease. Subscribers are told what is decided and
+    /// what has drifted (EVENT-7).
     pub async fn plan(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, RunKind::Deploy, &mut Trace::default()).await?.plan)
+        let plan = self.planned(program, options, RunKind::Deploy, &mut Trace::default()).await?.plan;
+        self.announce(&plan, &self.fresh_run());
+        Ok(plan)
     }
 
     /// What a destroy would do.
     pub async fn plan_destroy(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        Ok(self.planned(program, options, RunKind::Destroy, &mut Trace::default()).await?.plan)
+        let plan = self.planned(program, options, RunKind::Destroy, &mut Trace::default()).await?.plan;
+        self.announce(&plan, &self.fresh_run());
+        Ok(plan)
+    }
+
+    /// Tells subscribers of a plan that is not carried out: no history has it.
+    pub(crate) fn announce(&self, plan: &Plan, run: &SmolStr) {
+        if self.events.is_empty() {
+            return;
+        }
+        for action in &plan.actions {
+            for kind in [Some(EventKind::decided(action)), EventKind::drifted(action)].into_iter().flatten() {
+                self.events.emit(Event {
+                    sequence: None,
+                    at: self.clock.now(),
+                    scope: plan.scope.clone(),
+                    run: run.clone(),
+                    resource: Some(action.address.clone()),
+                    kind,
+                });
+            }
+        }
     }
 
     /// Plans and carries the plan out.
@@ -355,7 +418,11 @@ impl Reconciler {
                 planned => planned?,
             };
             let looked_by = self.clock.now();
-            if options.dry_run || !approve(&planned.plan) {
+            if options.dry_run {
+                self.announce(&planned.plan, &run);
+                return Ok(Deployed::Planned(Box::new(planned.plan)));
+            }
+            if !approve(&planned.plan) {
                 return Ok(Deployed::Planned(Box::new(planned.plan)));
             }
             let lease = self.take_lease(&scope, options, &run, kind).await?;
@@ -433,13 +500,19 @@ impl Reconciler {
         run: &SmolStr,
         kind: RunKind,
     ) -> Result<RunLease, EngineError> {
+        self.take_lease_for(scope, options, run, LeaseReason::Run(kind)).await
+    }
+
+    /// Takes the lease. Whoever waits for it is told for whom, once for each holder.
+    pub(crate) async fn take_lease_for(
+        &self,
+        scope: &Scope,
+        options: &DeployOptions,
+        run: &SmolStr,
+        reason: LeaseReason,
+    ) -> Result<RunLease, EngineError> {
         let Holder { user, host } = options.holder.clone();
-        let holder = LeaseHolder {
-            run: run.to_string(),
-            user,
-            host,
-            reason: LeaseReason::Run(kind).name().to_owned(),
-        };
+        let holder = LeaseHolder { run: run.to_string(), user, host, reason: reason.name().to_owned() };
         let mut told = None;
         let waiting = |held: &HeldLease| {
             if options.wait && told.as_ref() != Some(&held.token) {
@@ -496,7 +569,11 @@ impl Reconciler {
         if let Some(admission) = run.admission {
             admission.begin(&planned.plan);
         }
-        run.emit(None, EventKind::RunStarted { reason: kind.name().into() });
+        if let Some(announce) = &self.on_start {
+            announce(&planned.plan);
+        }
+        let (holder, origin) = (options.holder.clone(), options.origin.clone());
+        run.emit(None, EventKind::RunStarted { reason: kind.name().into(), holder, origin });
         // In a box of its own: unoptimised, these futures take more than a thread's stack has room for.
         Box::pin(execute(&run, planned)).await
     }

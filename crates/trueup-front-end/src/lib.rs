@@ -34,6 +34,11 @@ pub trait FrontEnd: Send + Sync {
     /// The files of a new stack of this name; paths are relative to its folder.
     fn scaffold(&self, stack: &str) -> Vec<GeneratedFile>;
 
+    /// The names of the functions that every program can call, for completion.
+    fn functions(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Pages about the language, in Markdown, for `reference`; paths are relative to its folder.
     fn reference(&self) -> Vec<GeneratedFile> {
         Vec::new()

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use trueup_core::Origin;
-use trueup_program::Scope;
+use trueup_program::{FunctionAnswers, Scope};
 use trueup_provider::Registry;
 
 /// A stage to build a program for, and everything that the text may depend on.
@@ -30,6 +30,8 @@ pub struct BuildRequest<'a> {
     pub now: SystemTime,
     /// The source of randomness for functions such as `uuid`.
     pub random: &'a Arc<RandomBytes>,
+    /// The answers of providers' functions. Missing ones are noted: whoever asks for the build has them answered and asks again.
+    pub answers: &'a FunctionAnswers,
     /// Known outputs: none at first, then those of a preview of the last build.
     pub known: Option<&'a (dyn Scope + Sync)>,
     /// [`BuiltProgram::pending`](crate::BuiltProgram::pending) of the last build. If this one waits for the same, nothing

@@ -24,6 +24,7 @@ pub mod functions;
 mod limits;
 mod lower;
 pub mod modules;
+mod normal_form;
 pub mod syntax;
 pub mod types;
 pub mod variables;

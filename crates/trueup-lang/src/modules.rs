@@ -27,9 +27,13 @@ pub struct ModuleNode {
 /// The deepest nesting of calls.
 const DEPTH_MAX: usize = 64;
 
+/// The most folders of a program. By way of links, a few folders can have paths without end.
+const FOLDERS_MAX: usize = 10_000;
+
 /// Reads a folder and all modules it calls.
 pub fn load_modules(root: &Path, sources: &mut SourceMap, diagnostics: &mut Diagnostics) -> Arc<ModuleNode> {
-    let mut loader = Loader { root, sources, diagnostics, known: BTreeMap::new(), active: Vec::new() };
+    let mut loader =
+        Loader { root, sources, diagnostics, known: BTreeMap::new(), loaded: 0, active: Vec::new() };
     loader.load(PathBuf::from("."))
 }
 
@@ -58,7 +62,9 @@ struct Loader<'a> {
     sources: &'a mut SourceMap,
     diagnostics: &'a mut Diagnostics,
     known: BTreeMap<PathBuf, Arc<ModuleNode>>,
-    /// The folders whose calls are being loaded, the outermost first.
+    /// How many folders were begun with.
+    loaded: usize,
+    /// The folders whose calls are being loaded, the outermost first, as they are without links.
     active: Vec<PathBuf>,
 }
 
@@ -67,13 +73,14 @@ impl Loader<'_> {
         if let Some(node) = self.known.get(&shown) {
             return node.clone();
         }
+        self.loaded += 1;
         let folder = self.root.join(&shown);
         let files = read_folder(&folder, &shown, self.sources, self.diagnostics);
         let module = declare(files, self.diagnostics);
         for variable in module.variables.values().filter(|variable| variable.is_private()) {
             variable.default.iter().for_each(|default| self.sources.withhold(default.origin));
         }
-        self.active.push(shown.clone());
+        self.active.push(without_links(&folder));
         let mut calls = IndexMap::new();
         for (name, call) in &module.calls {
             if let Some(inner) = self.called_folder(&shown, call) {
@@ -96,19 +103,28 @@ impl Loader<'_> {
             return None;
         }
         let folder = normal(&caller.join(call.source.as_str()));
-        if self.active.contains(&folder) || self.active.len() >= DEPTH_MAX {
-            let summary =
-                format!("module `{}` calls itself by way of `{}`", call.name.text, folder.display());
-            self.diagnostics.push(at(call.source_origin, summary).hint("a module cannot contain itself"));
-            return None;
-        }
-        if !self.root.join(&folder).is_dir() {
-            let summary = format!("there is no folder `{}`", folder.display());
-            self.diagnostics.push(at(call.source_origin, summary).hint("check `source`"));
-            return None;
-        }
-        Some(folder)
+        let (name, shown) = (&call.name.text, folder.display());
+        let (summary, hint) = if !self.root.join(&folder).is_dir() {
+            (format!("there is no folder `{shown}`"), "check `source`")
+        } else if self.active.contains(&without_links(&self.root.join(&folder))) {
+            (format!("module `{name}` calls itself by way of `{shown}`"), "a module cannot contain itself")
+        } else if self.active.len() >= DEPTH_MAX {
+            let summary = format!("module `{name}` is more than {DEPTH_MAX} calls deep");
+            (summary, "call modules from further up, and pass outputs of one to another")
+        } else if self.loaded >= FOLDERS_MAX {
+            let summary = format!("this program has more than {FOLDERS_MAX} module folders");
+            (summary, "links between folders give one folder many paths; call it by one")
+        } else {
+            return Some(folder);
+        };
+        self.diagnostics.push(at(call.source_origin, summary).hint(hint));
+        None
     }
+}
+
+/// A folder as it is found without links. One that is gone meanwhile stays as it is named: reading it says so.
+fn without_links(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// A relative path without detours.

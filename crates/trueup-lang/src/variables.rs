@@ -67,6 +67,13 @@ pub(crate) fn root_values(
     values
 }
 
+/// What the root module's variables are to validation, as in Terraform: of their types, and unknown, whatever is given and
+/// whatever their defaults are.
+pub(crate) fn unknown_values(module: &Module) -> IndexMap<SmolStr, Value> {
+    let unknown = |variable: &Variable| Value::unknown(variable.constraint.ty.clone());
+    module.variables.iter().map(|(name, variable)| (name.clone(), unknown(variable))).collect()
+}
+
 /// All that is given, later places before earlier ones.
 fn gather(
     module: &Module,
@@ -176,8 +183,9 @@ fn given_value(variable: &Variable, given: &Given, sources: &mut SourceMap) -> R
     let value = match &given.value {
         GivenValue::Value(value) => value.clone(),
         GivenValue::Text(text) => match &variable.constraint.ty {
-            // Without a type, Terraform takes the text as it is.
-            Type::String | Type::Any => Value::string(text.as_str()),
+            // Without a type, Terraform takes the text as it is; `any` that is written out is an expression.
+            Type::String => Value::string(text.as_str()),
+            Type::Any if !variable.is_typed => Value::string(text.as_str()),
             Type::Bool | Type::Number => Value::string(text.trim()),
             _ => {
                 let expression = if variable.is_private() {

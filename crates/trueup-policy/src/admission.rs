@@ -120,7 +120,7 @@ impl Watched {
         if is_known && planned.action == change.action && planned.inputs == *change.inputs {
             return found;
         }
-        self.resources[at] = view::decided(at, planned, change);
+        self.resources[at] = view::decided(planned, change);
         self.is_secret |= self.resources[at].is_secret;
         self.settled.insert(at);
         if policies.policies.iter().any(crate::Policy::sees_resources) {
@@ -152,7 +152,7 @@ impl Watched {
                 Verdict::Objection(objection) => {
                     let is_new = self.told.insert((number, subject));
                     if is_new || objection.severity == Severity::Error {
-                        found.push(self.told_of(objection, subject.unwrap_or(at), at));
+                        found.push(self.told_of(*objection, subject.unwrap_or(at), at));
                     }
                 }
             }
@@ -162,7 +162,7 @@ impl Watched {
 
     /// An objection at apply: it stops the change at hand, whichever resource it is about.
     fn told_of(&self, objection: Diagnostic, subject: usize, stopped: usize) -> Diagnostic {
-        let address = |at: usize| self.plan.actions[self.resources[at].at].address.to_string();
+        let address = |at: usize| self.resources[at].address.to_string();
         let [about, stopped_address] = [subject, stopped].map(address);
         let objection = match (objection.severity, subject == stopped) {
             (Severity::Warning, _) => objection,

@@ -43,7 +43,7 @@ pub struct Undecided {
 /// What a policy says of a plan, or of one of its resources.
 pub(crate) enum Verdict {
     Passed,
-    Objection(Diagnostic),
+    Objection(Box<Diagnostic>),
     Undecided,
 }
 
@@ -69,13 +69,12 @@ impl Policies {
         let case = Case { plan: &whole, resource: None, is_plan_secret };
         for policy in &self.policies {
             if policy.of_resources {
-                let addressed = resources.iter().map(|it| (it, plan.actions[it.at].address.to_string()));
-                policy.judge_each(case, addressed, &mut judgement);
+                policy.judge_each(case, &resources, &mut judgement);
                 continue;
             }
             match policy.judge(case, &mut Steps::DEFAULT_MAX.clone()) {
                 Verdict::Passed => {}
-                Verdict::Objection(objection) => judgement.found.push(objection),
+                Verdict::Objection(objection) => judgement.found.push(*objection),
                 Verdict::Undecided => judgement.undecided.push(policy.undecided(None)),
             }
         }
@@ -85,21 +84,17 @@ impl Policies {
 
 impl Policy {
     /// Judges all resources.
-    fn judge_each<'a>(
-        &self,
-        case: Case<'a>,
-        resources: impl Iterator<Item = (&'a Seen, String)>,
-        judgement: &mut Judgement,
-    ) {
+    fn judge_each(&self, case: Case<'_>, resources: &[Seen], judgement: &mut Judgement) {
         let (mut objections, mut steps_left) = (0, POLICY_STEPS_MAX);
-        for (resource, address) in resources {
+        for resource in resources {
+            let address = || resource.address.to_string();
             match self.judge(Case { resource: Some(resource), ..case }, &mut steps_left) {
                 Verdict::Passed => {}
-                Verdict::Undecided => judgement.undecided.push(self.undecided(Some(address))),
+                Verdict::Undecided => judgement.undecided.push(self.undecided(Some(address()))),
                 Verdict::Objection(objection) => {
                     objections += 1;
                     if objections <= OBJECTIONS_MAX {
-                        judgement.found.push(objection.about(address));
+                        judgement.found.push(objection.about(address()));
                     }
                     if steps_left == 0 {
                         break;
@@ -122,18 +117,20 @@ impl Policy {
         *steps_left = steps_left.saturating_sub(steps.taken());
         match outcome {
             Ok(Cel::Bool(false)) => Verdict::Passed,
-            Ok(Cel::Bool(true)) => Verdict::Objection(self.diagnostic(&self.message)),
+            Ok(Cel::Bool(true)) => Verdict::Objection(Box::new(self.diagnostic(&self.message))),
             Ok(other) => {
                 let why = format!("`when` is of type {}, neither true nor false", other.type_of().name());
                 let detail = format!("it is in {}", self.file.display());
-                Verdict::Objection(self.broken(&why).detail(detail).hint("compare it with something"))
+                Verdict::Objection(Box::new(
+                    self.broken(&why).detail(detail).hint("compare it with something"),
+                ))
             }
             Err(error) if error.is_unknown() => Verdict::Undecided,
             Err(error) => {
                 if error.is_out_of_steps() {
                     *steps_left = 0;
                 }
-                Verdict::Objection(self.failed(&error, self.sees_secrets(case)))
+                Verdict::Objection(Box::new(self.failed(&error, self.sees_secrets(case))))
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use smol_str::{SmolStr, ToSmolStr};
-use trueup_core::{Change, Kind, Path, Step, Value};
+use trueup_core::{Address, Change, Kind, Path, Step, Value};
 use trueup_engine::{Action, FinalChange, Plan, PlannedAction, Reason};
 
 use crate::cel::{Key, Map, Value as Cel};
@@ -15,8 +15,7 @@ use crate::cel::{Key, Map, Value as Cel};
 #[derive(Clone)]
 pub(crate) struct Seen {
     pub(crate) view: Cel,
-    /// The place of its action in the plan.
-    pub(crate) at: usize,
+    pub(crate) address: Address,
     /// Whether a secret is part of it.
     pub(crate) is_secret: bool,
     /// Whether some of its inputs are unknown.
@@ -43,36 +42,38 @@ pub(crate) fn whole(plan: &Plan, resources: &[Seen]) -> Cel {
     ])
 }
 
-/// The resources as the plan has them, in its order; then the older objects of some of them that it deletes.
+/// The resources as the plan has them, in its order; then the older objects of some of them that it deletes, and the data
+/// sources that were read for it.
 pub(crate) fn planned(plan: &Plan) -> Vec<Seen> {
-    let actions = || plan.actions.iter().enumerate();
-    let resources = actions().map(|(at, action)| {
+    let seen = |action: &PlannedAction| {
         // A plan keeps nothing ephemeral: where an input is, it has a null that is secret.
         let inputs = Paths { is_secret_null_unknown: true, ..Paths::default() };
-        resource((at, action), action.action, (&action.inputs, inputs), changes(&action.changes, None))
-    });
-    resources.chain(actions().flat_map(|(at, action)| cleaned_up(at, action))).collect()
+        resource(action, action.action, (&action.inputs, inputs), changes(&action.changes, None))
+    };
+    let resources = plan.actions.iter().map(seen);
+    let older = plan.actions.iter().flat_map(cleaned_up);
+    resources.chain(older).chain(plan.reads.iter().map(seen)).collect()
 }
 
 /// The older objects of a resource that goes on to exist: each is deleted, whatever happens to the resource.
-fn cleaned_up(at: usize, planned: &PlannedAction) -> impl Iterator<Item = Seen> {
+fn cleaned_up(planned: &PlannedAction) -> impl Iterator<Item = Seen> {
     let goes_itself = matches!(planned.action, Action::Delete | Action::Forget);
     let older = if goes_itself { &[] } else { planned.deposed.as_slice() };
     older.iter().map(move |_| {
         let reasons = vec![Reason::CleanUp];
         let deleted = PlannedAction { reasons, changes: Vec::new(), drift: Vec::new(), ..planned.clone() };
-        resource((at, &deleted), Action::Delete, (&Value::NULL, Paths::default()), changes(&[], None))
+        resource(&deleted, Action::Delete, (&Value::NULL, Paths::default()), changes(&[], None))
     })
 }
 
 /// A resource on final values.
-pub(crate) fn decided(at: usize, action: &PlannedAction, change: &FinalChange<'_>) -> Seen {
+pub(crate) fn decided(action: &PlannedAction, change: &FinalChange<'_>) -> Seen {
     let changes = changes(&action.changes, Some(change.inputs));
-    resource((at, action), change.action, (change.inputs, Paths::default()), changes)
+    resource(action, change.action, (change.inputs, Paths::default()), changes)
 }
 
 fn resource(
-    (at, planned): (usize, &PlannedAction),
+    planned: &PlannedAction,
     action: Action,
     (inputs, mut own): (&Value, Paths),
     (changes, secret): (Cel, bool),
@@ -98,7 +99,7 @@ fn resource(
         ("dependencies", texts(&planned.dependencies)),
     ]);
     let is_secret = secret || secret_drift || !own.secret.is_empty() || !prior.secret.is_empty();
-    Seen { view, at, is_secret, is_unknown: !own.unknown.is_empty() }
+    Seen { view, address: address.clone(), is_secret, is_unknown: !own.unknown.is_empty() }
 }
 
 /// Changes, and whether there is a secret among them. Where inputs are final, those are what comes after.

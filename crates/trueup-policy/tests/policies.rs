@@ -13,6 +13,7 @@ pub(crate) fn plan(stage: &str, actions: Vec<PlannedAction>) -> Plan {
     Plan {
         scope: Scope::new("shop", stage),
         actions,
+        reads: Vec::new(),
         moves: Vec::new(),
         left_out: Vec::new(),
         outputs: Value::NULL,
@@ -29,6 +30,8 @@ pub(crate) fn action(type_name: &str, name: &str, action: Action, inputs: Value)
         reasons: Vec::new(),
         changes: Vec::new(),
         drift: Vec::new(),
+        drifted_inputs: Vec::new(),
+        bindings: Vec::new(),
         replace_paths: Vec::new(),
         replace_order: None,
         inputs,
@@ -38,6 +41,7 @@ pub(crate) fn action(type_name: &str, name: &str, action: Action, inputs: Value)
         dependencies: Vec::new(),
         deposed: Vec::new(),
         unreadable: false,
+        adopts_only: false,
     }
 }
 

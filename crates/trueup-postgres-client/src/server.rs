@@ -46,6 +46,16 @@ impl Server {
         each.saturating_mul(u32::try_from(hosts).unwrap_or(1).saturating_mul(2))
     }
 
+    /// The password, if there is one.
+    pub fn password(&self) -> Option<&[u8]> {
+        self.client.get_password()
+    }
+
+    /// The user, if one is named.
+    pub fn user(&self) -> Option<&str> {
+        self.client.get_user()
+    }
+
     /// The database, if one is named.
     pub fn database(&self) -> Option<&str> {
         self.client.get_dbname()

@@ -76,6 +76,16 @@ pub enum Place {
     Code(&'static Location<'static>),
 }
 
+impl Place {
+    /// The place in a source file, if it is in one.
+    pub fn source(self) -> Option<Origin> {
+        match self {
+            Place::Source(origin) => Some(origin),
+            Place::Code(_) => None,
+        }
+    }
+}
+
 impl Expression {
     /// An expression whose place is not known.
     pub fn new(node: Node) -> Self {

@@ -69,9 +69,14 @@ impl FunctionAnswers {
         self.answers().known.insert(call, answer);
     }
 
+    /// Makes each missing answer a mistake from now on.
+    pub fn refuse_more(&self) {
+        self.answers().is_final = true;
+    }
+
     /// The outcome of some work in which each missing answer is a mistake.
     pub fn without_more<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.answers().is_final = true;
+        self.refuse_more();
         let done = work();
         self.answers().is_final = false;
         done

@@ -24,9 +24,9 @@ pub use expression::{Computed, Expression, Function, Node, Place, Reference};
 pub use function_call::{FunctionAnswer, FunctionAnswers, FunctionCall};
 pub use premise::{Premise, PremiseKind};
 pub use program::{
-    BindingDeclaration, CheckDeclaration, DataDeclaration, DriftPolicy, ImportDeclaration, MoveDeclaration,
-    OutputDeclaration, ParallelismClass, Program, ProviderDeclaration, RemovedDeclaration,
-    ResourceDeclaration, ResourceOptions, Timeouts,
+    BindingDeclaration, CheckDeclaration, DataDeclaration, Deferral, DriftPolicy, ImportDeclaration,
+    MoveDeclaration, OutputDeclaration, ParallelismClass, Program, ProviderDeclaration, ReadFailure,
+    RemovedDeclaration, ResourceDeclaration, ResourceOptions, Timeouts,
 };
 pub use retry::{RetryPolicy, RetrySettings};
 pub use typed::{Expr, IntoExpr, Referable, list, map};

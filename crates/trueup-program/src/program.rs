@@ -1,10 +1,11 @@
 //! Programs: what front ends hand to the engine.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use trueup_core::{Address, AddressRange, Path, SourceMap};
+use trueup_core::{Address, AddressRange, ModulePath, Path, SourceMap, Value};
 
 use crate::expression::{Expression, Place, Reference};
 use crate::retry::RetrySettings;
@@ -16,6 +17,8 @@ pub struct Program {
     pub stack: SmolStr,
     /// How providers are configured; one that is not named here gets an empty configuration.
     pub providers: Vec<ProviderDeclaration>,
+    /// What modules tell providers of themselves (`provider_meta`), by the providers' names.
+    pub provider_metas: BTreeMap<ModulePath, Arc<BTreeMap<SmolStr, Value>>>,
     /// The resources.
     pub resources: Vec<ResourceDeclaration>,
     /// What is only read.
@@ -159,10 +162,34 @@ pub struct DataDeclaration {
     pub inputs: Expression,
     /// What it depends on beyond what its inputs refer to.
     pub depends_on: Vec<Address>,
+    /// The resources whose changes defer the read.
+    pub deferral: Deferral,
     /// What must hold of what was read. They are evaluated for what they find wrong.
     pub postconditions: Vec<Expression>,
+    /// The result of a failed read.
+    pub failure: ReadFailure,
     /// Where it was declared.
     pub place: Option<Place>,
+}
+
+/// The resources whose changes defer a read to apply, though all its inputs are known (UNKNOWN-12). A data source must depend
+/// on each of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deferral {
+    /// A change of one of these.
+    pub resources: Vec<Address>,
+    /// A change of one of these, or of anything that they depend on.
+    pub with_upstream: Vec<Address>,
+}
+
+/// The result of a failed read of a data source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadFailure {
+    /// An error.
+    #[default]
+    Error,
+    /// A warning, and outputs that stay unknown: a check asked for it (CHECK-2).
+    Warning,
 }
 
 /// Something that should hold of the whole; a warning if it does not.
@@ -210,6 +237,32 @@ pub struct ImportDeclaration {
     pub to: Address,
     /// Its id; or what identifies it, as an object.
     pub id: Expression,
+    /// Where it was declared.
+    pub place: Option<Place>,
+}
+
+impl ImportDeclaration {
+    /// An object with this id becomes a resource.
+    pub fn new(to: Address, id: Expression) -> Self {
+        ImportDeclaration { to, id, place: None }
+    }
+}
+
+impl DataDeclaration {
+    /// A data source or ephemeral resource with these inputs and nothing special. Any change upstream defers the read.
+    pub fn new(address: Address, inputs: Expression) -> Self {
+        let deferral = Deferral { resources: Vec::new(), with_upstream: vec![address.clone()] };
+        DataDeclaration {
+            address,
+            provider: None,
+            inputs,
+            depends_on: Vec::new(),
+            deferral,
+            postconditions: Vec::new(),
+            failure: ReadFailure::default(),
+            place: None,
+        }
+    }
 }
 
 impl ResourceDeclaration {

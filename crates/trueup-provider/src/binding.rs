@@ -33,7 +33,7 @@ impl Binding {
     }
 
     /// All bindings of a target as one value, for comparison.
-    pub(crate) fn as_value(bindings: &[Binding]) -> Value {
+    pub fn as_value(bindings: &[Binding]) -> Value {
         Value::map(bindings.iter().map(|binding| (binding.key.clone(), binding.payload.clone())))
     }
 }

@@ -54,7 +54,12 @@ pub struct CallContext {
     pub name_rules: NameRules,
     /// The secrets of the run.
     pub secrets: KnownSecrets,
+    /// What the resource's module tells providers of itself, by their names.
+    pub metas: Option<ModuleMetas>,
 }
+
+/// What a module tells providers of itself, by their names.
+pub type ModuleMetas = Arc<BTreeMap<SmolStr, Value>>;
 
 /// Receives what a call is doing. Only [`CallContext::report_progress`] sends to it, and scrubs what it sends.
 #[derive(Clone)]
@@ -122,6 +127,7 @@ impl CallContext {
             warnings: WarningSink::new(|_| {}),
             name_rules: NameRules::default(),
             secrets: KnownSecrets::default(),
+            metas: None,
         }
     }
 

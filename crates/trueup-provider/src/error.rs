@@ -82,6 +82,14 @@ impl Error {
         self
     }
 
+    /// Says that the request never left, so that nothing came of it: a refused connection, a program that cannot be
+    /// started. A create that fails so is not recorded, whatever its class.
+    #[must_use]
+    pub fn unsent(mut self) -> Self {
+        self.0.failure.unsent = true;
+        self
+    }
+
     /// Adds what is already known of an object whose making did not finish, so that it can be resumed or removed.
     #[must_use]
     pub fn with_partial(mut self, outputs: &impl FieldType) -> Self {

@@ -28,7 +28,7 @@ mod state;
 
 pub use binding::Binding;
 pub use clock::{BoxFuture, Clock, RuntimeClock};
-pub use context::{CallContext, Context, NoConfig, ProgressSink, WarningSink};
+pub use context::{CallContext, Context, ModuleMetas, NoConfig, ProgressSink, WarningSink};
 pub use contract::{
     Args, Converge, Crud, Current, DataSource, Diff, Found, Inputs, Managed, ModifyPlan, Outputs, PlanHook,
     PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,

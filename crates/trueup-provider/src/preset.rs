@@ -105,6 +105,10 @@ impl Provider for PresetProvider {
         Box::pin(async { Ok(Arc::new(self.relaxed().await?.0)) })
     }
 
+    fn meta_schema(&self) -> BoxFuture<'_, Result<Option<Arc<Block>>, Failure>> {
+        self.provider.meta_schema()
+    }
+
     fn validate_config<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
             match self.filled(config).await {

@@ -31,6 +31,11 @@ pub trait Provider: Send + Sync {
     /// What its configuration takes.
     fn config_schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Failure>>;
 
+    /// What modules may tell it of themselves (`provider_meta`), if it takes that.
+    fn meta_schema(&self) -> BoxFuture<'_, Result<Option<Arc<Block>>, Failure>> {
+        Box::pin(async { Ok(None) })
+    }
+
     /// Judges a configuration beyond what the schema can say, at plan: values may be unknown.
     fn validate_config<'a>(&'a self, _config: &'a Value) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async { Diagnostics::new() })

@@ -35,6 +35,7 @@ pub trait ProviderSource: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Registry {
     providers: IndexMap<SmolStr, Arc<dyn Provider>>,
+    left_out: IndexMap<SmolStr, Arc<dyn Provider>>,
     source: Option<Arc<dyn ProviderSource>>,
     presets: IndexMap<SmolStr, Preset>,
     secrets: KnownSecrets,
@@ -67,6 +68,18 @@ impl Registry {
             .insert(name.clone(), Arc::new(GuardedProvider::new(provider, self.secrets.clone())));
         assert!(before.is_none(), "the provider `{name}` is registered twice");
         self
+    }
+
+    /// Adds a provider that this build leaves out: whoever asks for it learns so, and no source is asked.
+    #[must_use]
+    pub fn with_left_out(mut self, provider: impl Provider + 'static) -> Self {
+        self.left_out.insert(SmolStr::new(provider.name()), Arc::new(provider));
+        self
+    }
+
+    /// Whether this build leaves out the provider of this name.
+    pub fn leaves_out(&self, name: &str) -> bool {
+        self.left_out.contains_key(name)
     }
 
     /// Adds where all others come from.
@@ -105,7 +118,7 @@ impl Registry {
 
     /// The provider of this name.
     pub fn provider(&self, name: &str) -> Option<Arc<dyn Provider>> {
-        let registered = self.providers.get(name).cloned();
+        let registered = self.providers.get(name).or_else(|| self.left_out.get(name)).cloned();
         let provider = registered.or_else(|| {
             let found = self.source.as_ref()?.provider(name)?;
             Some(Arc::new(GuardedProvider::new(found, self.secrets.clone())))

@@ -144,6 +144,9 @@ pub trait Store: Send + Sync {
         run: &'a str,
     ) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>>;
 
+    /// The lease of a scope, if [`acquire`](Store::acquire) would say that someone holds it. Changes nothing.
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>>;
+
     /// Completes when the lease of a scope may have been given back. `None` if the store cannot tell, where waiting means
     /// asking often.
     fn lease_freed<'a>(&'a self, _scope: &'a Scope) -> Option<BoxFuture<'a, ()>> {
@@ -198,6 +201,14 @@ pub trait Store: Send + Sync {
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async { Ok(false) })
     }
+
+    /// Forgets, under a lease, all that is kept of a scope without records: outputs, configurations, journal, history and
+    /// keyring. `false`, and nothing forgotten, if it has records. Only the fencing token stays, so that tokens grow.
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// All scopes that hold records, outputs, journal or history, in order. A lease or a keyring
     /// alone is nothing held.

@@ -111,6 +111,10 @@ fn extract(archive: &mut ZipArchive<File>, into: &Path, limits: PackageLimits) -
         if entry.is_dir() {
             continue;
         }
+        // Checksums are taken over lines of digests and names: with such a name, two packages could have the same.
+        if name.to_string_lossy().contains(char::is_control) {
+            return Err("the archive holds a file with a control character in its name".to_owned());
+        }
         if !entry.is_file() {
             return Err(format!("the archive holds {}, which is no file", name.display()));
         }
@@ -201,6 +205,9 @@ mod tests {
         let told = unpack(&packed, &place, PackageLimits::default()).err().unwrap();
         assert!(told.contains("outside of its folder"), "{told}");
         assert!(!folder.path().join("escaped").exists() && !place.exists());
+        archive(&packed, &[("a\n0123  b", "x")]);
+        let told = unpack(&packed, &place, PackageLimits::default()).err().unwrap();
+        assert!(told.contains("control character") && !place.exists(), "{told}");
         fs::write(&packed, "garbage").unwrap();
         assert!(
             unpack(&packed, &place, PackageLimits::default())

@@ -26,6 +26,10 @@ pub(crate) fn of_folder(folder: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     for path in files_below(folder)? {
         let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        // Lines of digests and names could be read in two ways.
+        if name.contains(['\n', '\r']) {
+            return Err(io::Error::other("a file of the package has a line break in its name"));
+        }
         files.push((name, digest(trueup_files::open(&path, Accept::Regular)?)?));
     }
     Ok(of_files(files))

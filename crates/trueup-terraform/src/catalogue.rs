@@ -2,8 +2,8 @@
 //!
 //! A provider may have thousands of types, of which a run uses a few, and takes a second to tell them. So what it told is
 //! kept in a file: an index of what stands where, then the messages as they came. A run reads the index and the few
-//! messages it needs. The file is named by what the binary contains, so it is never out of date; one that is damaged is
-//! made anew.
+//! messages it needs. The file is named by the provider's address and by what the binary contains, so it is never out of
+//! date; one that is damaged is made anew.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,13 +20,14 @@ use crate::client::Version;
 use crate::protocol::{IdentitySchemasResponse, SchemaResponse};
 
 /// Changes whenever the form of the file does.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// What a schema is of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Section {
     Provider,
+    Meta,
     Resources,
     Data,
     Ephemeral,
@@ -80,8 +81,11 @@ impl Catalogue {
             moves: capabilities.move_resource_state,
         };
         let provider = BTreeMap::from([(String::new(), schemas.provider)]);
-        let sections: [(Section, BTreeMap<String, Bytes>); 7] = [
+        let meta = Some(schemas.provider_meta).filter(|meta| !meta.is_empty());
+        let meta = meta.into_iter().map(|meta| (String::new(), meta)).collect();
+        let sections: [(Section, BTreeMap<String, Bytes>); 8] = [
             (Section::Provider, provider),
+            (Section::Meta, meta),
             (Section::Resources, schemas.resource_schemas),
             (Section::Data, schemas.data_source_schemas),
             (Section::Ephemeral, schemas.ephemeral_resource_schemas),
@@ -178,12 +182,19 @@ struct Stamp {
     digest: String,
 }
 
-/// Where the schemas of a binary are kept in this folder.
-pub(crate) fn place(folder: &Path, program: &Path, arguments: &[OsString]) -> std::io::Result<PathBuf> {
+/// Where the schemas of a provider are kept in this folder. Two providers may come as the same file: a script that starts
+/// either, by where it lies.
+pub(crate) fn place(
+    folder: &Path,
+    address: &str,
+    program: &Path,
+    arguments: &[OsString],
+) -> std::io::Result<PathBuf> {
     let mut digest = blake3::Hasher::new();
     digest.update(contents(folder, program)?.as_bytes());
-    for argument in arguments {
-        digest.update(argument.as_encoded_bytes());
+    let arguments = arguments.iter().map(|argument| argument.as_encoded_bytes());
+    for part in std::iter::once(address.as_bytes()).chain(arguments) {
+        digest.update(part);
         digest.update(&[0]);
     }
     Ok(folder.join(format!("{}.schemas", digest.finalize().to_hex())))

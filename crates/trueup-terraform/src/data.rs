@@ -42,7 +42,7 @@ impl DataHandler for TerraformData {
             let message = ReadDataRequest {
                 type_name: self.0.type_name.to_string(),
                 config: Some(self.0.judged_config(&request).await?),
-                provider_meta: None,
+                provider_meta: shared.meta(request.context).await?,
                 client_capabilities: Some(CAPABILITIES),
             };
             let cancellation = Some(&request.context.cancellation);

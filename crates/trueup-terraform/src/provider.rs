@@ -9,7 +9,8 @@ use tokio::sync::OnceCell;
 use trueup_core::schema::Block;
 use trueup_core::{Diagnostic, Diagnostics, Failure, FailureClass, KnownSecrets, Value};
 use trueup_provider::{
-    BoxFuture, Configured, DataHandler, EphemeralHandler, Provider, ProviderFunction, ResourceHandler,
+    BoxFuture, CallContext, Configured, DataHandler, EphemeralHandler, Provider, ProviderFunction,
+    ResourceHandler,
 };
 
 use crate::answers::{bad_schema, diagnostics, unsendable};
@@ -22,7 +23,9 @@ use crate::grpc::{Code, Status};
 use crate::instance::{Effect, Instance};
 use crate::pool::Pool;
 use crate::process::{Launch, PluginLog};
-use crate::protocol::{Empty, IdentitySchemasResponse, SchemaResponse, ValidateProviderRequest};
+use crate::protocol::{
+    DynamicValue, Empty, IdentitySchemasResponse, SchemaResponse, ValidateProviderRequest,
+};
 use crate::resource::TerraformResource;
 use crate::schema::{Identities, TypeSchema};
 
@@ -112,11 +115,12 @@ impl Shared {
         Ok(catalogue)
     }
 
-    /// Where the schemas of this very binary are kept.
+    /// Where the schemas of this provider, as this very binary, are kept.
     async fn place(&self) -> Option<PathBuf> {
         let folder = self.options.cache.clone()?;
         let Launch { program, arguments, .. } = self.options.launch.clone();
-        let place = move || catalogue::place(&folder, &program, &arguments);
+        let address = self.options.address.clone();
+        let place = move || catalogue::place(&folder, &address, &program, &arguments);
         tokio::task::spawn_blocking(place).await.ok()?.ok()
     }
 
@@ -157,6 +161,16 @@ impl Shared {
     /// Logs what nobody else is told: a provider said it, so it may hold a secret.
     pub(crate) fn log_detail(&self, type_name: &str, detail: &str) {
         tracing::debug!(provider = self.name(), type_name, "{}", self.options.secrets.scrubbed(detail));
+    }
+
+    /// What a module tells of itself, to be sent along with a call.
+    pub(crate) async fn meta(&self, context: &CallContext) -> Result<Option<DynamicValue>, Failure> {
+        let Some(told) = context.metas.as_ref().and_then(|metas| metas.get(self.name())) else {
+            return Ok(None);
+        };
+        let Some(schema) = self.schema(Section::Meta, "").await? else { return Ok(None) };
+        let encoded = schema.encode(&schema.complete(told));
+        encoded.map(Some).map_err(|error| unsendable(self.name(), "`provider_meta`", &error))
     }
 
     pub(crate) async fn config_schema(&self) -> Result<Arc<TypeSchema>, Failure> {
@@ -209,6 +223,13 @@ impl Provider for TerraformProvider {
 
     fn config_schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Failure>> {
         Box::pin(async { Ok(self.shared.config_schema().await?.block.clone()) })
+    }
+
+    fn meta_schema(&self) -> BoxFuture<'_, Result<Option<Arc<Block>>, Failure>> {
+        Box::pin(async {
+            let schema = self.shared.schema(Section::Meta, "").await?;
+            Ok(schema.map(|schema| schema.block.clone()))
+        })
     }
 
     fn validate_config<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Diagnostics> {

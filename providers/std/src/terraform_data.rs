@@ -81,9 +81,10 @@ impl Crud for TerraformData {
             _ if kept => Ok(()),
             Planned::Known(None) => plan.set_output("output", &Value::NULL),
             // The type of an object tells its keys, which are as secret as the object.
-            Planned::Known(Some(input)) => {
-                plan.set_output("output", &Value::unknown(Type::of(input)).with_marks(input.all_marks()))
-            }
+            Planned::Known(Some(input)) => plan.set_output(
+                "output",
+                &Value::unknown(Type::of_recorded(input)).with_marks(input.all_marks()),
+            ),
             Planned::Unknown => plan.set_output("output", &Value::unknown(Type::Any)),
         }
     }

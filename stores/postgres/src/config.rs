@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use trueup_core::KnownSecrets;
 use trueup_postgres_client::{Address, AddressError, Server};
 
 /// The schema that the tables are in unless another is named.
@@ -17,6 +18,8 @@ pub struct PostgresConfig {
     pub(crate) server: Server,
     pub(crate) schema: String,
     pub(crate) patience: Duration,
+    /// The password, which the server may repeat.
+    pub(crate) secrets: KnownSecrets,
 }
 
 /// Why an address cannot be used. Never says a password.
@@ -42,7 +45,13 @@ impl PostgresConfig {
         if schema.is_empty() || schema.len() > 63 || schema.contains('\0') || schema.starts_with("pg_") {
             return Err(ConfigError::Schema(schema));
         }
-        Ok(PostgresConfig { server: address.complete(variable)?, schema, patience: PATIENCE })
+        let server = address.complete(variable)?;
+        let secrets = KnownSecrets::default();
+        if let Some(password) = server.password() {
+            let public: Vec<&str> = server.user().into_iter().chain(server.database()).collect();
+            secrets.learn_credential(&String::from_utf8_lossy(password), &public);
+        }
+        Ok(PostgresConfig { server, schema, patience: PATIENCE, secrets })
     }
 
     /// How long a server may be out of reach in the middle of a run before a call fails.

@@ -67,6 +67,27 @@ const FORGET_BEFORE_RESEALING: &str = r#"
         WHERE scope = (SELECT id FROM ours) AND id = resealed.record AND journal.position < resealed.position
     ) SELECT id FROM ours"#;
 
+/// One row if the lease is held: whether there were no records. All else is deleted then. A scope's row stays, for its
+/// version and token.
+const FORGET: &str = "
+    WITH ours AS (
+        SELECT id FROM scopes WHERE stack = $1 AND stage = $2 AND held AND token = $3 FOR UPDATE
+    ), bare AS (
+        SELECT id FROM ours WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.scope = ours.id)
+    ), no_journal AS (
+        DELETE FROM journal USING bare WHERE journal.scope = bare.id
+    ), no_outputs AS (
+        DELETE FROM outputs USING bare WHERE outputs.scope = bare.id
+    ), no_configurations AS (
+        DELETE FROM configurations USING bare WHERE configurations.scope = bare.id
+    ), no_keyring AS (
+        DELETE FROM keyrings USING bare WHERE keyrings.scope = bare.id
+    ), no_runs AS (
+        DELETE FROM runs USING bare WHERE runs.scope = bare.id RETURNING position
+    ), no_history AS (
+        DELETE FROM history USING no_runs WHERE history.run = no_runs.position
+    ) SELECT EXISTS (SELECT 1 FROM bare) FROM ours";
+
 const SCOPES: &str = "
     SELECT stack, stage FROM scopes
     WHERE EXISTS (SELECT 1 FROM records WHERE scope = scopes.id)
@@ -168,6 +189,12 @@ pub(crate) async fn forget_before_resealing(
     }
     session.execute(PRUNE_JOURNAL, &[&stack, &stage]).await?;
     Ok(true)
+}
+
+pub(crate) async fn forget(session: &Session, scope: &Scope, token: FencingToken) -> Result<bool, Fault> {
+    let (stack, stage) = (scope.stack.as_str(), scope.stage.as_str());
+    let rows = session.query(FORGET, &[&stack, &stage, &token.0.cast_signed()]).await?;
+    rows.first().map_or(Err(StoreError::Superseded.into()), |row| Ok(row.try_get(0)?))
 }
 
 /// The scopes that hold anything but a lease or a keyring, in order.

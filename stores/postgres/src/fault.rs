@@ -8,6 +8,7 @@ use trueup_core::JsonError;
 use trueup_postgres_client::ConnectError;
 use trueup_state::StoreError;
 
+use crate::config::PostgresConfig;
 use crate::schema;
 
 /// Why something could not be done, before it is known where.
@@ -26,17 +27,18 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// What callers are told.
-    pub(crate) fn told(self, attempted: &'static str, location: &str) -> StoreError {
-        let location = location.to_owned();
+    /// What callers are told. The server may repeat the password that it was given.
+    pub(crate) fn told(self, attempted: &'static str, config: &PostgresConfig) -> StoreError {
+        let location = config.location();
+        let scrubbed = |text: String| config.secrets.scrubbed(&text).into_owned();
         match self {
             Fault::Refused(refusal) => refusal,
             Fault::Newer { found } => {
                 StoreError::Format { location, found, known: schema::newest(schema::MIGRATIONS) }
             }
-            Fault::Garbled(what) => StoreError::Damaged { location, what },
+            Fault::Garbled(what) => StoreError::Damaged { location, what: scrubbed(what) },
             Fault::Lost(cause) | Fault::Unusable(cause) => {
-                StoreError::Unavailable { attempted, location, cause }
+                StoreError::Unavailable { attempted, location, cause: scrubbed(cause) }
             }
         }
     }

@@ -24,6 +24,10 @@ const TAKE: &str = "
 const LOOK: &str = "
     SELECT held, run, holder, token, since, expires, claim FROM scopes WHERE stack = $1 AND stage = $2";
 
+const HELD: &str = "
+    SELECT holder, token, since, expires FROM scopes
+    WHERE stack = $1 AND stage = $2 AND held AND store_clock() < expires";
+
 const ADD_SCOPE: &str = "INSERT INTO scopes (stack, stage) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 
 const RENEW: &str = "
@@ -109,6 +113,13 @@ pub(crate) async fn unlock(
         });
     }
     rows.first().map(held).transpose()
+}
+
+/// The lease, if it is held and has not expired.
+pub(crate) async fn look(session: &Session, scope: &Scope) -> Result<Option<HeldLease>, Fault> {
+    let (stack, stage) = (scope.stack.as_str(), scope.stage.as_str());
+    let found = session.query(HELD, &[&stack, &stage]).await?;
+    found.first().map(held).transpose()
 }
 
 /// How the channel names the scope, and whether its lease is held and has not expired.

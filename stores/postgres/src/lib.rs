@@ -54,7 +54,7 @@ impl PostgresStore {
     }
 
     fn failed(&self, attempted: &'static str, fault: impl Into<Fault>) -> StoreError {
-        fault.into().told(attempted, &self.link.config.location())
+        fault.into().told(attempted, &self.link.config)
     }
 
     /// A name that no other call has.
@@ -124,6 +124,10 @@ impl Store for PostgresStore {
         Box::pin(self.link.call("unlock", move |session, attempt| async move {
             lease::unlock(&session, scope, run, attempt).await
         }))
+    }
+
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        Box::pin(self.link.call("read", move |session, _| async move { lease::look(&session, scope).await }))
     }
 
     fn lease_freed<'a>(&'a self, scope: &'a Scope) -> Option<BoxFuture<'a, ()>> {
@@ -201,6 +205,18 @@ impl Store for PostgresStore {
         Box::pin(self.link.call("write", move |session, _| async move {
             contents::forget_before_resealing(&session, scope, token).await
         }))
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(
+            self.link.call("write", move |session, _| async move {
+                contents::forget(&session, scope, token).await
+            }),
+        )
     }
 
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {

@@ -39,7 +39,7 @@ impl Link {
             schema::make_ready(&session, &config.schema, schema::MIGRATIONS).await?;
             Ok(session)
         };
-        let session = ready.await.map_err(|fault: Fault| fault.told("open", &config.location()))?;
+        let session = ready.await.map_err(|fault: Fault| fault.told("open", &config))?;
         Ok(Link { config, clock, session: Mutex::new(Some(Arc::new(session))) })
     }
 
@@ -74,12 +74,12 @@ impl Link {
             let cause = match outcome {
                 Ok(answer) => return Ok(answer),
                 Err(Fault::Lost(cause)) => cause,
-                Err(fault) => return Err(fault.told(attempted, &self.config.location())),
+                Err(fault) => return Err(fault.told(attempted, &self.config)),
             };
             let now = self.clock.now();
             let since = *lost_at.get_or_insert(now);
             if now.duration_since(since).unwrap_or_default() + pause > self.config.patience {
-                return Err(Fault::Lost(cause).told(attempted, &self.config.location()));
+                return Err(Fault::Lost(cause).told(attempted, &self.config));
             }
             self.clock.sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);

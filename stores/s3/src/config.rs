@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use trueup_core::KnownSecrets;
 use trueup_state::StoreError;
 
+use crate::bounded::Bounded;
 use crate::merging::Limits;
 
 /// How long one request may take; the largest object is a few megabytes.
@@ -45,6 +47,18 @@ impl S3Config {
         format!("s3://{}{separator}{prefix}{}", self.bucket, at.unwrap_or_default())
     }
 
+    /// The credentials in the environment, which a service may repeat.
+    pub(crate) fn secrets(&self) -> KnownSecrets {
+        let value =
+            |name| self.environment.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
+        let public: Vec<&str> = value("AWS_ACCESS_KEY_ID").into_iter().collect();
+        let secrets = KnownSecrets::default();
+        for name in ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"] {
+            value(name).into_iter().for_each(|secret| secrets.learn_credential(secret, &public));
+        }
+        secrets
+    }
+
     pub(crate) fn connect(&self) -> Result<Arc<dyn ObjectStore>, StoreError> {
         let mut builder = AmazonS3Builder::new();
         for (name, value) in &self.environment {
@@ -69,6 +83,7 @@ impl S3Config {
             .with_virtual_hosted_style_request(self.virtual_hosted)
             .with_conditional_put(S3ConditionalPut::ETagMatch)
             .with_disable_bulk_delete(true)
+            .with_http_connector(Bounded::default())
             .with_client_options(options)
             .with_retry(no_retries)
             .build();

@@ -80,6 +80,13 @@ pub(crate) async fn acquire(
     Err(objects.unavailable("write", &"others write it all the time"))
 }
 
+/// The lease, if [`acquire`] would say that it is held.
+pub(crate) async fn look(state: &mut ScopeState, objects: &Objects) -> Result<Option<HeldLease>, StoreError> {
+    state.fetch(objects).await?;
+    let now = objects.clock().now();
+    Ok(held(state, objects, now).await?.filter(|held| now < held.expires))
+}
+
 pub(crate) async fn renew(
     state: &mut ScopeState,
     objects: &Objects,

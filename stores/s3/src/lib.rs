@@ -34,6 +34,7 @@
 //! whoever writes to it, or not at all. After a change of keys nothing is left of what older ones sealed, except in older
 //! versions of objects, if the bucket keeps them.
 
+mod bounded;
 mod commit;
 mod config;
 mod contents;
@@ -85,8 +86,8 @@ impl S3Store {
     /// Opens the store. The bucket must be there; the store in it is made when something is first written to it. The
     /// clock must only go forward; what time it shows does not matter.
     pub async fn open(config: &S3Config, clock: Arc<dyn Clock>) -> Result<S3Store, StoreError> {
-        let bucket = config.connect()?;
-        S3Store::open_on(bucket, &config.prefix, config.location(), config.limits, clock).await
+        let objects = Objects::new(config.connect()?, clock, config.location(), config.limits);
+        S3Store::open_in(objects.without(config.secrets()), &config.prefix).await
     }
 
     /// Opens the store in a bucket that is reached in another way. Its service must keep to the conditions of writes.
@@ -97,8 +98,11 @@ impl S3Store {
         limits: Limits,
         clock: Arc<dyn Clock>,
     ) -> Result<S3Store, StoreError> {
+        S3Store::open_in(Objects::new(bucket, clock, location, limits), prefix).await
+    }
+
+    async fn open_in(objects: Objects, prefix: &str) -> Result<S3Store, StoreError> {
         let root = Path::from(prefix);
-        let objects = Objects::new(bucket, clock, location, limits);
         marker::check(&objects, &root).await?;
         Ok(S3Store { objects, root, scopes: Mutex::default() })
     }
@@ -193,6 +197,10 @@ impl Store for S3Store {
         Box::pin(async move { lease::unlock(&mut *self.scope(scope).await, &self.objects, run).await })
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        Box::pin(async move { lease::look(&mut *self.scope(scope).await, &self.objects).await })
+    }
+
     fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
         Box::pin(async move {
             let mut state = self.scope(scope).await;
@@ -262,6 +270,14 @@ impl Store for S3Store {
             logs::forget(&mut *self.scope(scope).await, &self.objects, older).await?;
             Ok(true)
         })
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move { logs::forget_all(&mut *self.scope(scope).await, &self.objects, token).await })
     }
 
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {

@@ -8,7 +8,7 @@ use trueup_core::read_json;
 use trueup_state::{Entry, FencingToken, HistoryLine, RecordId, RunSummary, Step, StoreError};
 
 use crate::flush::{Added, Draft, Merge, Rewrite, sweep, write_pieces};
-use crate::head::{Piece, Told, time};
+use crate::head::{Flushed, Head, Piece, Told, time};
 use crate::objects::Objects;
 use crate::scope::{Known, RACES_MAX, ScopeState, Written};
 
@@ -142,6 +142,39 @@ pub(crate) async fn forget(
         }
     }
     Err(objects.unavailable("prune", &"a run writes it all the time; try again when it is over"))
+}
+
+/// Writes a head that names nothing any more, if there are no records, and deletes all pieces. The head stays, for its
+/// version and token.
+pub(crate) async fn forget_all(
+    state: &mut ScopeState,
+    objects: &Objects,
+    token: FencingToken,
+) -> Result<bool, StoreError> {
+    for _ in 0..RACES_MAX {
+        state.fetch(objects).await?;
+        state.load(objects).await?;
+        let head = &state.known(objects).await?.head;
+        head.check_held(token)?;
+        let Head { version, token, ref lease, ref writers, .. } = *head;
+        let (lease, writers) = (lease.clone(), writers.clone());
+        let flushed = Flushed { version, ..Flushed::default() };
+        let bare = Head { version, token, lease, writers, flushed, ..Head::empty() };
+        match state.contents.take() {
+            Some(contents) if contents.count() > 0 => {
+                state.contents = Some(contents);
+                return Ok(false);
+            }
+            Some(_) => {}
+            // Reading may have led to another head.
+            None => continue,
+        }
+        if state.write(objects, bare, Vec::new()).await? == Written::Done {
+            sweep(state, objects).await?;
+            return Ok(true);
+        }
+    }
+    Err(objects.unavailable("write", &"others write it all the time"))
 }
 
 /// A log of the lines that are kept.

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
+use trueup_core::KnownSecrets;
 use trueup_provider::{BoxFuture, Clock};
 use trueup_state::StoreError;
 
@@ -32,6 +33,8 @@ pub(crate) struct Objects {
     clock: Arc<dyn Clock>,
     location: String,
     limits: Limits,
+    /// What the service may repeat and nobody may read.
+    secrets: KnownSecrets,
     /// Names what this handle writes.
     writer: String,
     count: AtomicU64,
@@ -91,7 +94,24 @@ impl Objects {
         let writer = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let zero = AtomicU64::default;
         let (count, requests, bytes_sent, bytes_received) = (zero(), zero(), zero(), zero());
-        Objects { store, clock, location, limits, writer, count, requests, bytes_sent, bytes_received }
+        let secrets = KnownSecrets::default();
+        Objects {
+            store,
+            clock,
+            location,
+            limits,
+            secrets,
+            writer,
+            count,
+            requests,
+            bytes_sent,
+            bytes_received,
+        }
+    }
+
+    /// The same, with these left out of what the service says.
+    pub(crate) fn without(self, secrets: KnownSecrets) -> Self {
+        Objects { secrets, ..self }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -196,7 +216,7 @@ impl Objects {
         match self.bucket(text.len()).put_opts(path, PutPayload::from(text.to_owned()), mode.into()).await {
             Ok(stored) => Ok(Tried::Stored(stored.e_tag)),
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Tried::Refused),
-            Err(error) if passes(&error) => Ok(Tried::Unclear(trouble::said(&error))),
+            Err(error) if passes(&error) => Ok(Tried::Unclear(self.said(&error))),
             Err(error) => Err(self.trouble("write", &error)),
         }
     }
@@ -284,7 +304,11 @@ impl Objects {
     }
 
     fn trouble(&self, attempted: &'static str, error: &Error) -> StoreError {
-        self.unavailable(attempted, &trouble::said(error))
+        self.unavailable(attempted, &self.said(error))
+    }
+
+    fn said(&self, error: &Error) -> String {
+        self.secrets.scrubbed(&trouble::said(error)).into_owned()
     }
 
     pub(crate) fn unavailable(&self, attempted: &'static str, cause: &impl ToString) -> StoreError {

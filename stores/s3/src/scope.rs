@@ -97,14 +97,26 @@ impl ScopeState {
                 Ok(true)
             }
             Fetched::Missing if etag.is_some() => Err(objects.damaged(format!("{path} is gone"))),
-            Fetched::Missing => {
-                if let Some(piece) = objects.list(&self.pieces()).await?.first() {
-                    return Err(objects.damaged(format!("{path} is missing, but {piece} is there")));
-                }
-                let (head, commits) = (Head::empty(), Vec::new());
-                let changed = self.known.is_none();
-                self.known = Some(Known { head, commits, etag: None, modified: None });
-                Ok(changed)
+            Fetched::Missing => self.fetch_first(objects, &path).await,
+        }
+    }
+
+    /// Tells a scope that nobody has written yet from one whose head was lost. Returns whether the known head changed.
+    async fn fetch_first(&mut self, objects: &Objects, path: &Path) -> Result<bool, StoreError> {
+        let Some(piece) = objects.list(&self.pieces()).await?.into_iter().next() else {
+            let (head, commits) = (Head::empty(), Vec::new());
+            let changed = self.known.is_none();
+            self.known = Some(Known { head, commits, etag: None, modified: None });
+            return Ok(changed);
+        };
+        // The first writer may have come between the two requests. Its head was there before its pieces.
+        match objects.get(path, None).await? {
+            Fetched::Object(object) => {
+                self.take(objects, object)?;
+                Ok(true)
+            }
+            Fetched::Same | Fetched::Missing => {
+                Err(objects.damaged(format!("{path} is missing, but {piece} is there")))
             }
         }
     }

@@ -6,8 +6,10 @@ use crate::shop;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use object_store::ObjectStoreExt;
 use object_store::memory::InMemory;
-use shop::unreliable::Unreliable;
+use shop::unreliable::{Fate, Unreliable};
 use shop::{SMALL, TERM, adopted, commit, holder, lease, numbers, scope};
 use trueup_state::{Acquired, Store, StoreError};
 use trueup_store_s3::Limits;
@@ -130,4 +132,31 @@ async fn readers_are_not_disturbed_by_merging() {
         }
     };
     futures_util::future::join(writing, reading).await;
+}
+
+/// STATE-5: somebody who finds no head and then pieces has met the first writer.
+#[tokio::test]
+async fn readers_are_not_disturbed_by_the_first_writer() {
+    let (clock, bucket) = (HandClock::new(), Arc::new(InMemory::new()));
+    let written = Arc::new(InMemory::new());
+    let writer = shop::open_on(written.clone(), SMALL, &clock).await.unwrap();
+    let lease = lease(&writer, "run-1").await;
+    for number in 0..30 {
+        commit(&writer, &lease, vec![adopted(number, 300)]).await.unwrap();
+    }
+    assert!(!shop::pieces(&*written).await.is_empty());
+    let mut objects = shop::everything(&*written).await;
+
+    // All of it is written after the reader looked for the head, and before it looks for pieces.
+    let writing = bucket.clone();
+    let between = Unreliable::new(bucket.clone(), move |_, request| {
+        if request == "list team/scopes/shop/prod/pieces" {
+            for (path, body) in objects.drain(..) {
+                writing.put(&path.into(), body.into()).now_or_never().unwrap().unwrap();
+            }
+        }
+        Fate::Passes
+    });
+    let reader = shop::open_on(between, SMALL, &clock).await.unwrap();
+    assert_eq!(numbers(&reader).await, (0..30).collect::<Vec<_>>());
 }

@@ -27,7 +27,7 @@ pub(crate) fn acquire(
         Some(held) if held.moved_to().is_some() => return Ok(Acquired::Held(held)),
         Some(held) => match signs.look(number) {
             Sign::Alive => return Ok(Acquired::Held(held)),
-            Sign::Free(lock) if lock.proves_gone(&held, holder) => Some(lock.after(&held)),
+            Sign::Free(lock) if lock.proves_gone(&held, Some(holder)) => Some(lock.after(&held)),
             Sign::Free(_) | Sign::Unknown if now < held.expires => return Ok(Acquired::Held(held)),
             Sign::Free(lock) => Some(lock),
             Sign::Unknown => None,
@@ -46,6 +46,25 @@ pub(crate) fn acquire(
         signs.keep(number, lock, FencingToken(token));
     }
     Ok(Acquired::Lease(Lease { token: FencingToken(token), term }))
+}
+
+/// The lease, if [`acquire`] would say that it is held. In a transaction that keeps others from taking it.
+pub(crate) fn look(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    now: SystemTime,
+    signs: &SignsOfLife,
+) -> Result<Option<HeldLease>, Fault> {
+    let (Some(number), Some(held)) = (scope::number(transaction, scope)?, held(transaction, scope)?) else {
+        return Ok(None);
+    };
+    let lasts = held.moved_to().is_some()
+        || match signs.glance(number) {
+            Sign::Alive => true,
+            Sign::Free(lock) => now < held.expires && !lock.proves_gone(&held, None),
+            Sign::Unknown => now < held.expires,
+        };
+    Ok(Some(held).filter(|_| lasts))
 }
 
 pub(crate) fn renew(
@@ -106,7 +125,8 @@ pub(crate) fn check_held(
     }
 }
 
-fn held(transaction: &Transaction<'_>, scope: &Scope) -> Result<Option<HeldLease>, Fault> {
+/// The lease as it is recorded, whoever lives.
+pub(crate) fn held(transaction: &Transaction<'_>, scope: &Scope) -> Result<Option<HeldLease>, Fault> {
     let mut query = transaction.prepare_cached(
         "SELECT holder, token, since, expires FROM scopes JOIN leases ON leases.scope = scopes.id
          WHERE stack = ?1 AND stage = ?2 AND holder IS NOT NULL",

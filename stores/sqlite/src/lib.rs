@@ -130,6 +130,22 @@ impl Store for SqliteStore {
         Box::pin(self.worker.write(move |transaction| lease::unlock(transaction, &scope, &run)))
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        Box::pin(async move {
+            let (scope, now, signs) = (scope.clone(), self.clock.now(), self.signs.clone());
+            let recorded = {
+                let scope = scope.clone();
+                self.worker.read(move |transaction| lease::held(transaction, &scope)).await?
+            };
+            if recorded.is_none() {
+                return Ok(None);
+            }
+            self.worker
+                .write_unwatched(move |transaction| lease::look(transaction, &scope, now, &signs))
+                .await
+        })
+    }
+
     fn keyring<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
         let scope = scope.clone();
         Box::pin(self.worker.read(move |transaction| keyring::get(transaction, &scope)))
@@ -204,6 +220,22 @@ impl Store for SqliteStore {
     fn prune<'a>(&'a self, scope: &'a Scope, keep_runs: usize) -> BoxFuture<'a, Result<(), StoreError>> {
         let scope = scope.clone();
         Box::pin(self.worker.write(move |transaction| contents::prune(transaction, &scope, keep_runs)))
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let scope = scope.clone();
+        let forget = move |transaction: &Transaction<'_>| scope::forget(transaction, &scope, token);
+        Box::pin(async move {
+            let forgotten = self.worker.write(forget).await?;
+            if forgotten {
+                self.worker.leave_no_trace().await?;
+            }
+            Ok(forgotten)
+        })
     }
 
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {

@@ -48,11 +48,12 @@ pub(crate) struct LockedFile {
 }
 
 impl LockedFile {
-    /// Whether this proves that the holder of a lease is gone: it had this file locked, on this machine.
-    pub(crate) fn proves_gone(&self, held: &HeldLease, asking: &Holder) -> bool {
+    /// Whether this proves that the holder of a lease is gone: it had this file locked, on this machine. Where nothing
+    /// tells one start of the machine from others, the host of whoever asks does.
+    pub(crate) fn proves_gone(&self, held: &HeldLease, asking: Option<&Holder>) -> bool {
         let same_boot = self.boot.is_some() && self.boot == *BOOT;
         let told_of = [self.token, self.before].contains(&Some(held.token));
-        told_of && (same_boot || held.holder.host == asking.host)
+        told_of && (same_boot || asking.is_some_and(|asking| held.holder.host == asking.host))
     }
 
     /// The same, taken after a lease whose holder is proved gone.
@@ -68,9 +69,18 @@ impl SignsOfLife {
 
     /// What the file of a scope says; it is made if there is none.
     pub(crate) fn look(&self, scope: i64) -> Sign {
+        self.read(scope, true)
+    }
+
+    /// The same, and no file is made. Nobody may take a lease meanwhile: the file is locked for a moment.
+    pub(crate) fn glance(&self, scope: i64) -> Sign {
+        self.read(scope, false)
+    }
+
+    fn read(&self, scope: i64, make: bool) -> Sign {
         let path = self.path(scope);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        options.read(true).write(true).create(make).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         for _ in 0..RACES_MAX {

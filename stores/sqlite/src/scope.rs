@@ -1,9 +1,10 @@
 //! Scopes and their numbers.
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use trueup_state::Scope;
+use trueup_state::{FencingToken, Scope};
 
 use crate::fault::Fault;
+use crate::lease;
 
 /// The number of a scope, if it has one.
 pub(crate) fn number(transaction: &Transaction<'_>, scope: &Scope) -> Result<Option<i64>, Fault> {
@@ -35,4 +36,23 @@ pub(crate) fn all(transaction: &Transaction<'_>) -> Result<Vec<Scope>, Fault> {
         Ok(Scope::new(row.get::<_, String>("stack")?, row.get::<_, String>("stage")?))
     })?;
     Ok(scopes.collect::<Result<_, _>>()?)
+}
+
+/// Forgets what is kept of a scope without records; `false` if it has some. Its row and that of its lease stay, for their
+/// version and token.
+pub(crate) fn forget(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    token: FencingToken,
+) -> Result<bool, Fault> {
+    let scope = lease::check_held(transaction, scope, token)?;
+    let records = "SELECT EXISTS (SELECT 1 FROM records WHERE scope = ?1)";
+    if transaction.query_row(records, [scope], |row| row.get(0))? {
+        return Ok(false);
+    }
+    // Lines of history go with their runs, by the foreign key.
+    for table in ["journal", "outputs", "configurations", "runs", "keyrings"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE scope = ?1"), [scope])?;
+    }
+    Ok(true)
 }

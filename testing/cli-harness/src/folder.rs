@@ -1,10 +1,12 @@
 //! A folder of its own for a binary, and what the binary tells when it runs there.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 use trueup_test_servers::environment::search_path;
+
+use crate::{Started, documents};
 
 /// A folder for a binary to work in, removed at the end.
 #[derive(Debug)]
@@ -48,6 +50,11 @@ impl Folder {
         std::fs::rename(beside, path).unwrap();
     }
 
+    /// Puts a key where the binary looks for it, as everyone has one who shares state.
+    pub fn give_key(&self) {
+        self.write(".config/trueup/key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n");
+    }
+
     /// What a file says.
     pub fn read(&self, name: &str) -> String {
         let path = self.path().join(name);
@@ -79,14 +86,15 @@ impl Folder {
         vec![("HOME", self.path().into()), ("LANG", "C.UTF-8".into()), ("PATH", search_path())]
     }
 
-    /// Runs the binary.
+    /// Runs the binary. Whatever it writes with `--json` must be as the book says.
     pub fn run(&self, arguments: &str) -> Told {
-        Told::of(self.command(arguments).output().unwrap())
+        self.run_with(arguments, &[])
     }
 
     /// Runs it with more in its environment.
     pub fn run_with(&self, arguments: &str, environment: &[(&str, &str)]) -> Told {
-        Told::of(self.command(arguments).envs(environment.iter().copied()).output().unwrap())
+        let output = self.command(arguments).envs(environment.iter().copied()).output();
+        Told::of(output.unwrap()).checked(arguments)
     }
 
     /// Starts the binary, to look at things while it runs.
@@ -98,7 +106,7 @@ impl Folder {
     pub fn start_with(&self, arguments: &str, environment: &[(&str, &str)]) -> Started {
         let mut command = self.command(arguments);
         command.envs(environment.iter().copied());
-        Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+        Started::spawn(command, arguments)
     }
 
     /// Runs what must succeed.
@@ -108,46 +116,21 @@ impl Folder {
         told
     }
 
-    /// Runs what must answer with JSON that has a version.
+    /// Runs what must answer with one JSON document.
     pub fn json(&self, arguments: &str) -> serde_json::Value {
         let told = self.run(arguments);
-        let json: serde_json::Value = serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{told:?}"));
-        assert_eq!(json["version"], 1, "{arguments}: {json}");
-        json
-    }
-}
-
-/// A binary that runs, until it ends or the test does.
-#[derive(Debug)]
-pub struct Started(Option<Child>);
-
-impl Started {
-    /// Waits for its end.
-    pub fn ended(mut self) -> Told {
-        Told::of(self.0.take().unwrap().wait_with_output().unwrap())
-    }
-
-    /// Whether it has come to its end.
-    pub fn has_ended(&mut self) -> bool {
-        self.0.as_mut().is_none_or(|child| child.try_wait().unwrap().is_some())
-    }
-
-    /// Ends it without a chance to say or write anything more.
-    pub fn kill(self) {
-        drop(self);
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{told:?}"))
     }
 }
 
 impl Told {
+    /// The same, if all JSON in it is as the book says of a command with these arguments.
+    #[must_use]
+    pub fn checked(self, arguments: &str) -> Self {
+        documents::check(&arguments.split_whitespace().collect::<Vec<_>>(), &self);
+        self
+    }
+
     /// What a finished command came to.
     pub fn of(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

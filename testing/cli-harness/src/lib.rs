@@ -1,19 +1,22 @@
 //! What tests of binaries with our command line share: a [`Folder`] in which a binary runs and tells, a [`Screen`] on
-//! which it is watched, and [`steady`] for snapshots of what it says.
+//! which it is watched, and [`steady`] for snapshots of what it says. JSON must be as its schema in the book says.
 //!
 //! A test waits for what stands on a screen or lies in a folder, never for time to pass. Whatever is not as it should
 //! be panics: this is for tests alone.
 
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
+mod documents;
 mod folder;
 mod plugins;
 mod screen;
+mod started;
 mod steady;
 
-pub use folder::{Folder, Started, Told};
+pub use folder::{Folder, Told};
 pub use plugins::{fixture_providers, provider_folder};
 pub use screen::Screen;
+pub use started::Started;
 pub use steady::steady;
 
 /// The keys that answer prompts.

@@ -30,15 +30,7 @@ impl Screen {
     pub fn run(folder: &Folder, arguments: &str) -> Self {
         let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(folder.binary());
-        command.args(arguments.split_whitespace());
-        command.cwd(folder.path());
-        command.env_clear();
-        for (name, value) in folder.environment() {
-            command.env(name, value);
-        }
-        command.env("TERM", "xterm-256color");
-        let mut child = pair.slave.spawn_command(command).unwrap();
+        let mut child = pair.slave.spawn_command(command(folder, arguments)).unwrap();
         drop(pair.slave);
         let parser = Arc::new(Mutex::new(vt100::Parser::new(24, 80, 200)));
         let (sender, news) = std::sync::mpsc::channel();
@@ -55,6 +47,29 @@ impl Screen {
         let (sender, end) = std::sync::mpsc::channel();
         std::thread::spawn(move || sender.send(child.wait().unwrap().exit_code()));
         Screen { id, killer, end, master: pair.master, keyboard, parser, news }
+    }
+
+    /// Runs the binary until a text stands on the screen, and closes the terminal. Returns whether the program ends.
+    pub fn ends_when_closed(folder: &Folder, arguments: &str, text: &str) -> bool {
+        let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        let mut child = pair.slave.spawn_command(command(folder, arguments)).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let mut parser = vt100::Parser::new(24, 80, 0);
+        let mut bytes = [0; 4096];
+        while !parser.screen().contents().contains(text) {
+            let count = reader.read(&mut bytes).unwrap();
+            parser.process(&bytes[..count]);
+        }
+        drop((reader, pair.master));
+        let id = child.process_id().unwrap().to_string();
+        let (sender, end) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(child.wait()));
+        let ended = end.recv_timeout(PATIENCE).is_ok();
+        if !ended {
+            let _ = std::process::Command::new("kill").args(["-s", "KILL", &id]).status();
+        }
+        ended
     }
 
     /// Waits until a text stands on the screen.
@@ -110,6 +125,18 @@ impl Screen {
             assert!(news.is_ok() || holds(self), "waited in vain for {what}:\n{}", self.text());
         }
     }
+}
+
+fn command(folder: &Folder, arguments: &str) -> CommandBuilder {
+    let mut command = CommandBuilder::new(folder.binary());
+    command.args(arguments.split_whitespace());
+    command.cwd(folder.path());
+    command.env_clear();
+    for (name, value) in folder.environment() {
+        command.env(name, value);
+    }
+    command.env("TERM", "xterm-256color");
+    command
 }
 
 impl Drop for Screen {

@@ -10,6 +10,7 @@ use trueup_lang::StackFolder;
 use trueup_lang::eval::{Constants, evaluate};
 use trueup_lang::format::format;
 use trueup_lang::syntax::{parse_expression, parse_template};
+use trueup_program::FunctionAnswers;
 use trueup_provider::Registry;
 use trueup_provider_std::{Randomness, Surroundings, std_provider, terraform_provider};
 
@@ -76,6 +77,7 @@ fn build(folder: &Path) {
         now: SystemTime::UNIX_EPOCH,
         random: &random,
         purpose: Purpose::Validate,
+        answers: &FunctionAnswers::default(),
         known: None,
         waited_for: &[],
     };

@@ -26,6 +26,9 @@ pub mod vault;
 /// separated by commas. Without it a test that misses its server fails, so that nothing is left out unsaid.
 pub const LEFT_OUT: &str = "TRUEUP_TESTS_WITHOUT";
 
+/// The name by which a test command leaves jq out, with which the book reads JSON.
+pub const JQ: &str = "jq";
+
 /// Whether the test command said to do without this server. The test should then return at once.
 pub fn left_out(server: &str) -> bool {
     environment::text_variable(LEFT_OUT)

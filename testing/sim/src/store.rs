@@ -347,6 +347,18 @@ impl Store for ProcessStore {
         self.memory.prune(scope, keep_runs)
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        self.memory.held(scope)
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.memory.forget_scope(scope, token)
+    }
+
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
         self.memory.scopes()
     }

@@ -84,6 +84,7 @@ impl Inner {
     }
 
     pub(crate) fn read_data(&self, request: &ReadDataRequest) -> Result<ReadDataResponse, Status> {
+        self.note_meta("data", request.provider_meta.as_ref())?;
         let schema =
             self.data.get(&request.type_name).ok_or_else(|| Status::invalid_argument("no such type"))?;
         let config = decode(schema, request.config.as_ref())?;

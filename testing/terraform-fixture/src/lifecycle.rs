@@ -26,6 +26,7 @@ const KEPT: &[u8] = b"kept:";
 
 impl Inner {
     pub(crate) async fn plan(&self, request: &PlanRequest) -> Result<PlanResponse, Status> {
+        self.note_meta("plan", request.provider_meta.as_ref())?;
         let schema = self.resource(&request.type_name)?;
         let kind = self.kind(&request.type_name);
         let prior = decode(schema, request.prior_state.as_ref())?;
@@ -72,6 +73,7 @@ impl Inner {
     }
 
     pub(crate) async fn apply(&self, request: ApplyRequest) -> Result<ApplyResponse, Status> {
+        self.note_meta("apply", request.provider_meta.as_ref())?;
         let schema = self.resource(&request.type_name)?;
         let kind = self.kind(&request.type_name);
         let objects = self.objects()?;
@@ -166,6 +168,7 @@ impl Inner {
     }
 
     pub(crate) async fn read(&self, request: &ReadRequest) -> Result<ReadResponse, Status> {
+        self.note_meta("read", request.provider_meta.as_ref())?;
         let schema = self.resource(&request.type_name)?;
         let kind = self.kind(&request.type_name);
         let current = decode(schema, request.current_state.as_ref())?;
@@ -313,6 +316,7 @@ impl Filling<'_> {
                         (Kind::Unknown(_), "maybe") => {
                             value!({ "key": "made", "value": "made", "decided": "decided for made" })
                         }
+                        (Kind::Unknown(_), "rules") => Value::set([]),
                         (Kind::Unknown(_), _) => value!("decided"),
                         _ => each(&shape, item, &|block, item| self.fill(block, item)),
                     };

@@ -94,6 +94,11 @@ pub(crate) fn provider() -> Schema {
     schema(0, attributes, vec![NestedBlock { max_items: 1, ..limits }])
 }
 
+/// What modules may tell of themselves.
+pub(crate) fn meta() -> Schema {
+    schema(0, vec![attribute("module_name", STRING, By::Optional)], vec![])
+}
+
 /// A plain thing: defaults by plan, sensitive and write-only attributes, maps, collections, numbers.
 fn thing() -> Schema {
     let mut attributes = common();
@@ -111,6 +116,18 @@ fn thing() -> Schema {
         attribute("password_version", NUMBER, By::Optional),
         attribute("password_length", NUMBER, By::Provider),
         Attribute { deprecated: true, ..attribute("old", STRING, By::Optional) },
+    ]);
+    schema(1, attributes, vec![])
+}
+
+/// The old type system of providers: its plans break the rules, and that is let pass. Programs may write `rules` as blocks,
+/// since there is no type beside it that this system does not have.
+fn legacy() -> Schema {
+    let mut attributes = common();
+    attributes.extend([
+        attribute("size", NUMBER, By::Either),
+        attribute("note", STRING, By::Optional),
+        attribute("rules", r#"["set",["object",{"note":"string","port":"number"}]]"#, By::Either),
     ]);
     schema(1, attributes, vec![])
 }
@@ -174,8 +191,7 @@ pub(crate) fn type_name(version: Version, kind: &str) -> String {
 /// All resource types.
 pub(crate) fn resources(version: Version) -> BTreeMap<String, Schema> {
     let mut kinds = vec![("thing", thing()), ("nest", nest()), ("open", open()), ("renamed", thing())];
-    // The old type system of providers: its plans break the rules, and that is let pass.
-    kinds.push(("legacy", thing()));
+    kinds.push(("legacy", legacy()));
     if version == Version::V6 {
         kinds.push(("tree", tree()));
     }

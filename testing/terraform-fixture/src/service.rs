@@ -15,8 +15,8 @@ use trueup_terraform::protocol::tfplugin5::provider_server::Provider as Provider
 use trueup_terraform::protocol::tfplugin6::provider_server::Provider as Provider6;
 use trueup_terraform::protocol::{
     ApplyRequest, ApplyResponse, CallFunctionRequest, CallFunctionResponse, CloseEphemeralRequest,
-    ConfigureRequest, Diagnostic, DiagnosticsResponse, Empty, IdentitySchemasResponse, ImportRequest,
-    ImportResponse, ListEvent, ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest,
+    ConfigureRequest, Diagnostic, DiagnosticsResponse, DynamicValue, Empty, IdentitySchemasResponse,
+    ImportRequest, ImportResponse, ListEvent, ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest,
     OpenEphemeralResponse, PlanRequest, PlanResponse, ReadDataRequest, ReadDataResponse, ReadRequest,
     ReadResponse, RenewEphemeralRequest, RenewEphemeralResponse, SchemaResponse, ServerCapabilities,
     StopResponse, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeStateRequest, UpgradeStateResponse,
@@ -40,6 +40,7 @@ pub(crate) struct Inner {
     pub(crate) data: BTreeMap<String, TypeSchema>,
     pub(crate) ephemeral: BTreeMap<String, TypeSchema>,
     provider: TypeSchema,
+    meta: TypeSchema,
     objects: RwLock<Option<Objects>>,
     /// Raised when whatever is under way should end.
     pub(crate) stopped: watch::Sender<bool>,
@@ -58,6 +59,7 @@ impl Service {
             data: read(schemas::data(version)),
             ephemeral: read(schemas::ephemeral(version)),
             provider,
+            meta: TypeSchema::from_message(schemas::meta()).expect("the schemas here are sound"),
             objects: RwLock::new(None),
             stopped: watch::channel(false).0,
         };
@@ -70,6 +72,17 @@ impl Inner {
     pub(crate) fn objects(&self) -> Result<Objects, Status> {
         let objects = self.objects.read().map_err(|_| Status::internal("poisoned"))?;
         objects.clone().ok_or_else(|| Status::failed_precondition("the provider is not configured"))
+    }
+
+    /// Notes what a module tells of itself, for tests to look at.
+    pub(crate) fn note_meta(&self, call: &str, sent: Option<&DynamicValue>) -> Result<(), Status> {
+        let Some(sent) = sent else { return Ok(()) };
+        let meta = decode(&self.meta, Some(sent))?;
+        let name = meta.get("module_name").and_then(Value::as_str);
+        name.map_or(Ok(()), |name| {
+            self.objects()?.log("meta.log", &format!("{call} {name}"));
+            Ok(())
+        })
     }
 
     /// The part of a type's name behind the provider's.
@@ -90,6 +103,7 @@ impl Inner {
         let functions = schemas::functions();
         SchemaResponse {
             provider: schemas::message(self.version, &schemas::provider()).into(),
+            provider_meta: schemas::message(self.version, &schemas::meta()).into(),
             resource_schemas: all(schemas::resources(self.version)),
             data_source_schemas: all(schemas::data(self.version)),
             ephemeral_resource_schemas: all(schemas::ephemeral(self.version)),
@@ -172,18 +186,12 @@ pub(crate) fn told(diagnostic: Diagnostic) -> DiagnosticsResponse {
 }
 
 /// A value as it came.
-pub(crate) fn decode(
-    schema: &TypeSchema,
-    sent: Option<&trueup_terraform::protocol::DynamicValue>,
-) -> Result<Value, Status> {
+pub(crate) fn decode(schema: &TypeSchema, sent: Option<&DynamicValue>) -> Result<Value, Status> {
     schema.decode(sent).map_err(|error| Status::invalid_argument(error.to_string()))
 }
 
 /// A value to send.
-pub(crate) fn encode(
-    schema: &TypeSchema,
-    value: &Value,
-) -> Result<Option<trueup_terraform::protocol::DynamicValue>, Status> {
+pub(crate) fn encode(schema: &TypeSchema, value: &Value) -> Result<Option<DynamicValue>, Status> {
     schema.encode(value).map(Some).map_err(|error| Status::internal(error.to_string()))
 }
 

@@ -245,14 +245,7 @@ pub fn program<const N: usize>(resources: [ResourceDeclaration; N]) -> Program {
 
 /// A program that reads something and gives it out.
 pub fn reading(of: &str, inputs: Value) -> Program {
-    let data = DataDeclaration {
-        address: address(of),
-        provider: None,
-        inputs: inputs.into(),
-        depends_on: Vec::new(),
-        postconditions: Vec::new(),
-        place: None,
-    };
+    let data = DataDeclaration::new(address(of), inputs.into());
     let value = Expression::new(Node::Reference(Reference { address: address(of), path: Path::ROOT }));
     let output = OutputDeclaration { name: "seen".into(), value, secret: false };
     Program { data: vec![data], outputs: vec![output], ..program([]) }

@@ -183,6 +183,18 @@ impl Store for Traced {
         self.store.prune(scope, keep_runs)
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        self.store.held(scope)
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.store.forget_scope(scope, token)
+    }
+
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
         self.store.scopes()
     }

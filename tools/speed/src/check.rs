@@ -28,13 +28,17 @@ const TOLERANCE: f64 = 0.05;
 struct Counted {
     name: &'static str,
     resources: usize,
+    /// Whether everything is deployed before.
+    deployed: bool,
     operation: Operation,
 }
 
-const COUNTED: [Counted; 3] = [
-    Counted { name: "validate of 1", resources: 1, operation: Operation::Validate },
-    Counted { name: "plan of 10,000", resources: 10_000, operation: Operation::Plan },
-    Counted { name: "deploy of 1,000", resources: 1_000, operation: Operation::Deploy },
+const COUNTED: [Counted; 5] = [
+    Counted { name: "validate of 1", resources: 1, deployed: false, operation: Operation::Validate },
+    Counted { name: "plan of 10,000", resources: 10_000, deployed: true, operation: Operation::Plan },
+    Counted { name: "plan of 3,000", resources: 3_000, deployed: true, operation: Operation::Plan },
+    Counted { name: "no-op deploy of 3,000", resources: 3_000, deployed: true, operation: Operation::Deploy },
+    Counted { name: "deploy of 1,000", resources: 1_000, deployed: false, operation: Operation::Deploy },
 ];
 
 /// Instructions by what they are of.
@@ -77,7 +81,7 @@ fn folder(arguments: &Arguments) -> Result<PathBuf, Failure> {
 fn instructions_of(counted: &Counted, trueup: &Tool, folder: &Path) -> Result<u64, Failure> {
     let workload = Workload { shape: Shape::Chains, resources: counted.resources };
     let mut life = Life::begin(trueup, workload, None, folder)?;
-    if counted.operation.needs_deploy() {
+    if counted.deployed {
         life.run(Operation::Deploy, crate::life::Under::Meter)?;
     }
     let words = trueup.arguments(counted.operation).unwrap_or_default();

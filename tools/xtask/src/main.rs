@@ -61,8 +61,8 @@ const PHASES: &[Phase] = &[
 ];
 
 /// The first lines that `ci` prints.
-const DURATION: &str = "All phases together take about 12 minutes from nothing on two cores, and about 5 when everything \
-                        is built.\nDownloaded or installed where missing: crates, PostgreSQL and libfaketime (apt-get), \
+const DURATION: &str = "All phases together take about 12 minutes from nothing on two cores, and 5 to 7 when everything \
+                        is built.\nDownloaded or installed where missing: crates, PostgreSQL, libfaketime and jq (apt-get), \
                         and the AWS emulators ministack and moto (pip).";
 
 /// Exit status for arguments that make no sense, as is customary.
@@ -138,7 +138,7 @@ fn help() -> String {
          cargo xtask reference           write the generated pages of docs/reference\n       \
          cargo xtask protocol            write the messages of Terraform's plugin protocol\n       \
          cargo xtask sim --minutes M     simulate for so long (`cargo xtask sim --help` says what else)\n       \
-         cargo xtask referee [NAME]…     hold plans and results against Terraform's, on all configurations; others with
+         cargo xtask referee [NAME]…     hold plans, results and expressions against Terraform's; other configurations with
                                          --cases FOLDER, other providers with --providers FOLDER
        \
          cargo xtask bench [OPTIONS]     measure the program beside its peers (`cargo xtask bench --help` says how)\n       \

@@ -1,5 +1,5 @@
-//! Runs Terraform and the program side by side on all configurations, also those that take long, and writes the page of the
-//! book that says what was seen to come out alike.
+//! Runs Terraform and the program side by side on all configurations, also those that take long, and on a great many drawn
+//! expressions, and writes the page of the book that says what was seen to come out alike.
 //!
 //! Each case leaves a record in the target folder: itself as it was, and what was seen. So one case can be run again without
 //! the others, and the page is written as soon as every case has a record of what it is now.
@@ -56,7 +56,17 @@ pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<(), Fai
     command.env("TRUEUP_REFEREE_CASES", joined(&given.cases)?);
     command.env("TRUEUP_REFEREE_PROVIDERS", joined(&given.providers)?);
     cargo::run(&mut command)?;
+    if given.only.is_empty() {
+        language(repository)?;
+    }
     write_page(repository, &records)
+}
+
+/// Compares the language: expressions and formatting, those of the tables and drawn ones.
+fn language(repository: &Repository) -> Result<(), Failure> {
+    let mut command = cargo(&repository.root);
+    command.args(["test", "--package", "trueup-lang", "--test", "tests", "--", "referee::", "--nocapture"]);
+    cargo::run(command.env(trueup_test_servers::SIZE, "long"))
 }
 
 /// The configurations of hashicorp/aws.

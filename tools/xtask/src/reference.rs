@@ -1,4 +1,4 @@
-//! The generated pages of the book: `cargo xtask reference` writes them, `cargo xtask docs` compares them with what the
+//! The generated pages of the book, and the schemas beside them: `cargo xtask reference` writes them, `cargo xtask docs` compares them with what the
 //! program would write now.
 
 use std::collections::BTreeSet;
@@ -58,10 +58,11 @@ fn compare(kept: &Path, fresh: &Path) -> Result<Vec<String>, Failure> {
     Ok(findings)
 }
 
-/// The pages of a folder, relative to it.
+/// The pages and schemas of a folder, relative to it.
 fn pages(folder: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
-    let found = repository::files_in(folder, "md")?;
-    Ok(found.iter().map(|path| path.strip_prefix(folder).unwrap_or(path).to_owned()).collect())
+    let (pages, schemas) = (repository::files_in(folder, "md")?, repository::files_in(folder, "json")?);
+    let found = pages.iter().chain(&schemas);
+    Ok(found.map(|path| path.strip_prefix(folder).unwrap_or(path).to_owned()).collect())
 }
 
 #[cfg(test)]
@@ -80,6 +81,7 @@ mod tests {
             (&fresh, "stale.md", "b"),
             (&kept, "old.md", ""),
             (&fresh, "inner/new.md", ""),
+            (&fresh, "json/new.json", ""),
         ] {
             let path = folder.join(page);
             fs::create_dir_all(path.parent().unwrap_or(folder)).expect("a folder can be made");
@@ -92,6 +94,7 @@ mod tests {
             findings,
             [
                 format!("docs/reference/inner/new.md is missing: {run}"),
+                format!("docs/reference/json/new.json is missing: {run}"),
                 format!("docs/reference/old.md is no longer written: {run}"),
                 format!("docs/reference/stale.md is out of date: {run}"),
             ]

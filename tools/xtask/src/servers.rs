@@ -4,8 +4,9 @@
 use std::process::Command;
 
 use trueup_test_servers::emulator::{Emulator, RunningEmulator};
+use trueup_test_servers::environment::program_on_path;
 use trueup_test_servers::postgres::Postgres;
-use trueup_test_servers::{LEFT_OUT, disk, faketime, postgres};
+use trueup_test_servers::{JQ, LEFT_OUT, disk, faketime, postgres};
 
 use crate::cargo;
 
@@ -45,6 +46,7 @@ const TOOLS: &[Tool] = &[
         found: || faketime::library().is_some(),
         install: || install_package("faketime"),
     },
+    Tool { name: JQ, title: "jq", found: || program_on_path(JQ).is_some(), install: || install_package(JQ) },
     Tool {
         name: disk::NAME,
         title: "a file system of a chosen size",

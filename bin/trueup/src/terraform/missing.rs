@@ -10,7 +10,7 @@ use trueup_provider::{
 };
 use trueup_terraform_find::Problem;
 
-pub(super) struct MissingProvider {
+pub(crate) struct MissingProvider {
     name: SmolStr,
     why: Failure,
 }
@@ -24,6 +24,14 @@ impl MissingProvider {
         }
         let why = told.hints.into_iter().fold(Failure::new(FailureClass::Invalid, message), Failure::hint);
         MissingProvider { name: name.into(), why }
+    }
+
+    /// One of our own that only a build with this feature has.
+    #[cfg(any(test, not(all(feature = "aws", feature = "pg"))))]
+    pub(crate) fn not_built(name: &str, feature: &str) -> Self {
+        let message = format!("the provider `{name}` comes with trueup, but this build leaves it out");
+        let hint = format!("build trueup with `--features {feature}`, or with `--features full`");
+        MissingProvider { name: name.into(), why: Failure::new(FailureClass::Invalid, message).hint(hint) }
     }
 
     fn refuse<T: Send + 'static>(&self) -> BoxFuture<'_, Result<T, Failure>> {
@@ -75,5 +83,22 @@ impl Provider for MissingProvider {
         _: &'a str,
     ) -> BoxFuture<'a, Result<Option<Arc<dyn ProviderFunction>>, Failure>> {
         self.refuse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueup_provider::Registry;
+
+    use super::*;
+
+    /// PLAN-11
+    #[tokio::test]
+    async fn a_provider_that_is_not_built_says_so() {
+        let registry = Registry::new().with_left_out(MissingProvider::not_built("pg", "pg"));
+        assert!(registry.leaves_out("pg") && !registry.has("pg") && registry.names().next().is_none());
+        let told = registry.resource("pg_role").await.err().unwrap();
+        assert!(told.summary.contains("the provider `pg` comes with trueup, but this build leaves it out"));
+        assert_eq!(told.hints, ["build trueup with `--features pg`, or with `--features full`"]);
     }
 }

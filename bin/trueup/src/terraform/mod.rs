@@ -17,7 +17,7 @@ use trueup_terraform_find::{Found, Problem, ProblemKind, Requirement, Settings, 
 
 use crate::plugin_guard::guard;
 use crate::plugin_host::host;
-use missing::MissingProvider;
+pub(crate) use missing::MissingProvider;
 
 /// How many plugins run at a time: a large one takes some hundred megabytes.
 const PLUGINS_MAX: usize = 8;

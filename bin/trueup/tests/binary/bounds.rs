@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -285,4 +285,65 @@ fn our_folder_is_for_its_owner_alone() {
         run("deploy --stage t --yes");
         assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o700, "umask {umask}");
     }
+}
+
+/// BOUND-2: a bucket whose answer is said to be larger than any memory.
+#[test]
+fn a_bucket_cannot_make_us_reserve_memory() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("s3://states/team?endpoint=http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let head = "HTTP/1.1 200 OK\r\netag: \"a\"\r\nlast-modified: Thu, 19 Nov 2026 20:00:00 GMT\r\n\
+                        content-length: 9000000000000000000\r\n\r\n";
+            // An answer to what was not asked yet would be no answer.
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(head.as_bytes());
+        }
+    });
+    let folder = stack("resource \"terraform_data\" \"a\" {\n}\n");
+    let environment =
+        [("TRUEUP_STATE", &*address), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+    let refused = folder.run_with("plan --stage t", &environment);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(in_one_line(&refused.err).contains("the answer has more than 1024 MiB"), "{}", refused.err);
+}
+
+/// BOUND-5: what a link in the folder leads to is not ours to close.
+#[test]
+fn a_link_in_place_of_our_folder_closes_nothing() {
+    let folder = stack("resource \"terraform_data\" \"a\" {\n}\n");
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("elsewhere", folder.path().join(".trueup")).unwrap();
+    folder.done("deploy --stage t --yes");
+    folder.done("plan");
+    assert_eq!(fs::metadata(&elsewhere).unwrap().permissions().mode() & 0o777, 0o755);
+    for entry in fs::read_dir(&elsewhere).unwrap() {
+        assert_eq!(open_to_others(&entry.unwrap().path()), Vec::<String>::new());
+    }
+}
+
+/// BOUND-1: the same request has the same answer.
+#[test]
+fn a_server_that_redirects_in_a_circle_is_asked_once() {
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = asked.clone();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = BufReader::new(stream);
+            if trueup_test_servers::http::Request::read(&mut stream).is_ok() {
+                count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let _ = trueup_test_servers::http::write_json(stream.get_mut(), 302, "Location: /\r\n", "");
+            }
+        }
+    });
+    let folder = stack(&format!("data \"std_http\" \"a\" {{\n  url = \"{url}\"\n}}\n"));
+    let refused = folder.run("plan --stage t");
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(in_one_line(&refused.err).contains("it redirects too often"), "{}", refused.err);
+    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 11);
 }

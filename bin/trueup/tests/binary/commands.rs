@@ -41,6 +41,7 @@ fn deployed() -> Folder {
     folder
 }
 
+/// OUTPUT-13: the harness holds each document against its schema.
 #[test]
 fn every_command_that_looks_answers_in_json() {
     let folder = deployed();
@@ -63,13 +64,47 @@ fn every_command_that_looks_answers_in_json() {
         "version --json",
         "console std_file.index.size --json",
     ] {
-        assert!(folder.json(command)["kind"].is_string(), "{command}");
+        folder.json(command);
     }
     let told = folder.done("deploy --force --yes --json");
-    for line in told.out.lines() {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        assert_eq!(line["version"], 1, "{line}");
+    assert!(told.out.lines().count() > 3, "{told:?}");
+}
+
+/// OUTPUT-12, OUTPUT-10
+#[test]
+fn outputs_have_a_form_for_scripts_and_that_of_terraform() {
+    let folder = stack(
+        r#"
+output "name" { value = "shop" }
+output "tags" { value = tomap({ team = "web", "$secret" = "no" }) }
+output "zones" { value = toset(["b", "a"]) }
+output "mixed" { value = [1, true] }
+output "key" {
+  value     = "s3cret"
+  sensitive = true
+}
+output "login" { value = { user = "ada", password = sensitive("s3cret") } }
+"#,
+    );
+    folder.done("deploy --stage t --yes");
+    let shown = |arguments: &str| folder.done(arguments).out;
+    insta::assert_snapshot!(shown("output --json"), @r#"{"key":{"$secret":true},"login":{"password":{"$secret":true},"user":"ada"},"mixed":[1,true],"name":"shop","tags":{"$$secret":"no","team":"web"},"zones":["a","b"]}"#);
+    insta::assert_snapshot!(shown("output -json"), @r#"{"key":{"sensitive":true,"type":"dynamic"},"login":{"sensitive":true,"type":"dynamic"},"mixed":{"sensitive":false,"type":["tuple",["number","bool"]],"value":[1,true]},"name":{"sensitive":false,"type":"string","value":"shop"},"tags":{"sensitive":false,"type":["map","string"],"value":{"$secret":"no","team":"web"}},"zones":{"sensitive":false,"type":["set","string"],"value":["a","b"]}}"#);
+    assert_eq!(shown("output --json=terraform"), shown("output -json"));
+    for one in ["output tags --json", "output tags -json", "output -json tags"] {
+        assert_eq!(shown(one), "{\"$secret\":\"no\",\"team\":\"web\"}\n", "{one}");
     }
+    assert_eq!(shown("output --json key"), "\"s3cret\"\n");
+    assert_eq!(shown("output -json login"), "{\"password\":\"s3cret\",\"user\":\"ada\"}\n");
+    insta::assert_snapshot!(shown("output --json --show-secrets"), @r#"{"key":"s3cret","login":{"password":"s3cret","user":"ada"},"mixed":[1,true],"name":"shop","tags":{"$secret":"no","team":"web"},"zones":["a","b"]}"#);
+    let open: serde_json::Value = serde_json::from_str(&shown("output -json -show-secrets")).unwrap();
+    assert_eq!(open["key"], serde_json::json!({ "sensitive": true, "type": "string", "value": "s3cret" }));
+    assert!(shown("output --show-secrets").contains("key   = \"s3cret\""));
+    assert!(!shown("output").contains("s3cret") && !shown("output key").contains("s3cret"));
+    assert_eq!(shown("output key --show-secrets"), "\"s3cret\"\n");
+    let told = folder.run("output nmae -json");
+    let json: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!((told.code, &json["error"]), (1, &"there is no output `nmae`".into()));
 }
 
 /// Their JSON says what is wrong, too.
@@ -80,6 +115,24 @@ fn what_is_wrong_is_json_for_machines() {
     let json: serde_json::Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!((told.code, &json["valid"]), (1, &false.into()));
     assert_eq!(json["diagnostics"].as_array().unwrap().len(), 1, "{json}");
+}
+
+/// OUTPUT-11: of what is wrong with the text, with the program, with a plan, and of what failed in a run.
+#[test]
+fn diagnostics_in_json_have_lines_and_columns() {
+    let folder = stack("locals {\n  ä = { größe = file(\"none\") }\n}\noutput \"a\" { value = local.ä }\n");
+    let place = |json: &serde_json::Value| {
+        let names = ["file", "line", "column", "end_line", "end_column"];
+        names.map(|name| json[name].to_string()).join(" ")
+    };
+    let of_first = |json: &serde_json::Value| place(&json["diagnostics"][0]);
+    for command in ["validate --json", "plan --stage t --json"] {
+        assert_eq!(of_first(&folder.json(command)), r#""main.tf" 2 22 2 28"#, "{command}");
+    }
+    folder.write("main.tf", "resource \"std_exec\" \"a\" {\n  create = [\"false\"]\n}\n");
+    let told = folder.run("deploy --stage t --yes --json --retry 1");
+    let run: serde_json::Value = serde_json::from_str(told.out.lines().last().unwrap()).unwrap();
+    assert_eq!(of_first(&run), r#""main.tf" 1 1 1 24"#, "{run}");
 }
 
 #[test]
@@ -128,7 +181,7 @@ fn outputs_are_bare_for_scripts() {
     let folder = deployed();
     assert_eq!(folder.done("output --raw where").out, "out/index.html");
     assert_eq!(folder.done("output where").out, "\"out/index.html\"\n");
-    assert_eq!(folder.json("output --json")["outputs"]["sizes"], serde_json::json!([15, 64]));
+    assert_eq!(folder.json("output --json")["sizes"], serde_json::json!([15, 64]));
     assert_eq!(folder.run("output --raw sizes").code, 1);
     let told = folder.run("output wher");
     assert!(told.code == 1 && told.err.contains("did you mean `where`?"), "{told:?}");
@@ -158,9 +211,21 @@ fn texts_are_laid_out() {
     folder.done("fmt --check");
     std::fs::write(folder.path().join("picture.png"), [0xff, 0xfe]).unwrap();
     folder.done("fmt --check");
+}
+
+#[test]
+fn broken_files_keep_no_others_from_being_laid_out() {
+    let folder = stack("output   \"a\" {\nvalue=1\n}\n");
     std::fs::write(folder.path().join("broken.tf"), [0xff, 0xfe]).unwrap();
+    folder.write("a.tf", "a = = 1\n");
+    folder.write("secret.tfvars", "token = hunter2 hunter3\n");
     let told = folder.run("fmt");
-    assert!(told.code == 1 && told.err.contains("broken.tf"), "{told:?}");
+    assert_eq!(told.code, 1, "{told:?}");
+    for place in ["broken.tf", "a.tf:1:5", "a = = 1", "secret.tfvars:1:"] {
+        assert!(told.err.contains(place), "{place}: {}", told.err);
+    }
+    assert!(!told.err.contains("hunter"), "{}", told.err);
+    assert_eq!(folder.read("main.tf"), "output \"a\" {\n  value = 1\n}\n");
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn deployed() -> Folder {
     folder
 }
 
-/// DRIFT-2, DRIFT-3, DRIFT-8
+/// DRIFT-2, DRIFT-3, DRIFT-8, DRIFT-13
 #[test]
 fn what_was_changed_by_hand_is_seen_and_repaired() {
     let folder = deployed();

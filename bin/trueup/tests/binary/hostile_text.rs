@@ -9,7 +9,7 @@ use trueup_cli_harness::{Folder, Screen, Told};
 use crate::binary::stack;
 
 /// What each of these would do, and the text, as HCL, TOML and JSON spell it.
-const HOSTILE: [(&str, &str); 12] = [
+const HOSTILE: [(&str, &str); 13] = [
     ("colours", r"\u001b[35;7mPWN"),
     ("clears the screen", r"\u001b[2J\u001b[HPWN"),
     ("sets the title", r"\u001b]0;PWN\u0007"),
@@ -22,6 +22,10 @@ const HOSTILE: [(&str, &str); 12] = [
     ("isolates", r"\u2066PWN\u2069\u200e\u200f\u061c"),
     ("breaks lines", r"PWN\u2028PWN\u2029PWN"),
     ("hides", r"P\u200bW\u2060N\ufeff"),
+    (
+        "gives orders to CI",
+        r"\n::set-output name=PWN::PWN\n ::add-mask::PWN\n##vso[task.setvariable variable=PWN]PWN",
+    ),
 ];
 
 fn hostile() -> String {
@@ -44,6 +48,13 @@ fn check_harmless(what: &str, text: &str) {
     if let Some(found) = text.chars().find(|char| acts(*char)) {
         let line = text.lines().find(|line| line.contains(found)).unwrap_or_default();
         panic!("{what}: {found:?} in {line:?}");
+    }
+    let is_order = |line: &str| {
+        let begins = |order: &str| line.trim_start().starts_with(order);
+        begins("::set-output") || begins("::add-mask") || line.contains("##vso[")
+    };
+    if let Some(line) = text.lines().find(|line| is_order(line)) {
+        panic!("{what}: CI obeys {line:?}");
     }
 }
 
@@ -94,7 +105,7 @@ fn values_and_keys_do_nothing_to_a_display() {
         "#
     ));
     harmless(&folder, &["plan", "--stage", "t"]);
-    harmless(&folder, &["plan", "--stage", "t", "--full"]);
+    harmless(&folder, &["plan", "--stage", "t", "--full", "--unchanged"]);
     folder.done("plan --stage t --out t.plan");
     harmless(&folder, &["show", "t.plan"]);
     let markdown = harmless(&folder, &["show", "t.plan", "--markdown"]).out;
@@ -117,7 +128,7 @@ fn values_and_keys_do_nothing_to_a_display() {
         &["graph", "--format", "mermaid"],
         &["graph", "--format", "svg"],
         &["drift"],
-        &["plan", "--full"],
+        &["plan", "--full", "--unchanged"],
         &["show", "terraform_data.\u{1b}[35;7mnone"],
         &["\u{1b}[35;7mplan"],
     ] {
@@ -140,7 +151,7 @@ fn values_and_keys_do_nothing_to_a_display() {
     }
     // Whoever asks for the bare value has it, byte for byte.
     assert_eq!(folder.done("output --raw hostile").out, hostile());
-    assert_eq!(folder.json("output hostile --json")["value"], hostile());
+    assert_eq!(folder.json("output hostile --json"), hostile());
 }
 
 /// OUTPUT-1, OUTPUT-2: what commands, servers and policies say, and what files are called.
@@ -206,6 +217,20 @@ fn what_others_say_does_nothing_to_a_display() {
     harmless(&folder, &["state", "import", name]);
     harmless(&folder, &["plan", "--out", name]);
     harmless(&folder, &["state", "export", "--to", name]);
+}
+
+/// OUTPUT-1: stages become part of names and paths, and are shown first of all.
+#[test]
+fn only_names_are_stages() {
+    let folder = stack("resource \"terraform_data\" \"a\" {\n}\n");
+    for name in ["../../up", "a/b", "a\nerror: forged", "\u{1b}[2J"] {
+        let told = folder.run_with("plan", &[("TRUEUP_STAGE", name)]);
+        assert!(told.code == 1 && told.err.contains("TRUEUP_STAGE is not the name"), "{name:?}: {told:?}");
+        let memory = serde_json::json!({ "version": 1, "stage": name });
+        folder.write(".trueup/folder.json", &memory.to_string());
+        let told = folder.done("plan");
+        assert!(told.out.lines().next().unwrap().contains("stage dev_"), "{name:?}: {told:?}");
+    }
 }
 
 /// A server that refuses so many requests, and says why.

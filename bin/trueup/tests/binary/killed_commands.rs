@@ -131,7 +131,10 @@ fn a_half_made_object_of_a_killed_run_is_replaced() {
     pipe(&folder, "reached");
     killed(&folder);
     let planned = folder.done("plan").out;
-    assert!(planned.contains("1 to replace") && planned.contains("interrupted"), "{planned}");
+    assert!(
+        planned.contains("1 to replace") && planned.contains("an earlier run did not finish it"),
+        "{planned}"
+    );
     let told = folder.done("deploy --yes");
     assert!(told.err.contains("std_exec.slow replaced"), "{told:?}");
     assert_eq!(
@@ -159,7 +162,7 @@ fn a_blind_resource_waits_for_the_command_of_a_killed_run() {
         let told = folder.run(command);
         assert!(!is_running(&process), "{command}: {told:?}");
         assert_eq!(told.code, 1, "{command}: {told:?}");
-        assert!(told.err.contains("CreateOutcomeUnknown"), "{command}: {told:?}");
+        assert!(told.err.contains("--absent"), "{command}: {told:?}");
         assert!(told.err.contains("state resolve std_exec.slow --absent"), "{command}: {told:?}");
         assert!(!told.err.contains("trueup import"), "the type cannot be imported: {command}: {told:?}");
     }

@@ -39,6 +39,16 @@ fn syntax() {
     check("open_block", "resource \"std_file\" \"a\" {\n  path = \"a.txt\"\n");
 }
 
+/// Whatever stands twice says where the first one is.
+#[test]
+fn repetitions_name_the_first_place() {
+    check(
+        "twice",
+        "resource \"std_file\" \"a\" {\n  path = \"a\"\n  path = \"b\"\n}\n\nresource \"std_file\" \"a\" {}\n\n\
+         locals {\n  x = 1\n}\n\nlocals {\n  x = 2\n}\n\nprovider \"std\" {}\n\nprovider \"std\" {}\n",
+    );
+}
+
 #[test]
 fn unknown_words() {
     check(

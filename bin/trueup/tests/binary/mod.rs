@@ -7,11 +7,13 @@
 
 mod bounds;
 mod commands;
+mod console;
 mod crashes;
 mod drift;
 mod first_deploys;
 mod gate;
 mod hostile_text;
+mod interruptions;
 #[cfg(target_os = "linux")]
 mod killed_commands;
 mod killed_rekeys;
@@ -24,6 +26,7 @@ mod plans;
 mod policies;
 mod profiles;
 mod provider_blocks;
+mod reports;
 mod sealing;
 mod secrets;
 mod settings;

@@ -66,6 +66,44 @@ fn a_plan_is_saved_shown_and_carried_out_once() {
     assert!(again.code == 1 && again.err.contains("carried out already"), "{again:?}");
 }
 
+/// PLANFILE-1: what is advised is what works.
+#[test]
+fn a_saved_plan_names_the_command_that_works() {
+    let folder = stack(
+        r#"
+variable "title" {}
+
+resource "std_file" "title" {
+  path    = "title.txt"
+  content = var.title
+}
+
+resource "std_exec" "late" {
+  create = ["test", "-f", "ready"]
+}
+"#,
+    );
+    let with_title = |advised: &str| advised.replace("title=…", "title=Hi");
+    let advised = |told: &str, before: &str| -> String {
+        let line = told.lines().find_map(|line| line.split_once(before)).unwrap_or_else(|| panic!("{told}"));
+        line.1.strip_prefix("trueup ").unwrap().to_owned()
+    };
+    folder.write("more.tfvars", "");
+    let planned =
+        folder.done("plan --stage t --out my.plan --no-drift --var title=Hi --var-file more.tfvars");
+    let deploy = advised(&planned.err, "To carry it out: ");
+    assert_eq!(deploy, "deploy my.plan --var title=… --var-file more.tfvars");
+    let failed = folder.run(&with_title(&deploy));
+    assert_eq!(failed.code, 1, "{failed:?}");
+    assert!(failed.err.contains("This plan is used up. Plan again"), "{failed:?}");
+    let plan = failed.err.lines().find_map(|line| line.strip_prefix("  trueup ")).unwrap();
+    assert_eq!(plan, "plan --stage t --no-drift --out my.plan --var title=… --var-file more.tfvars");
+    folder.write("ready", "");
+    let planned = folder.done(&with_title(plan));
+    let deployed = folder.done(&with_title(&advised(&planned.err, "To carry it out: ")));
+    assert!(deployed.err.contains("Deployed"), "{deployed:?}");
+}
+
 /// The same plan, but for the time at which it was made.
 fn folder_json(folder: &Folder, command: &str) -> serde_json::Value {
     let planned: serde_json::Value = folder.json("show site.plan --json");
@@ -199,7 +237,7 @@ fn a_plan_as_markdown_folds_its_fields_and_stays_small() {
     let folder = site();
     folder.done("plan --stage ci --out site.plan");
     let text = folder.done("show site.plan --markdown").out;
-    insta::assert_snapshot!(text.lines().take(12).collect::<Vec<_>>().join("\n"), @r#"
+    insta::assert_snapshot!(text.lines().take(13).collect::<Vec<_>>().join("\n"), @r#"
     ### `site` · stage `ci`
 
     **Plan: 3 to create**
@@ -207,7 +245,8 @@ fn a_plan_as_markdown_folds_its_fields_and_stays_small() {
     <details><summary>+ <code>std_file.index</code>: create</summary>
 
     ```diff
-    content  "<h1>Hello</h1>" … 2 lines
+    content  | <h1>Hello</h1>
+             | be kind
     path     "out/index.html"
     ```
 
@@ -250,7 +289,7 @@ fn a_plan_with_secrets_needs_the_key() {
     folder.done("plan --stage t --out s.plan");
     let bytes = std::fs::read(folder.path().join("s.plan")).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains("canary"));
-    assert!(folder.done("show s.plan --full").out.contains("(secret)"));
+    assert!(folder.done("show s.plan --full --unchanged").out.contains("(secret)"));
     let other = empty();
     let environment = [("XDG_CONFIG_HOME", other.path().to_str().unwrap())];
     for command in ["show s.plan", "deploy s.plan"] {

@@ -168,6 +168,42 @@ fn what_is_unknown_in_the_plan_is_judged_before_it_is_sent() {
     assert!(folder.has("open.txt") && folder.has("after.txt"));
 }
 
+/// POLICY-7: the same block is judged alike, whether its inputs are known while planning or not.
+#[test]
+fn data_sources_that_planning_reads_are_judged() {
+    let folder = stack(
+        r#"
+data "std_file" "notes" {
+  path = "notes.txt"
+}
+
+resource "std_file" "copy" {
+  path    = "copy.txt"
+  content = data.std_file.notes.content
+}
+"#,
+    );
+    folder.write("notes.txt", "n");
+    folder.done("plan --stage t --out p.plan");
+    let no_reads = r#"
+[[policy]]
+name = "no-reads"
+when = 'resource.action == "read" && resource.inputs.path == "notes.txt"'
+message = "notes are private"
+"#;
+    folder.write("ours/p.toml", no_reads);
+    for command in ["plan --stage t", "deploy --stage t --yes", "deploy p.plan"] {
+        let denied = folder.run(&format!("{command} --policy ours"));
+        assert_eq!(denied.code, 1, "{denied:?}");
+        assert!(denied.err.contains("policy `no-reads`: notes are private"), "{denied:?}");
+        assert!(denied.err.contains("data.std_file.notes"), "{denied:?}");
+    }
+    assert!(!folder.has("copy.txt"));
+    folder.done("deploy p.plan");
+    let destroyed = folder.done("destroy --stage t --yes --policy ours");
+    assert!(!folder.has("copy.txt"), "nothing is read for a destroy: {destroyed:?}");
+}
+
 /// POLICY-1: a folder of policies that is a link, such as to those of a team that are not checked out.
 #[cfg(unix)]
 #[test]

@@ -67,12 +67,18 @@ fn lose(folder: &Folder) {
 
 const KEY: &str = ".config/trueup/key";
 
-/// SECRET-3: the key is made by the first deploy, away from the state and for its owner alone, and by nothing less.
+/// SECRET-3, SECRET-14: the key is made by the first deploy, which says so, away from the state and for its owner alone, and
+/// by nothing less.
 #[test]
 fn the_key_is_a_file_of_the_users() {
     let folder = stack(TEXT);
     done(&folder, "plan --stage t", &[]);
     assert!(!folder.has(KEY), "a plan makes no key");
+    let told = done(&folder, "deploy --stage t --yes", &[]);
+    assert!(told.contains("Made a key for the secrets in your state: ~/.config/trueup/key"), "{told}");
+    assert!(told.contains("Keep a copy elsewhere"), "{told}");
+    let told = done(&folder, "deploy --stage other --yes --adopt", &[]);
+    assert!(!told.contains("Made a key"), "it is there already: {told}");
     done(&folder, "deploy --stage t --yes", &[]);
     #[cfg(unix)]
     {
@@ -282,4 +288,22 @@ fn nothing_is_left_in_the_clear_by_a_run_that_is_killed() {
 fn holding_files(folder: &Path) -> Vec<String> {
     let pipes = [folder.join("gate"), folder.join("reached")];
     crate::binary::secrets::holding_except(folder, &pipes)
+}
+
+/// SECRET-14: a key that is made on purpose is where it was asked for, and takes no other's place.
+#[test]
+fn a_key_file_is_made_on_purpose() {
+    let folder = stack(TEXT);
+    let told = folder.done("key new team.key");
+    assert!(told.err.contains("Made a key") && told.err.contains("Keep a copy elsewhere"), "{told:?}");
+    let key = folder.read("team.key");
+    let told = folder.run("key new team.key");
+    assert!(
+        told.code == 1 && told.err.contains("there is a key in") && folder.read("team.key") == key,
+        "{told:?}"
+    );
+    assert_eq!(folder.json("key new other.key --json")["kind"], "key-made");
+    let path = folder.path().join("team.key");
+    let told = done(&folder, "deploy --stage t --yes", &[("TRUEUP_KEY_FILE", path.to_str().unwrap())]);
+    assert!(!told.contains("Made a key") && !folder.has(KEY), "{told}");
 }

@@ -45,14 +45,14 @@ fn a_secret_is_in_no_output_no_event_and_no_log() {
     for (command, environment) in [
         ("validate", &environment[..]),
         ("plan --stage t", &environment),
-        ("plan --stage t --full --json", &environment),
+        ("plan --stage t --full --unchanged --json", &environment),
         ("plan --stage t --out s.plan", &environment),
-        ("show s.plan --full", &environment),
+        ("show s.plan --full --unchanged", &environment),
         ("show s.plan --json", &environment),
         ("show s.plan --markdown", &environment),
         ("deploy --stage t --yes", &failing),
         ("deploy --yes --json", &environment),
-        ("plan --full", &environment),
+        ("plan --full --unchanged", &environment),
         ("deploy --force --yes", &environment),
         ("deploy --force --yes --json", &failing),
         ("drift", &environment),
@@ -70,7 +70,7 @@ fn a_secret_is_in_no_output_no_event_and_no_log() {
         ("console std_exec.secret", &environment),
         ("console upper(std_file.secret.content) --json", &environment),
         ("config", &environment),
-        ("plan --destroy --full", &environment),
+        ("plan --destroy --full --unchanged", &environment),
     ] {
         let told = folder.run_with(&format!("{command} --log-file log.txt"), environment);
         for text in [&told.out, &told.err] {
@@ -152,7 +152,9 @@ data "std_file" "missing" {
     let told = run("deploy --yes --json --exclude data.std_file.missing", &failing);
     assert!(told.code == 1 && told.out.contains("(secret)"), "{told:?}");
     assert_eq!(run("deploy --yes", &environment).code, 0);
-    for command in ["deploy --yes", "destroy --yes --json", "history", "history --json", "plan --full"] {
+    for command in
+        ["deploy --yes", "destroy --yes --json", "history", "history --json", "plan --full --unchanged"]
+    {
         run(command, &failing);
     }
     for command in ["show std_exec.secret", "state export", "output --json", "destroy --yes"] {

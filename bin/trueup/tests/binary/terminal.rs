@@ -62,6 +62,14 @@ fn the_prompt_takes_no_and_yes() {
     assert_eq!(folder.read("out/hello.txt"), "hello\n");
 }
 
+/// STATE-13: it spun before, reading the end of the terminal over and over.
+#[test]
+fn a_prompt_ends_with_its_terminal() {
+    let folder = stack(ONE_FILE);
+    assert!(Screen::ends_when_closed(&folder, "deploy --stage t", "▸ No"), "it goes on without a terminal");
+    assert!(!folder.has("out") && !folder.has(".trueup"));
+}
+
 #[test]
 fn progress_is_live_and_leaves_no_trace() {
     let folder = gated();

@@ -122,6 +122,16 @@ fn folder() -> Folder {
     folder
 }
 
+/// Our values don't tell lists from tuples (docs/json.md).
+fn list_as_tuple(output: &mut Value) {
+    let items = output["value"].as_array().map_or(0, Vec::len);
+    if output["type"][0] == "list" {
+        let item = output["type"][1].take();
+        output["type"] = serde_json::json!(["tuple", vec![item; items]]);
+    }
+}
+
+/// OUTPUT-12: in the form of `output -json`.
 #[test]
 fn both_give_the_same_outputs_whatever_changes() {
     let folder = folder();
@@ -136,20 +146,19 @@ fn both_give_the_same_outputs_whatever_changes() {
             folder.write("words.tu.hcl", OURS);
         }
         folder.done(&format!("deploy -auto-approve --stage t {arguments}"));
-        let ours = folder.json("output --json")["outputs"].clone();
-        assert_eq!(ours["names"].as_array().unwrap().len(), if round < 2 { 2 } else { 3 });
+        let ours = folder.json("output -json");
+        assert_eq!(ours["names"]["value"].as_array().unwrap().len(), if round < 2 { 2 } else { 3 });
         assert!(folder.done(&format!("plan {arguments}")).out.contains("No changes"), "round {round}");
         let Some(referee) = &referee else { continue };
         referee.run(&format!("plan -no-color -input=false {arguments}"));
         referee.run(&format!("apply -auto-approve -no-color -input=false {arguments}"));
-        let theirs: Map<String, Value> =
+        let mut theirs: Map<String, Value> =
             serde_json::from_str(&referee.run("output -json -no-color")).unwrap();
-        let theirs: Map<String, Value> =
-            theirs.into_iter().map(|(name, mut it)| (name, it["value"].take())).collect();
+        theirs.values_mut().for_each(list_as_tuple);
         let given = |outputs: &Map<String, Value>| -> Map<String, Value> {
             outputs
                 .iter()
-                .filter(|(_, value)| !value.is_null())
+                .filter(|(_, output)| !output["value"].is_null())
                 .map(|(n, v)| (n.clone(), v.clone()))
                 .collect()
         };

@@ -67,6 +67,10 @@ impl Place {
 
     pub(crate) fn records(&self) -> Vec<Json> {
         let exported = self.trueup(&["state", "export"]);
+        if told(&exported).contains("has no stage") {
+            // It was killed before it recorded anything.
+            return Vec::new();
+        }
         assert!(exported.status.success(), "{}", told(&exported));
         let exported: Json = serde_json::from_slice(&exported.stdout).unwrap();
         exported["records"].as_array().cloned().unwrap_or_default()

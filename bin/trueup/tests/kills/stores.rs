@@ -9,16 +9,20 @@ use crate::kills::chance::Chance;
 use crate::kills::killed::program;
 use crate::kills::server::{Moment, Server};
 
+/// The key of whoever shares state.
+const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
 /// A place whose state is in a database of its own.
 pub(crate) fn in_database(postgres: &Postgres) -> Place {
     let database = postgres.new_database().unwrap();
-    Place::new(vec![("TRUEUP_STATE", postgres.url(&database))])
+    Place::new(vec![("TRUEUP_STATE", postgres.url(&database)), ("TRUEUP_KEY", KEY.to_owned())])
 }
 
 /// A place whose state is in a bucket of its own.
 pub(crate) fn in_bucket(emulator: &RunningEmulator) -> Place {
     let bucket = emulator.new_bucket();
     Place::new(vec![
+        ("TRUEUP_KEY", KEY.to_owned()),
         ("TRUEUP_STATE", format!("s3://{bucket}/team?endpoint={}", emulator.endpoint())),
         ("AWS_ACCESS_KEY_ID", "test".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", "test".to_owned()),

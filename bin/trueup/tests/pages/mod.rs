@@ -1,4 +1,4 @@
-//! The commands of the README and of the tutorial, run as a reader would: in their order, in one shell, in a terminal,
+//! The commands of the README, the tutorial and the page on JSON, run as a reader would: in their order, in one shell, in a terminal,
 //! with an empty home. What a page shows as output must be what stood on the screen.
 //!
 //! `page` reads a page, `shell` runs it, `comparison` says what counts as the same.
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use comparison::assert_shown;
 use page::{Page, Part};
 use shell::run;
+use trueup_test_servers::{JQ, left_out};
 
 /// The root of the repository.
 fn root() -> PathBuf {
@@ -46,6 +47,24 @@ fn the_readme_does_what_it_shows() {
     let screen = check("README.md");
     for told in ["No changes", "changed outside trueup", "4 deleted"] {
         assert!(screen.contains(told), "{told}:\n{screen}");
+    }
+}
+
+/// OUTPUT-10, OUTPUT-11, OUTPUT-12: scripts find what they look for.
+#[test]
+fn the_page_on_json_does_what_it_shows() {
+    if !left_out(JQ) {
+        check("docs/json.md");
+    }
+}
+
+/// OUTPUT-13
+#[test]
+fn the_page_on_json_links_every_schema() {
+    let page = std::fs::read_to_string(root().join("docs/json.md")).unwrap();
+    for entry in std::fs::read_dir(root().join("docs/reference/json")).unwrap() {
+        let link = format!("(reference/json/{})", entry.unwrap().file_name().to_string_lossy());
+        assert!(page.contains(&link), "no link: {link}");
     }
 }
 

@@ -51,6 +51,10 @@ pub(crate) fn run(page: &Page) -> Ran {
     command.cwd(&checkout);
     command.env_clear();
     environment(home.path()).into_iter().for_each(|(name, value)| command.env(name, value));
+    // A reader has put it there.
+    let search_path = environment::search_path();
+    let path = std::env::join_paths([built].into_iter().chain(std::env::split_paths(&search_path))).unwrap();
+    command.env("PATH", path);
     let mut child = pair.slave.spawn_command(command).unwrap();
     drop(pair.slave);
     let mut reader = pair.master.try_clone_reader().unwrap();

@@ -182,6 +182,20 @@ fn a_function_that_hangs_ends_with_its_time() {
     }
 }
 
+/// UNKNOWN-15: the same where the number of resources depends on it, before anything can be planned.
+#[test]
+fn a_function_that_hangs_ends_the_build_with_its_time() {
+    let bench = Bench::new(6);
+    let counted = "resource \"fixture_thing\" \"a\" {\n  count = length(provider::fixture::hang(\"objects/called\"))\n  \
+                   name = \"a\"\n}\n";
+    bench.write_configured(&format!("stack {{\n  timeout = \"1s\"\n}}\n\n{counted}"));
+    let console = bench.named("console provider::fixture::hang(\"objects/called\")");
+    for command in ["validate", "plan", "deploy --yes", &console] {
+        let told = bench.failed(command);
+        assert!(told.contains("`provider::fixture") && told.contains("no answer within 1 s"), "{told}");
+    }
+}
+
 /// UNKNOWN-15, APPLY-11: what is in flight ends, what depends on it begins, and the run can be stopped.
 #[test]
 fn a_run_goes_on_while_a_function_hangs() {

@@ -96,7 +96,7 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, arguments: &str) -> Told {
-        Told::of(self.command(arguments).output().unwrap())
+        Told::of(self.command(arguments).output().unwrap()).checked(arguments)
     }
 
     /// Runs what must succeed, and leaves no process behind.

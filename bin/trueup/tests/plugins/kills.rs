@@ -69,7 +69,7 @@ fn an_unknown_outcome_that_nothing_settles_is_for_a_person() {
                 bench.write_configured(&program("nest", trouble));
                 killed(&bench, victim);
                 let told = bench.failed("deploy --yes");
-                assert!(told.contains("CreateOutcomeUnknown"), "{told}");
+                assert!(told.contains("--absent"), "{told}");
                 let import = bench.named("import fixture_nest.a");
                 let absent = bench.named("state resolve fixture_nest.a --absent");
                 assert!(told.contains(&import) && told.contains(&absent), "{told}");

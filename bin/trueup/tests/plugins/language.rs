@@ -194,3 +194,49 @@ resource "fixture6_thing" "a" {
     bench.done("destroy --yes");
     assert!(bench.objects().is_empty());
 }
+
+/// What modules say of themselves goes along with the calls for what is in them.
+#[test]
+fn modules_tell_the_provider_of_themselves() {
+    for version in versions() {
+        let bench = Bench::new(version);
+        let required = bench.named(
+            "terraform {\n  required_providers {\n    fixture = { source = \"example.com/trueup/fixture\" }\n  }\n}\n",
+        );
+        let module = "terraform {\n  provider_meta \"fixture\" {\n    module_name = \"inner\"\n  }\n}\n\
+                      resource \"fixture_thing\" \"b\" {\n  name = \"b\"\n}\n";
+        bench.folder.write("inner/main.tf", &(required + &bench.named(module)));
+        let root = "resource \"fixture_thing\" \"a\" {\n  name = \"a\"\n}\n\
+                    data \"fixture_thing\" \"a\" {\n  name = fixture_thing.a.name\n}\n\
+                    module \"inner\" {\n  source = \"./inner\"\n}\n";
+        let meta = |body: &str| {
+            format!("terraform {{\n  provider_meta \"fixture\" {{\n    {body}\n  }}\n}}\n{root}")
+        };
+        bench.write_configured(&meta("module_name = \"outer\""));
+        bench.done("deploy --yes");
+        let log = || std::fs::read_to_string(bench.folder.path().join("objects/meta.log")).unwrap();
+        for line in ["plan outer", "apply outer", "data outer", "plan inner", "apply inner"] {
+            assert!(log().contains(&format!("{line}\n")), "{line}: {}", log());
+        }
+        bench.done("plan");
+        assert!(log().contains("read outer\n") && log().contains("read inner\n"), "{}", log());
+        std::fs::remove_file(bench.folder.path().join("objects/meta.log")).unwrap();
+        bench.done("destroy --yes");
+        assert!(log().contains("apply outer\n") && log().contains("apply inner\n"), "{}", log());
+        for (body, why) in [
+            ("nodule_name = \"x\"", "did you mean `module_name`?"),
+            ("module_name = terraform.workspace", "`provider_meta` takes no references"),
+            ("module_name = upper(\"x\")", "`provider_meta` takes no references and calls no functions"),
+            ("module_name = [1]", "module_name"),
+        ] {
+            bench.write_configured(&meta(body));
+            let told = bench.failed("plan");
+            assert!(told.contains(why), "{body}: {told}");
+        }
+        bench.write(
+            "terraform {\n  provider_meta \"terraform\" {\n    x = 1\n  }\n}\nresource \"terraform_data\" \"a\" {}\n",
+        );
+        let told = bench.failed("plan");
+        assert!(told.contains("the provider `terraform` takes no `provider_meta`"), "{told}");
+    }
+}

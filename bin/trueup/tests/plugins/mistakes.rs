@@ -62,7 +62,7 @@ fn sources_versions_and_aliases_are_checked() {
         ("x = { source = \"a/b/c/d\" }", "more than three parts"),
         ("x = { source = \"b\", version = \"newest\" }", "this is no version constraint"),
         ("x = { sauce = \"a/b\" }", "did you mean `source`?"),
-        ("x = { source = \"a/b\", configuration_aliases = [y.z] }", "`y.z` is no alias of `x`"),
+        ("x = { source = \"a/b\", configuration_aliases = [y.z] }", "`y.z` is no configuration of `x`"),
         ("x = 5", "a required provider is an object"),
     ] {
         bench

@@ -57,7 +57,7 @@ macro_rules! cases {
     };
 }
 
-cases! { access buckets events functions more networks ordinary }
+cases! { access buckets events functions more networks ordinary rules }
 
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/aws")

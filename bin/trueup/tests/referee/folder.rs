@@ -1,6 +1,6 @@
 //! A folder for each program, with the same configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,6 +18,8 @@ pub(crate) struct Planned {
     pub(crate) actions: BTreeMap<String, String>,
     /// Why what is replaced is: the attributes that force it, or what else does.
     pub(crate) replaced: BTreeMap<String, Vec<String>>,
+    /// The data sources that are read at apply.
+    deferred: BTreeSet<String>,
 }
 
 /// One of both programs in its folder.
@@ -128,14 +130,8 @@ impl Program {
     fn told_outputs(&self) -> Json {
         match &self.terraform {
             None => {
-                let told: Json = serde_json::from_str(&self.run("output --json").unwrap()).unwrap();
-                let mut outputs = told["outputs"].as_object().cloned().unwrap_or_default();
-                for (name, value) in &mut outputs {
-                    let one = self.run(&format!("output {name} --json")).unwrap();
-                    let one: Json = serde_json::from_str(&one).unwrap();
-                    *value = one.get("value").cloned().unwrap_or(one);
-                }
-                trimmed(&outputs.into())
+                let outputs = self.run("output --json --show-secrets").unwrap();
+                trimmed(&serde_json::from_str(&outputs).unwrap())
             }
             Some(_) => {
                 let told: Json = serde_json::from_str(&self.run("output -json").unwrap()).unwrap();
@@ -171,7 +167,12 @@ fn ours(plan: &Json) -> Planned {
         let reasons: Vec<&str> =
             action["reasons"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
         let word = match action["action"].as_str().unwrap() {
-            "no-op" | "read" => continue,
+            "no-op" => continue,
+            "read" => {
+                // Terraform plans say nothing of ephemeral resources.
+                planned.deferred.extend(Some(address).filter(|it| it.contains("data.")));
+                continue;
+            }
             _ if reasons.contains(&"adopted") => "import",
             // What is not known yet may turn out to be the same: Terraform does not tell the difference.
             "may-update" => "update",
@@ -201,7 +202,11 @@ fn theirs(plan: &Json) -> Planned {
             change["change"]["actions"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
         let word = match actions.as_slice() {
             _ if !change["change"]["importing"].is_null() => "import",
-            ["no-op" | "read"] => continue,
+            ["no-op"] => continue,
+            ["read"] => {
+                planned.deferred.insert(address);
+                continue;
+            }
             ["forget"] => "forget",
             ["delete", "create"] | ["create", "delete"] => "replace",
             [one] => one,

@@ -44,7 +44,7 @@ macro_rules! cases {
     };
 }
 
-cases! { ephemeral legacy lifecycles modules moves nests opens references things trees }
+cases! { ephemeral imports legacy lifecycles modules moves nests opens reads references things trees }
 
 fn own_cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/cases")

@@ -58,7 +58,7 @@ fn state_goes_from_store_to_store() {
             assert!(plan.out.contains("No changes"), "{plan:?}");
             let closed = run_at(&folder, from, &format!("deploy --yes --force --stage {stage}"), &[]);
             assert_eq!(closed.code, 1, "{closed:?}");
-            assert!(closed.err.contains("the state was moved to "), "{closed:?}");
+            assert!(closed.err.contains("the state was moved to"), "{closed:?}");
         }
         assert_eq!(runs(to), runs(from), "the history should go along");
         done_at(&folder, to, "deploy --yes --force --stage prod");

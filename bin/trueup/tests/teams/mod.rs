@@ -6,3 +6,4 @@ mod backups;
 mod canary;
 mod migrate;
 mod servers;
+mod stages;

@@ -131,6 +131,9 @@ pub(crate) fn run_at(folder: &Folder, address: &str, arguments: &str, more: &[(&
     let mut environment = CREDENTIALS.to_vec();
     environment.push(("TRUEUP_STATE", address));
     environment.extend(more);
+    if !folder.has(".config/trueup/key") {
+        folder.give_key();
+    }
     folder.run_with(arguments, &environment)
 }
 

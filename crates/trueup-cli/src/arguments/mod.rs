@@ -7,16 +7,17 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use normalise::normalise;
 pub(crate) use shared::{
-    GlobalArgs, JsonArgs, PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs, given_variables, stage_name,
+    GlobalArgs, JsonArgs, PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs, given_variables,
+    is_assignment, stage_name,
 };
 
 use crate::commands;
 
 /// Brings real infrastructure to the state a program declares, and keeps it there.
 ///
-/// Begin with `init`, look with `plan`, make it so with `deploy`.
+/// Begin with `init`, see what would change with `plan`, and apply it with `deploy`.
 #[derive(Parser, Debug)]
-#[command(name = "trueup", disable_help_subcommand = true, disable_version_flag = true, max_term_width = 100)]
+#[command(name = "trueup", disable_help_subcommand = true, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Where and how.
     #[command(flatten)]
@@ -49,7 +50,9 @@ pub(crate) enum Command {
     Output(commands::output::OutputArgs),
     Show(commands::show::ShowArgs),
     Why(commands::why::WhyArgs),
+    Stage(commands::stage::StageCommandArgs),
     State(commands::state::StateArgs),
+    Key(commands::key::KeyArgs),
     History(commands::history::HistoryArgs),
     Graph(commands::graph::GraphArgs),
     Schema(commands::schema::SchemaArgs),
@@ -59,11 +62,12 @@ pub(crate) enum Command {
     Man(commands::man::ManArgs),
     Reference(commands::reference::ReferenceArgs),
     Version(commands::version::VersionArgs),
+    Help(commands::help::HelpArgs),
 }
 
-/// The command line of a binary of this name. Examples in the help call it by that name.
-pub(crate) fn command_line(name: &'static str) -> clap::Command {
-    let command = Arguments::command().name(name).bin_name(name);
+/// The command line of a binary of this name and version. Examples in the help call it by that name.
+pub(crate) fn command_line(name: &'static str, version: &'static str) -> clap::Command {
+    let command = Arguments::command().name(name).bin_name(name).version(version);
     // The name that the examples are written with.
     if name == "trueup" { command } else { named(command, name) }
 }
@@ -85,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        command_line("trueup").debug_assert();
+        command_line("trueup", "1.0").debug_assert();
     }
 
     /// Every command has an example in its help, and none speaks of another binary.
@@ -102,20 +106,20 @@ mod tests {
                 assert!(!help.contains("trueup "), "{}", inner.get_name());
             }
         }
-        check(&command_line("site"));
+        check(&command_line("site", "1.0"));
     }
 
     #[test]
     fn variables_keep_their_order() {
         let line = ["t", "plan", "--var", "a=1", "--var-file", "f", "--var", "b=x=y"];
-        let matches = command_line("t").try_get_matches_from(line).unwrap();
+        let matches = command_line("t", "1.0").try_get_matches_from(line).unwrap();
         let value =
             |name: &str, text: &str| GivenVariable::Value { name: name.into(), text: text.to_owned() };
         assert_eq!(
             given_variables(&matches),
             [value("a", "1"), GivenVariable::File("f".into()), value("b", "x=y")]
         );
-        let matches = command_line("t").try_get_matches_from(["t", "version"]).unwrap();
+        let matches = command_line("t", "1.0").try_get_matches_from(["t", "version"]).unwrap();
         assert_eq!(given_variables(&matches), []);
     }
 }

@@ -83,7 +83,7 @@ pub(crate) struct PlanArgs {
     /// Number of attempts per operation, then the first and longest wait: 3, or 3,2s,30s
     #[arg(long, value_name = "ATTEMPTS[,WAIT,LONGEST]")]
     pub retry: Option<RetrySettings>,
-    /// Hold the plan against the policies of this file or folder too
+    /// Also check the plan against the policies in this file or folder
     #[arg(long, value_name = "PATH")]
     pub policy: Vec<PathBuf>,
 }
@@ -98,7 +98,7 @@ pub(crate) struct RunArgs {
     /// Start nothing new after the first failure
     #[arg(long)]
     pub fail_fast: bool,
-    /// Fail at once if someone else is at it
+    /// Fail immediately if another run holds the lease
     #[arg(long)]
     pub no_wait: bool,
 }
@@ -107,9 +107,12 @@ pub(crate) struct RunArgs {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ViewArgs {
-    /// Show unchanged fields and long values too
+    /// Show long values in full
     #[arg(long)]
     pub full: bool,
+    /// Also show unchanged resources, unchanged fields and defaults
+    #[arg(long)]
+    pub unchanged: bool,
     /// For machines: JSON on standard output
     #[arg(long)]
     pub json: bool,
@@ -165,6 +168,11 @@ impl TypedValueParser for VariableParser {
             false => Err(wrong("what stands before `=` is not the name of a variable")),
         }
     }
+}
+
+/// `NAME=VALUE` on its own: a variable whose `--var` was forgotten.
+pub(crate) fn is_assignment(argument: &str) -> bool {
+    argument.split_once('=').is_some_and(|(name, _)| trueup_core::is_identifier(name))
 }
 
 /// Stages become part of physical names and paths.

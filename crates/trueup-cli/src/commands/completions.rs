@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
 
-/// Print what teaches a shell to complete commands, flags, addresses and stages
+/// Generate shell completions of commands, flags, addresses and stages
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  source <(trueup completions bash)\n  trueup completions fish > ~/.config/fish/completions/trueup.fish"

@@ -6,7 +6,7 @@ use clap::Args;
 use trueup_front_end::Purpose;
 
 use super::{deploy_options, refuse_protected, shown};
-use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
+use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs, is_assignment};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::plan_files::{PlanFile, check_texts};
@@ -16,7 +16,7 @@ use crate::running::{Approval, Course, Ended, Errand, Unchanged, carry_out};
 use crate::session::Session;
 use crate::workplace::Workplace;
 
-/// Plan, ask, and make it so
+/// Plan, ask for approval, and apply
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  trueup deploy\n  trueup deploy --stage prod --yes --fail-fast\n  trueup deploy prod.plan"
@@ -40,7 +40,7 @@ pub(crate) struct DeployArgs {
     /// Exit with 2 if there is something to do; for --dry-run
     #[arg(long, requires = "dry_run")]
     detailed_exitcode: bool,
-    /// Let records take over what is observed, and change no object
+    /// Update state to match reality; change no resource
     #[arg(long, conflicts_with_all = ["force", "adopt", "replace", "no_drift", "fail_fast"])]
     refresh_only: bool,
     #[command(flatten)]
@@ -53,6 +53,7 @@ pub(crate) struct DeployArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &DeployArgs) -> CommandResult {
     if let Some(file) = &args.file {
+        refuse_assignment(file)?;
         return follow(session, args, &session.folder.join(file)).await;
     }
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
@@ -77,6 +78,18 @@ pub(super) async fn run(session: &Session<'_>, args: &DeployArgs) -> CommandResu
     let (exit, ended) = carry_out(&workplace, &errand).await?;
     let changes = matches!(ended, Ended::Planned { changes: true });
     Ok(if args.detailed_exitcode && changes { Exit::Changes } else { exit })
+}
+
+/// Refuses `NAME=VALUE` without `--var` where a file is expected, and does not quote the value: it may be secret.
+fn refuse_assignment(file: &Path) -> CommandResult<()> {
+    let text = file.to_string_lossy();
+    match text.split_once('=').filter(|_| is_assignment(&text) && !file.exists()) {
+        Some((name, _)) => Err(CommandError::new(
+            format!("there is no plan file `{name}=…`"),
+            format!("set a variable with `--var {name}=…`"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Carries a saved plan out (PLANFILE-1).
@@ -107,7 +120,7 @@ async fn follow(session: &Session<'_>, args: &DeployArgs, path: &Path) -> Comman
         json: args.view.json,
         unchanged: Unchanged::Told,
         approval: Approval::Given,
-        course: Course::Following(&saved),
+        course: Course::Following(&saved, path),
         policies: policies::gather(&workplace, &args.plan.policy)?,
     };
     Ok(carry_out(&workplace, &errand).await?.0)

@@ -1,10 +1,13 @@
 //! `dev`: plans and applies at every change of the text.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use trueup_front_end::Purpose;
 
 use super::deploy_options;
 use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs};
+use crate::entry::start_anew;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::policies;
@@ -17,7 +20,8 @@ use crate::workplace::Workplace;
 
 /// Deploy again at every change of the text, until Ctrl-C
 ///
-/// Mistakes in the text and failed runs are told, and the next change is waited for.
+/// Mistakes in the text and failed runs are told, and the next change is waited for. A stack in Rust is deployed whenever
+/// it is built anew.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  trueup dev --yes")]
 pub(crate) struct DevArgs {
@@ -33,20 +37,21 @@ pub(crate) struct DevArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &DevArgs) -> CommandResult {
     let first = Workplace::load(session, args.stage.stage.as_ref())?;
-    if first.loaded.files.is_empty() {
-        let hint = format!("use `{} deploy`", session.name());
-        return match first.loaded.found {
-            true => Err(CommandError::new("this program is compiled: there is no text to watch", hint)),
-            false => first.check().map(|()| Exit::Done),
-        };
+    if !first.loaded.found {
+        return first.check().map(|()| Exit::Done);
     }
+    // A compiled stack has no text: the program itself changes.
+    let program = first.loaded.files.is_empty().then(own_program).transpose()?;
     if !args.run.yes {
         approve(session, &first)?;
     }
     let stage = first.stage.value.clone();
-    let mut watch = Watch::new(&session.folder).map_err(|error| {
-        CommandError::plain(format!("cannot watch {}: {error}", session.folder.display()))
-    })?;
+    let (watch, watched) = match &program {
+        Some(program) => (Watch::of_file(program), program),
+        None => (Watch::new(&session.folder, session.log_file.as_deref()), &session.folder),
+    };
+    let unwatched = |error| CommandError::plain(format!("cannot watch {}: {error}", watched.display()));
+    let mut watch = watch.map_err(unwatched)?;
     let mut is_first = true;
     loop {
         let files = round(session, args, &stage, is_first).await;
@@ -56,15 +61,32 @@ pub(super) async fn run(session: &Session<'_>, args: &DevArgs) -> CommandResult 
             break;
         }
         let look = session.ui.err();
-        let waiting = format!("watching {} for changes (Ctrl-C ends)", session.folder.display());
+        let waiting = match &program {
+            Some(program) => format!("waiting for a new build of {} (Ctrl-C ends)", program.display()),
+            None => format!("watching {} for changes (Ctrl-C ends)", watched.display()),
+        };
         session.ui.note(&look.paint(Meaning::Quiet, &waiting));
         tokio::select! {
             changed = watch.changed() => if !changed { break },
             () = session.interrupts.first() => break,
         }
+        if let Some(program) = program.as_ref().filter(|program| program.is_file()) {
+            session.ui.note("it was built anew");
+            // Whoever was asked has approved of all rounds.
+            let approved = if args.run.yes { None } else { Some("--yes") };
+            session.shut_down().await;
+            // Returns only if the new one is not ready to run; then the next change is waited for.
+            start_anew(program, approved).tell(&session.ui, session.name());
+        }
     }
     session.ui.note("Stopped watching; what was deployed stays.");
     Ok(Exit::Done)
+}
+
+/// The file of this program.
+fn own_program() -> CommandResult<PathBuf> {
+    std::env::current_exe()
+        .map_err(|error| CommandError::plain(format!("cannot find this program to watch it: {error}")))
 }
 
 /// Asks once, for all rounds.
@@ -89,7 +111,7 @@ async fn round(
     args: &DevArgs,
     stage: &smol_str::SmolStr,
     first: bool,
-) -> Vec<std::path::PathBuf> {
+) -> Vec<PathBuf> {
     session.ui.note(&format!("\n{} planning", clock(session.clock.now())));
     let workplace = match Workplace::load(session, Some(stage)) {
         Ok(workplace) => workplace,
@@ -104,7 +126,7 @@ async fn round(
         let errand = Errand {
             purpose: Purpose::Deploy,
             options: deploy_options(&workplace, &args.plan, &args.run, false)?,
-            shown: Shown::Brief,
+            shown: Shown::BRIEF,
             json: false,
             unchanged: if first { Unchanged::Told } else { Unchanged::Noted },
             approval: Approval::Given,

@@ -44,23 +44,27 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
     let plan_args =
         PlanArgs { target: args.target.clone(), parallelism: args.parallelism, ..PlanArgs::default() };
     let mut options = deploy_options(&workplace, &plan_args, &args.run, false)?;
-    let reconciler = workplace.reconciler(workplace.store(Access::Read).await?, EventSink::new());
+    let reconciler = workplace.reconciler(workplace.recorded_store(Access::Read).await?, EventSink::new());
     let begun = session.clock.now();
     let looking = async {
         let program = workplace.program(Purpose::Deploy, &reconciler, &options.plan).await?.program;
         let plan = reconciler.plan(&program, &options.plan).await;
-        plan.map_err(|error| CommandError::of_engine(error, &program))
+        let plan = plan.map_err(|error| CommandError::of_engine(error, &program))?;
+        Ok::<_, CommandError>((plan, program.sources))
     };
-    let plan = uninterrupted(&workplace, looking).await??;
+    let (plan, sources) = uninterrupted(&workplace, looking).await??;
     let took = session.clock.now().duration_since(begun).unwrap_or_default();
     let drifted = only_drift(&plan);
+    // A repair shows its own plan, which says the same.
+    let is_repaired = args.repair && !drifted.actions.is_empty();
     match args.view.json {
-        true => session.ui.json(&plan_json(&drifted)),
+        _ if is_repaired => {}
+        true => session.ui.json(&plan_json(&drifted, &sources)),
         false => {
             let header = header(&workplace, &plan, true, took);
             session.ui.data(&header);
             if !drifted.actions.is_empty() {
-                let view = PlanView { look: session.ui.out(), shown: shown(args.view) };
+                let view = PlanView::new(session.ui.out(), shown(args.view));
                 session.ui.data(&format!("\n{}", render_actions(&drifted, view)));
             }
         }

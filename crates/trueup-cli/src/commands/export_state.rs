@@ -39,7 +39,7 @@ pub(crate) struct ExportStateArgs {
 pub(super) async fn run(session: &Session<'_>, args: &ExportStateArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check_something()?;
-    let snapshot = workplace.snapshot(Access::Read).await?;
+    let snapshot = workplace.recorded(Access::Read).await?;
     if holds_secrets(&snapshot) && !args.show_secrets {
         return Err(CommandError::new(
             "there are secrets in what is recorded, and Terraform's states hold them in the clear",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use trueup_core::{Diagnostics, escape_line};
+use trueup_core::{Diagnostics, SourceMap, escape_line};
 use trueup_files::Accept;
 use trueup_front_end::InvalidProgram;
 
@@ -36,32 +36,48 @@ pub(crate) struct FmtArgs {
 const TEXT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 pub(super) fn run(session: &Session<'_>, args: &FmtArgs) -> CommandResult {
-    let mut changed = 0;
+    let (mut changed, mut wrong, mut sources) = (0, Diagnostics::new(), SourceMap::new());
     for path in files(session, args)? {
-        let shown = path.strip_prefix(&session.folder).unwrap_or(&path).to_owned();
-        let name = shown.display().to_string();
-        // What is not of this language is none of our business, and need not be text.
-        if session.composition.front_end.format(&name, "").is_none() {
-            continue;
-        }
-        let text = trueup_files::read_text(&path, Accept::Regular, TEXT_BYTES_MAX);
-        let text = text.map_err(|error| CommandError::file("read", &shown, &error.into()))?;
-        let Some(formatted) = session.composition.front_end.format(&name, &text) else { continue };
-        let formatted = formatted.map_err(|faulty| placed(faulty, &name))?;
-        if formatted == text {
-            continue;
-        }
-        changed += 1;
-        session.ui.data(&escape_line(&name));
-        if args.diff {
-            tell_diff(session, &text, &formatted);
-        }
-        if !args.check {
-            let written = whole_file::replace(&path, formatted.as_bytes(), Readers::Same);
-            written.map_err(|error| CommandError::file("write", &shown, &error))?;
+        match lay_out(session, args, &path) {
+            Ok(differs) => changed += usize::from(differs),
+            // One broken file keeps no other from being laid out.
+            Err(CommandError::Wrong { mut diagnostics, sources: of_file }) => {
+                sources.append(of_file, &mut diagnostics);
+                wrong.extend(diagnostics);
+            }
+            Err(other) => return Err(other),
         }
     }
+    if wrong.has_errors() {
+        return Err(CommandError::Wrong { diagnostics: wrong, sources });
+    }
     Ok(if args.check && changed > 0 { Exit::Error } else { Exit::Done })
+}
+
+/// Lays out one file, if it is of this language. Whether that changes it.
+fn lay_out(session: &Session<'_>, args: &FmtArgs, path: &Path) -> CommandResult<bool> {
+    let shown = path.strip_prefix(&session.folder).unwrap_or(path);
+    let name = shown.display().to_string();
+    // What is not of this language is none of our business, and need not be text.
+    if session.composition.front_end.format(&name, "").is_none() {
+        return Ok(false);
+    }
+    let text = trueup_files::read_text(path, Accept::Regular, TEXT_BYTES_MAX);
+    let text = text.map_err(|error| CommandError::file("read", shown, &error.into()))?;
+    let Some(formatted) = session.composition.front_end.format(&name, &text) else { return Ok(false) };
+    let formatted = formatted.map_err(|faulty| placed(faulty, &name))?;
+    if formatted == text {
+        return Ok(false);
+    }
+    session.ui.data(&escape_line(&name));
+    if args.diff {
+        tell_diff(session, &text, &formatted);
+    }
+    if !args.check {
+        let written = whole_file::replace(path, formatted.as_bytes(), Readers::Same);
+        written.map_err(|error| CommandError::file("write", shown, &error))?;
+    }
+    Ok(true)
 }
 
 /// What is said of a text as a whole is said of its file.
@@ -114,7 +130,7 @@ fn tell_diff(session: &Session<'_>, before: &str, after: &str) {
     let look = session.ui.out();
     for line in diff_lines(before, after) {
         session.ui.data(&match line {
-            DiffLine::Place(place) => look.paint(Meaning::Quiet, &place),
+            DiffLine::Place { range, .. } => look.paint(Meaning::Quiet, &range),
             DiffLine::Same(text) => format!(" {text}"),
             DiffLine::Old(text) => look.paint(Meaning::Delete, &format!("-{text}")),
             DiffLine::New(text) => look.paint(Meaning::Create, &format!("+{text}")),

@@ -8,7 +8,7 @@ use trueup_state::{HistoryLine, RunSummary};
 use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::render::{clock, date, short};
+use crate::render::{clock, counted, date, short};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -32,7 +32,7 @@ pub(crate) struct HistoryArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let store = workplace.store(Access::Look).await?;
+    let store = workplace.recorded_store(Access::Look).await?;
     let scope = workplace.scope();
     if let Some(keep) = args.prune {
         store.prune(&scope, keep).await?;
@@ -43,6 +43,9 @@ pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandRes
     if let Some(begun) = &args.run {
         let run = chosen(&runs, begun)?;
         let lines = store.history(&scope, &run.run).await?;
+        if !args.json.json {
+            facts(&lines).told_origin().iter().for_each(|line| session.ui.data(line));
+        }
         lines.iter().for_each(|line| tell_line(session, args, line));
         return Ok(Exit::Done);
     }
@@ -54,33 +57,43 @@ pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandRes
             let short = short(&run.run);
             let reason = escape_line(&facts.reason);
             session.ui.data(&format!("{short}  {}  {reason:<8} {}", date(run.started), facts.ended));
+            facts.told_origin().iter().for_each(|line| session.ui.data(&format!("              {line}")));
         }
-        listed.push(json!({ "run": run.run, "started": date(run.started), "reason": facts.reason, "ended": facts.ended, "operations": facts.operations }));
+        listed.push(json!({ "run": run.run, "started": date(run.started), "reason": facts.reason, "ended": facts.ended, "operations": facts.operations, "user": facts.origin["user"], "host": facts.origin["host"], "command": facts.origin["command"], "ci": facts.origin["ci"] }));
     }
     if args.json.json {
         session.ui.json(&json!({ "version": 1, "kind": "history", "runs": listed }));
     } else if runs.is_empty() {
         session.ui.note(&format!("There were no runs in stage {}.", workplace.stage.value));
     } else if runs.len() > args.last {
-        session.ui.note(&format!("{} older ones: --last {}", runs.len() - args.last, runs.len()));
+        let (older, all) = (runs.len() - args.last, runs.len());
+        session.ui.note(&format!("{}: --last {all}", counted(older, "older run")));
     }
     Ok(Exit::Done)
 }
 
 /// What the lines of a run say of it as a whole.
-struct Facts {
-    reason: String,
-    ended: String,
-    operations: usize,
+pub(super) struct RunFacts {
+    pub(super) reason: String,
+    /// What its first event says of who started it, and how; older runs say nothing.
+    origin: Json,
+    pub(super) ended: String,
+    pub(super) operations: usize,
 }
 
-fn facts(lines: &[HistoryLine]) -> Facts {
-    let mut facts = Facts { reason: "?".to_owned(), ended: "did not finish".to_owned(), operations: 0 };
+pub(super) fn facts(lines: &[HistoryLine]) -> RunFacts {
+    let mut facts = RunFacts {
+        reason: "?".to_owned(),
+        origin: Json::Null,
+        ended: "did not finish".to_owned(),
+        operations: 0,
+    };
     for event in lines.iter().filter_map(|line| serde_json::from_str::<Json>(&line.event).ok()) {
         let name = event["event"].as_str().unwrap_or_default();
         match name {
             "reconciler.run.started" => {
                 facts.reason = event["data"]["reason"].as_str().unwrap_or("?").to_owned();
+                facts.origin = event["data"].clone();
             }
             "reconciler.run.finished" => {
                 let succeeded = event["data"]["succeeded"].as_bool() == Some(true);
@@ -95,6 +108,23 @@ fn facts(lines: &[HistoryLine]) -> Facts {
         facts.ended.push_str(&format!(", {count} operation{}", if count == 1 { "" } else { "s" }));
     }
     facts
+}
+
+impl RunFacts {
+    /// Who started the run, from where and how, on one line or two.
+    fn told_origin(&self) -> Vec<String> {
+        let text = |value: &Json| value.as_str().map(|text| escape_line(text).into_owned());
+        let origin = &self.origin;
+        let who =
+            text(&origin["user"]).zip(text(&origin["host"])).map(|(user, host)| format!("{user}@{host}"));
+        let started: Vec<String> = who.into_iter().chain(text(&origin["command"])).collect();
+        let job = text(&origin["ci"]["service"]).zip(text(&origin["ci"]["job"])).map(|(service, job)| {
+            let actor =
+                text(&origin["ci"]["actor"]).map_or(String::new(), |actor| format!(", started by {actor}"));
+            format!("{service}{actor}: {job}")
+        });
+        Some(started.join(": ")).filter(|line| !line.is_empty()).into_iter().chain(job).collect()
+    }
 }
 
 fn chosen<'r>(runs: &'r [RunSummary], begun: &str) -> CommandResult<&'r RunSummary> {

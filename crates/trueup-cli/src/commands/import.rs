@@ -63,7 +63,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
         policies: policies::gather(&workplace, &[])?,
     };
     let id = Value::from(args.id.as_str());
-    let import = ImportDeclaration { to: args.address.clone(), id: id.into() };
+    let import = ImportDeclaration::new(args.address.clone(), id.into());
     let ended = carry_out_changed(&workplace, &errand, |program| program.imports.push(import)).await?;
     Ok(ended.0)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 use smol_str::SmolStr;
-use trueup_core::{Diagnostic, Diagnostics, Entries, Value};
+use trueup_core::{Diagnostic, Diagnostics, Entries, SourceMap, Value};
 use trueup_engine::{EventSink, LeaseReason, Plan, PlanOptions, SystemRandom};
 use trueup_files::Accept;
 use trueup_front_end::Purpose;
@@ -19,6 +19,7 @@ use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::render::{PlanView, Shown, counted, plan_json, render_plan};
+use crate::running::by_hand;
 use crate::session::Session;
 use crate::terraform::{Adoption, adoption};
 use crate::workplace::{Access, Workplace};
@@ -67,7 +68,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
         false => Some(plan_after(&workplace, &before, &batch).await?),
     };
     if !args.json.json {
-        tell(&workplace, args, &state, &adoption, plan.as_ref());
+        tell(&workplace, args, &state, &adoption, plan.as_ref().map(|it| &it.0));
     }
     let what = counted(adoption.resources.len(), "resource");
     let question = format!("Record {what} in {}?", workplace.stage.value);
@@ -75,12 +76,13 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
         return Ok(Exit::Done);
     }
     let holder = holder(session, LeaseReason::ImportState);
-    let reconciler = workplace.reconciler(store, EventSink::new());
+    let (reconciler, _handling) = by_hand(&workplace, store);
     let admit = |before: &Snapshot| refuse_overlap(&workplace, &adoption, before, args.merge);
     let mut wait = waiting(session, &scope);
     let warnings = reconciler.record(&scope, &batch, &holder, &admit, &mut wait).await?;
     warnings.iter().for_each(|warning| session.ui.note(warning));
-    workplace.remember()?;
+    workplace.remember_stack()?;
+    workplace.remember_stage();
     match args.json.json {
         true => session.ui.json(&told_json(&adoption, plan.as_ref())),
         false => session.ui.note(&format!(
@@ -136,7 +138,11 @@ fn outputs(adoption: &Adoption, before: &Snapshot) -> Option<Value> {
 }
 
 /// What a plan shows once it is recorded: made in memory, before anything is.
-async fn plan_after(workplace: &Workplace<'_>, before: &Snapshot, batch: &Batch) -> CommandResult<Plan> {
+async fn plan_after(
+    workplace: &Workplace<'_>,
+    before: &Snapshot,
+    batch: &Batch,
+) -> CommandResult<(Plan, SourceMap)> {
     let session = workplace.session;
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new(session.clock.clone()));
     let scope = workplace.scope();
@@ -152,8 +158,10 @@ async fn plan_after(workplace: &Workplace<'_>, before: &Snapshot, batch: &Batch)
     let reconciler = workplace.reconciler(store, EventSink::new());
     let options = PlanOptions::new(workplace.stage.value.clone());
     let built = workplace.program(Purpose::Deploy, &reconciler, &options).await.map_err(unplanned)?;
-    let plan = reconciler.plan(&built.program, &options).await;
-    plan.map_err(|error| unplanned(CommandError::of_engine(error, &built.program)))
+    match reconciler.plan(&built.program, &options).await {
+        Ok(plan) => Ok((plan, built.program.sources)),
+        Err(error) => Err(unplanned(CommandError::of_engine(error, &built.program))),
+    }
 }
 
 /// A plan that cannot be made is no reason to stay, if someone says so.
@@ -201,13 +209,13 @@ fn tell(
         Some(plan) if plan.is_empty() => ui.note("A plan on top of it: no changes\n"),
         Some(plan) => {
             ui.note("A plan on top of it:\n");
-            ui.note(&format!("{}\n", render_plan(plan, PlanView { look: ui.err(), shown: Shown::Changes })));
+            ui.note(&format!("{}\n", render_plan(plan, PlanView::new(ui.err(), Shown::CHANGES))));
         }
         None => {}
     }
 }
 
-fn told_json(adoption: &Adoption, plan: Option<&Plan>) -> serde_json::Value {
+fn told_json(adoption: &Adoption, plan: Option<&(Plan, SourceMap)>) -> serde_json::Value {
     let resources = adoption.resources.iter().map(|(address, standing)| {
         json!({
             "address": address.to_string(),
@@ -217,14 +225,14 @@ fn told_json(adoption: &Adoption, plan: Option<&Plan>) -> serde_json::Value {
         })
     });
     let mut told = json!({
-        "version": 1,
+        "version": 2,
         "kind": "import-state",
         "resources": resources.collect::<Vec<_>>(),
         "outputs": adoption.outputs.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>(),
         "data_sources": adoption.data_sources,
     });
-    if let Some(plan) = plan {
-        told["plan"] = plan_json(plan);
+    if let Some((plan, sources)) = plan {
+        told["plan"] = plan_json(plan, sources);
     }
     told
 }

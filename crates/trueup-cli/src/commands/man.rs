@@ -22,7 +22,7 @@ pub(crate) struct ManArgs {
 pub(super) fn run(session: &Session<'_>, args: &ManArgs) -> CommandResult {
     let folder = session.folder.join(&args.folder);
     std::fs::create_dir_all(&folder).map_err(|error| CommandError::file("make", &folder, &error))?;
-    let mut command = command_line(session.name()).disable_help_subcommand(true);
+    let mut command = command_line(session.name(), session.composition.version).disable_help_subcommand(true);
     command.build();
     for (name, page) in pages(command)? {
         let path = folder.join(name);

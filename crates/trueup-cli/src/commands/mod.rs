@@ -11,11 +11,13 @@ pub(crate) mod drift;
 pub(crate) mod export_state;
 pub(crate) mod fmt;
 pub(crate) mod graph;
+pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
 #[cfg(feature = "terraform")]
 pub(crate) mod import_state;
 pub(crate) mod init;
+pub(crate) mod key;
 pub(crate) mod man;
 pub(crate) mod output;
 pub(crate) mod plan;
@@ -24,6 +26,7 @@ pub(crate) mod providers;
 pub(crate) mod reference;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod stage;
 pub(crate) mod state;
 pub(crate) mod unlock;
 pub(crate) mod validate;
@@ -61,7 +64,9 @@ pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResu
         Command::Output(args) => output::run(session, args).await,
         Command::Show(args) => show::run(session, args).await,
         Command::Why(args) => why::run(session, args).await,
+        Command::Stage(args) => stage::run(session, args).await,
         Command::State(args) => state::run(session, args).await,
+        Command::Key(args) => key::run(session, args),
         Command::History(args) => history::run(session, args).await,
         Command::Graph(args) => graph::run(session, args).await,
         Command::Schema(args) => schema::run(session, args).await,
@@ -70,6 +75,7 @@ pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResu
         Command::Completions(args) => completions::run(session, args),
         Command::Man(args) => man::run(session, args),
         Command::Reference(args) => reference::run(session, args).await,
+        Command::Help(args) => Ok(help::run(session, args)),
         Command::Version(args) => version::run(session, args),
     }
 }
@@ -112,6 +118,7 @@ fn deploy_options(
         dry_run,
         fail_fast: run.fail_fast,
         holder: workplace.session.holder(),
+        origin: workplace.session.run_origin(),
         wait: !run.no_wait,
         ..DeployOptions::new(workplace.stage.value.clone())
     })
@@ -131,5 +138,5 @@ fn refuse_protected(workplace: &Workplace<'_>) -> CommandResult<()> {
 
 /// How much of a plan is shown.
 fn shown(view: ViewArgs) -> Shown {
-    if view.full { Shown::Full } else { Shown::Changes }
+    Shown { unchanged: view.unchanged, whole: view.full, ..Shown::CHANGES }
 }

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::plan_files::PlanFile;
 use crate::render::{
-    Defaults, PlanView, Shown, date, natural, plan_json, plan_markdown, record_json, record_lines,
+    Defaults, PlanView, date, natural, plan_json, plan_markdown, record_json, record_lines,
     render_diagnostics, render_plan,
 };
 use crate::session::Session;
@@ -57,11 +57,11 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> CommandResult
         ));
     }
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let snapshot = workplace.snapshot(Access::Look).await?;
+    let snapshot = workplace.recorded(Access::Look).await?;
     let records = covered(&snapshot, &address, session.name())?;
     if args.view.json {
         let records: Vec<_> = records.iter().map(|record| record_json(record)).collect();
-        session.ui.json(&json!({ "version": 1, "kind": "records", "records": records }));
+        session.ui.json(&json!({ "version": 2, "kind": "records", "records": records }));
         return Ok(Exit::Done);
     }
     for (at, record) in records.iter().enumerate() {
@@ -82,7 +82,7 @@ async fn show_plan(session: &Session<'_>, args: &ShowArgs, path: &Path) -> Comma
     let SavedPlan { plan, made_at, .. } = file.look(&workplace).await?;
     let defaults = Defaults::of_plan(&plan, &workplace.registry).await;
     if args.view.json {
-        session.ui.json(&plan_json(&plan));
+        session.ui.json(&plan_json(&plan, &SourceMap::new()));
         return Ok(Exit::Done);
     }
     if args.markdown {
@@ -90,10 +90,10 @@ async fn show_plan(session: &Session<'_>, args: &ShowArgs, path: &Path) -> Comma
         return Ok(Exit::Done);
     }
     let look = session.ui.out();
-    let view = PlanView { look, shown: super::shown(args.view) };
-    let body = match view.shown {
-        Shown::Full => render_plan(&plan, view),
-        Shown::Changes | Shown::Brief => render_plan(&defaults.left_out_of(&plan), view),
+    let view = PlanView::new(look, super::shown(args.view));
+    let body = match view.shown.unchanged {
+        true => render_plan(&plan, view),
+        false => render_plan(&defaults.left_out_of(&plan), view),
     };
     let PlanHeader { stack, stage, store, .. } = &file.header;
     let facts = [

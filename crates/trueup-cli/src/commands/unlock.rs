@@ -38,16 +38,20 @@ pub(super) async fn run(session: &Session<'_>, args: &UnlockArgs) -> CommandResu
         Some(held) => {
             match args.json.json {
                 true => session.ui.json(&json!({ "version": 1, "kind": "unlocked", "holder": held.holder })),
-                false => session.ui.note(&format!(
+                false => session.ui.prose(&format!(
                     "The lease of {} is free; {} had it.",
                     workplace.stage.value, held.holder
                 )),
             }
             Ok(Exit::Done)
         }
-        None => Err(CommandError::new(
-            format!("run {} does not hold the lease of {}", args.run, workplace.stage.value),
-            "name the run as the waiting command names it, and the stage with --stage",
-        )),
+        None => {
+            // A run that was killed at once has left a lease and nothing else: a stage is looked for only now.
+            workplace.check_stage(&*store).await?;
+            Err(CommandError::new(
+                format!("run {} does not hold the lease of {}", args.run, workplace.stage.value),
+                "name the run as the waiting command names it, and the stage with --stage",
+            ))
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::plan_options;
 use crate::arguments::{JsonArgs, PlanArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::render::counted;
+use crate::render::{counted, diagnostics_json};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -34,7 +34,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ValidateArgs) -> CommandRe
             }
             Ok(Exit::Done)
         }
-        Err(CommandError::Wrong { diagnostics, .. }) if args.json.json => {
+        Err(error @ CommandError::Wrong { .. }) if args.json.json => {
+            let (diagnostics, sources) = error.diagnostics(session.name());
+            let diagnostics = diagnostics_json(&diagnostics, &sources);
             session.ui.json(
                 &json!({ "version": 1, "kind": "validation", "valid": false, "diagnostics": diagnostics }),
             );

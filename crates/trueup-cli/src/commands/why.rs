@@ -36,7 +36,7 @@ pub(super) async fn run(session: &Session<'_>, args: &WhyArgs) -> CommandResult 
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check()?;
     let options = plan_options(&workplace, &PlanArgs::default())?;
-    let reconciler = workplace.reconciler(workplace.store(Access::Read).await?, EventSink::new());
+    let reconciler = workplace.reconciler(workplace.recorded_store(Access::Read).await?, EventSink::new());
     let planning = async {
         let program = workplace.program(Purpose::Deploy, &reconciler, &options).await?.program;
         let plan = reconciler.plan(&program, &options).await;
@@ -54,7 +54,7 @@ pub(super) async fn run(session: &Session<'_>, args: &WhyArgs) -> CommandResult 
     let dependents = dependents(&plan, &action.address);
     if args.json.json {
         let names: Vec<&Address> = dependents.iter().map(|it| &it.address).collect();
-        let told = json!({ "version": 1, "kind": "why", "action": action_json(action), "dependents": names });
+        let told = json!({ "version": 2, "kind": "why", "action": action_json(action), "dependents": names });
         session.ui.json(&told);
         return Ok(Exit::Done);
     }
@@ -64,7 +64,7 @@ pub(super) async fn run(session: &Session<'_>, args: &WhyArgs) -> CommandResult 
             .ui
             .data(&format!("{} would not change: declared, recorded and observed agree.", action.address));
     } else {
-        session.ui.data(&render_action(&plan, action, PlanView { look, shown: Shown::Changes }));
+        session.ui.data(&render_action(&plan, action, PlanView::new(look, Shown::CHANGES)));
     }
     tell(session, "depends on", &upstream(&plan, action));
     tell(session, "needed by", &dependents);

@@ -1,6 +1,6 @@
 //! What is known of a run, as lines: those at the bottom of a terminal, those that scroll above them, and those of a log.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use trueup_core::escape_line;
 use trueup_engine::Operation;
@@ -69,10 +69,19 @@ fn running_line(running: &Running, now: SystemTime, addresses: usize, look: Look
 fn told(note: &Note, now: SystemTime) -> String {
     match note {
         Note::Doing(doing) => on_one_line(doing),
-        Note::Retry { attempts, attempts_max, at, message } => {
-            let left = at.duration_since(now).unwrap_or_default().as_secs_f64().ceil();
-            format!("retry {attempts}/{attempts_max} in {left} s: {}", on_one_line(message))
+        Note::Retry { attempts, attempts_max, at, message, .. } => {
+            let wait = wait(at.duration_since(now).unwrap_or_default());
+            format!("retry {attempts}/{attempts_max} {wait}: {}", on_one_line(message))
         }
+    }
+}
+
+/// When the next attempt is: in whole seconds, or in tenths of one.
+fn wait(left: Duration) -> String {
+    match left.as_millis() {
+        0 => "now".to_owned(),
+        1..=900 => format!("in {} ms", left.as_millis().div_ceil(100) * 100),
+        _ => format!("in {} s", left.as_secs_f64().ceil()),
     }
 }
 
@@ -117,8 +126,8 @@ fn folded_line(folded: &Folded, look: Look) -> String {
 fn scrolling(news: &News, addresses: usize, look: Look) -> Option<String> {
     let (mark, meaning, what, rest) = match &news.what {
         Happened::Done(word, took) => {
-            let meaning = if *word == "deleted" { Meaning::Delete } else { Meaning::Create };
-            (Mark::Done, meaning, (*word).to_owned(), duration(*took))
+            // What was done well is green, a delete too.
+            (Mark::Done, Meaning::Create, (*word).to_owned(), duration(*took))
         }
         Happened::Unchanged => {
             (Mark::Done, Meaning::Quiet, "unchanged".to_owned(), "checked on real values".to_owned())
@@ -159,11 +168,10 @@ pub(crate) fn logged(news: &News) -> String {
         Happened::Done(word, took) => format!("{word} in {}", duration(*took)),
         Happened::Unchanged => "unchanged".to_owned(),
         Happened::Failed(operation, attempts, took, failure) => format!(
-            "{} failed after {attempts} attempt{} in {}: {}: {}",
+            "{} failed after {attempts} attempt{} in {}: {}",
             operation.name(),
             if *attempts == 1 { "" } else { "s" },
             duration(*took),
-            failure.class.name(),
             on_one_line(&failure.message)
         ),
         Happened::Skipped(cause) => format!("skipped: waits for {cause}"),
@@ -187,7 +195,6 @@ fn on_one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn the_bar_fits_and_fills() {
@@ -198,11 +205,33 @@ mod tests {
         assert_eq!(narrow, "######----  9/14  2 running | 3 waiting | 3 failed");
     }
 
+    /// A delete that went well is no failure.
+    #[test]
+    fn what_went_well_is_marked_alike() {
+        let look = Look { colour: true, ..Look::PLAIN };
+        let line = |word| {
+            let address = "a_b.c".parse().ok();
+            let what = Happened::Done(word, Duration::ZERO);
+            scrolling(&News { address, what, at: SystemTime::UNIX_EPOCH }, 8, look).unwrap_or_default()
+        };
+        let mark = |word: &'static str| line(word).split(' ').next().map(str::to_owned);
+        assert_eq!(mark("deleted"), mark("created"));
+        assert_ne!(mark("deleted"), Some("✓".to_owned()), "it has a colour");
+    }
+
     #[test]
     fn retries_count_down() {
         let now = SystemTime::UNIX_EPOCH;
         let at = now + Duration::from_millis(3_200);
-        let note = Note::Retry { attempts: 3, attempts_max: 10, at, message: "not\nyet".to_owned() };
+        let note = Note::Retry {
+            attempts: 3,
+            attempts_max: 10,
+            at,
+            message: "not\nyet".to_owned(),
+            is_begun: false,
+        };
         assert_eq!(told(&note, now), "retry 3/10 in 4 s: not yet");
+        assert_eq!(told(&note, now + Duration::from_millis(3_100)), "retry 3/10 in 100 ms: not yet");
+        assert_eq!(told(&note, at), "retry 3/10 now: not yet");
     }
 }

@@ -14,15 +14,16 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use trueup_core::Address;
 use trueup_engine::{Event, EventSink, Plan, Subscriber};
 use trueup_provider::Clock;
+use trueup_state::Holder;
 
 use folding::Folding;
 pub(crate) use planning::planning;
-use tracker::{Happened, News, Running, Tracker};
+use tracker::{Happened, News, Note, Running, Tracker};
 pub(crate) use waiting::Waiting;
 
 use crate::ui::Ui;
@@ -52,6 +53,20 @@ impl Mode {
             (false, true) => Mode::Live,
             (false, false) => Mode::Plain,
         }
+    }
+}
+
+/// The line about whom a command waits for.
+pub(crate) fn waiting_line(stage: &str, holder: &Holder, since: SystemTime) -> String {
+    lines::waiting(&tracker::held_by(stage, holder, since))
+}
+
+/// Where the events of a dry run go: to the log alone, since its plan says the same.
+pub(crate) fn logged() -> EventSink {
+    let sink = EventSink::new();
+    match tracing::enabled!(tracing::Level::DEBUG) {
+        true => sink.with(|event: &Event| tracing::debug!("{}", event.to_json())),
+        false => sink,
     }
 }
 
@@ -158,7 +173,7 @@ impl Watcher {
         }
     }
 
-    /// What is under way, with how long: `pg_database.main (7 s)`.
+    /// What is in flight, with how long: `pg_database.main (7 s)`. What only waits to be tried again is not.
     pub(crate) fn under_way(&self) -> Vec<String> {
         self.sink.settle();
         let now = self.shared.clock.now();
@@ -166,7 +181,13 @@ impl Watcher {
             let elapsed = now.duration_since(running.since).unwrap_or_default().as_secs();
             format!("{} ({elapsed} s)", running.address)
         };
-        self.shared.state().tracker.running().into_iter().map(told).collect()
+        let waits = |running: &&Running| match &running.note {
+            Some(Note::Retry { at, is_begun, .. }) => !is_begun && *at > now,
+            Some(Note::Doing(_)) | None => false,
+        };
+        let running =
+            |tracker: &Tracker| tracker.running().into_iter().filter(|it| !waits(it)).map(told).collect();
+        running(&self.shared.state().tracker)
     }
 }
 

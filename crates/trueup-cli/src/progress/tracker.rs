@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use trueup_core::{Address, Failure};
+use trueup_core::{Address, Failure, FailureClass};
 use trueup_engine::{Action, Event, EventKind, Operation, Plan};
+use trueup_state::Holder;
 
 use crate::ui::width;
 
@@ -56,6 +57,8 @@ pub(crate) enum Note {
         at: SystemTime,
         /// Why.
         message: String,
+        /// Whether it has begun at the other side, so that a run that is stopped sees it through.
+        is_begun: bool,
     },
     /// What its provider says.
     Doing(String),
@@ -87,6 +90,12 @@ pub(crate) enum Happened {
     Retry(Note),
     /// The stage is held by someone else.
     Waiting(String),
+}
+
+/// Who holds a stage.
+pub(super) fn held_by(stage: &str, holder: &Holder, since: SystemTime) -> String {
+    let (since, who) = (crate::render::clock(since), format!("{}@{}", holder.user, holder.host));
+    format!("stage {stage} is held by {who} since {since} UTC ({}, run {})", holder.reason, holder.run)
 }
 
 /// How far a run has come.
@@ -163,35 +172,30 @@ impl Tracker {
                 None
             }
             (EventKind::Waiting { holder, since }, _) => {
-                let since = crate::render::clock(*since);
-                let who = format!("{}@{}", holder.user, holder.host);
-                news(Happened::Waiting(format!(
-                    "stage {} is held by {who} since {since} UTC ({}, run {})",
-                    event.scope.stage, holder.reason, holder.run
-                )))
+                news(Happened::Waiting(held_by(&event.scope.stage, holder, *since)))
             }
-            (EventKind::Started(operation), Some(address)) => {
+            (EventKind::Started { operation, .. }, Some(address)) => {
                 let (address, operation) = (address.clone(), *operation);
                 let running =
                     Running { address: address.clone(), operation, since: event.at, note: None, attempts: 0 };
                 self.running.insert(address, running);
                 None
             }
-            (EventKind::Completed(operation), Some(address)) => {
+            (EventKind::Completed { operation, .. }, Some(address)) => {
                 let took = self.end(address, event.at).map_or(Duration::ZERO, |(took, _)| took);
                 let word = self.completed(address, *operation);
                 news(Happened::Done(word, took))
             }
-            (EventKind::Adopted, Some(_)) => news(Happened::Done("adopted", Duration::ZERO)),
+            (EventKind::Adopted { .. }, Some(_)) => news(Happened::Done("adopted", Duration::ZERO)),
             (EventKind::Unchanged, Some(address)) => {
                 self.over(address);
                 news(Happened::Unchanged)
             }
             (EventKind::Failed { operation, failure }, Some(address)) => {
-                let (took, attempts) = self.end(address, event.at).unwrap_or((Duration::ZERO, 0));
+                let (took, attempts) = self.end(address, event.at).unwrap_or((Duration::ZERO, 1));
                 self.over(address);
                 self.failed += 1;
-                news(Happened::Failed(*operation, attempts + 1, took, failure.clone()))
+                news(Happened::Failed(*operation, attempts, took, failure.clone()))
             }
             (EventKind::Skipped { cause }, Some(address)) => {
                 self.over(address);
@@ -204,6 +208,7 @@ impl Tracker {
                     attempts_max: self.attempts_max.get(address).copied().unwrap_or(self.attempts_usual),
                     at: event.at + Duration::from_millis(*wait_ms),
                     message: failure.message.clone(),
+                    is_begun: matches!(failure.class, FailureClass::Pending { .. }),
                 };
                 self.annotate(address, note.clone(), *attempts);
                 news(Happened::Retry(note))
@@ -223,9 +228,12 @@ impl Tracker {
         }
     }
 
+    /// How long an operation took, and how often it was tried: no more than before, if it ends while it waits.
     fn end(&mut self, address: &Address, at: SystemTime) -> Option<(Duration, u32)> {
         let running = self.running.remove(address)?;
-        Some((at.duration_since(running.since).unwrap_or_default(), running.attempts))
+        let waits = matches!(&running.note, Some(Note::Retry { at: next, .. }) if at < *next);
+        let attempts = running.attempts + u32::from(!waits);
+        Some((at.duration_since(running.since).unwrap_or_default(), attempts))
     }
 
     fn over(&mut self, address: &Address) {
@@ -242,6 +250,8 @@ impl Tracker {
         let replaced = matches!(planned, Some(Action::Replace | Action::MayReplace));
         let (word, over) = match operation {
             Operation::Create if replaced => ("replaced", true),
+            // To learn which object an interrupted create made, before that goes.
+            Operation::Create if planned == Some(Action::Delete) => ("create repeated", false),
             Operation::Create => ("created", true),
             Operation::Update => ("updated", true),
             Operation::Delete if planned == Some(Action::Delete) => ("deleted", true),

@@ -10,8 +10,8 @@ use crate::arguments::command_line;
 const COLUMNS: usize = 100;
 
 /// The page of all commands.
-pub(crate) fn command_page(program: &'static str) -> GeneratedFile {
-    let mut line = command_line(program).term_width(COLUMNS);
+pub(crate) fn command_page(program: &'static str, version: &'static str) -> GeneratedFile {
+    let mut line = command_line(program, version).term_width(COLUMNS);
     line.build();
     let mut text = notice(program);
     text.push_str(&format!("# Commands\n\nWhat `{program} COMMAND --help` says, for each command. "));

@@ -21,11 +21,7 @@ pub(crate) fn field_lines(fields: &[(String, Value)], indent: usize, look: Look)
 
 /// The record as lines.
 pub(crate) fn record_lines(record: &Record, dependents: &[&Address], look: Look) -> Vec<String> {
-    let mut told = vec![format!(
-        "{} {}",
-        look.paint(Meaning::Strong, &record.address.to_string()),
-        look.paint(Meaning::Quiet, &format!("({})", record.address.type_name()))
-    )];
+    let mut told = vec![look.paint(Meaning::Strong, &record.address.to_string())];
     let mut facts = vec![("provider".to_owned(), record.meta.provider.to_string())];
     if record.origin != record.address {
         facts.push(("first created as".to_owned(), record.origin.to_string()));

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use trueup_core::{Address, Diagnostic, Diagnostics, JsonForm, Value};
-use trueup_engine::{Action, Outcome, RunKind, RunReport};
+use trueup_core::{Address, Diagnostic, Diagnostics, JsonForm, SourceMap, Value};
+use trueup_engine::{Action, Outcome, PlannedAction, RunKind, RunReport, describe_failure, located};
 use trueup_program::Program;
 use trueup_state::StoreError;
 
 use super::diagnostics::render_diagnostics;
+use super::diagnostics_json::diagnostics_json;
 use super::natural::{compare, sort_by_address};
 use super::time::duration;
 use super::value::lines;
@@ -30,20 +31,29 @@ pub(crate) struct RunView<'a> {
     pub took: Duration,
     /// Whether it was interrupted.
     pub interrupted: bool,
-    /// The command to run next, if something is left to do.
-    pub again: &'a str,
+    /// The name of this binary.
+    pub name: &'a str,
+    /// What to do next, if something is left to do.
+    pub next: &'a Next,
     /// The program, for the places of what failed.
     pub program: &'a Program,
+}
+
+/// How a run that was not finished is taken up again.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// By the same command.
+    Run(String),
+    /// By another plan, made with this command: the one that was saved is used up.
+    Plan(String),
 }
 
 /// What is told on the side at the end of a run.
 pub(crate) fn render_run(report: &RunReport, view: &RunView<'_>) -> String {
     let mut blocks = Vec::new();
-    let name = view.again.split(' ').next().unwrap_or_default();
-    let failures = calling(failures(report), name);
+    let name = view.name;
+    let (failures, sources) = placed_failures(report, view.program, name);
     if !failures.is_empty() {
-        let mut sources = view.program.sources.clone();
-        let failures = placed(failures, view.program, &mut sources);
         blocks.push(render_diagnostics(&failures, &sources, view.look));
     }
     let skipped = skipped(report, view.look);
@@ -54,25 +64,33 @@ pub(crate) fn render_run(report: &RunReport, view: &RunView<'_>) -> String {
     if !unrecorded.is_empty() {
         blocks.push(unrecorded.join("\n"));
     }
+    if !report.unresolved.is_empty() {
+        let told = calling(unresolved(report), name);
+        blocks.push(render_diagnostics(&told, &view.program.sources, view.look));
+    }
     blocks.push(closing(report, view));
     blocks.join("\n\n")
 }
 
 /// The version of the form of a run's end.
-const RUN_JSON_VERSION: u32 = 1;
+const RUN_JSON_VERSION: u32 = 2;
 
 /// How a run ended, for machines.
-pub(crate) fn run_json(report: &RunReport, took: Duration, interrupted: bool) -> Json {
+pub(crate) fn run_json(report: &RunReport, view: &RunView<'_>) -> Json {
+    let RunView { took, interrupted, program, .. } = *view;
+    let (failures, sources) = placed_failures(report, program, view.name);
     let outcome = |(address, outcome): &(Address, Outcome)| match outcome {
         Outcome::Done(action) => json!({ "address": address, "outcome": "done", "action": action.name() }),
         Outcome::Failed(failure) => json!({
             "address": address, "outcome": "failed",
-            "error": { "class": failure.class.name(), "message": failure.message, "hints": failure.hints },
+            "error": { "class": failure.class.name(), "message": failure.message, "hints": failure.hints, "path": failure.path },
         }),
         Outcome::Skipped(cause) => json!({ "address": address, "outcome": "skipped", "cause": cause }),
         Outcome::NotStarted => json!({ "address": address, "outcome": "not-started" }),
         Outcome::InFlight => json!({ "address": address, "outcome": "in-flight" }),
     };
+    let counts: serde_json::Map<String, Json> =
+        done_counts(report).into_iter().map(|(count, what)| (what.replace(' ', "_"), json!(count))).collect();
     json!({
         "version": RUN_JSON_VERSION,
         "kind": "run",
@@ -82,8 +100,10 @@ pub(crate) fn run_json(report: &RunReport, took: Duration, interrupted: bool) ->
         "succeeded": report.succeeded() && !interrupted,
         "interrupted": interrupted,
         "took_ms": took.as_millis() as u64,
+        "counts": counts,
         "outcomes": report.outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "outputs": report.outputs.as_ref().map(|outputs| outputs.to_json_tree(JsonForm::PUBLIC)),
+        "diagnostics": diagnostics_json(&failures, &sources),
         "store_failure": report.store_failure.as_ref().map(ToString::to_string),
         "warnings": report.warnings,
     })
@@ -102,6 +122,13 @@ pub(crate) fn output_lines(outputs: &Value, look: Look) -> Vec<String> {
         std::iter::once(first).chain(told).collect::<Vec<_>>()
     });
     told.collect()
+}
+
+/// What failed, with its places in the program. Whatever is to be run is run by the binary of this name.
+fn placed_failures(report: &RunReport, program: &Program, name: &str) -> (Diagnostics, SourceMap) {
+    let mut sources = program.sources.clone();
+    let failures = placed(calling(failures(report), name), program, &mut sources);
+    (failures, sources)
 }
 
 /// A diagnostic for each failure, with all that its provider said.
@@ -124,13 +151,10 @@ fn failures(report: &RunReport) -> Diagnostics {
             }));
             continue;
         }
-        let attempted = attempted(report, address);
-        let mut diagnostic = Diagnostic::error(format!("{attempted} {address}: {}", failure.class.name()))
-            .about(address.to_string())
-            .detail(failure.message.clone());
-        diagnostic.path = failure.path.clone();
-        diagnostic.hints = failure.hints.clone();
-        diagnostics.push(diagnostic);
+        let action = action_of(report, address);
+        let diagnostic = describe_failure(address, attempted(action), failure);
+        let inputs = action.map(|action| action.inputs.clone()).unwrap_or_default();
+        diagnostics.push(located(diagnostic, &inputs));
     }
     if let Some(error @ StoreError::TakenAway { .. }) = &report.store_failure {
         diagnostics.push(store_trouble(error));
@@ -143,18 +167,25 @@ fn failures(report: &RunReport) -> Diagnostics {
     diagnostics
 }
 
-fn attempted(report: &RunReport, address: &Address) -> &'static str {
-    match planned(report, address) {
+fn attempted(action: Option<&PlannedAction>) -> &'static str {
+    match action.map(|it| it.action) {
         Some(Action::Create) => "create",
         Some(Action::Replace | Action::MayReplace) => "replace",
         Some(Action::Delete) => "delete",
         Some(Action::Read) => "read",
-        Some(Action::Update | Action::MayUpdate | Action::NoOp | Action::Forget) | None => "update",
+        Some(Action::Forget) => "forget",
+        Some(Action::Update | Action::MayUpdate | Action::NoOp) | None => "update",
     }
 }
 
 fn planned(report: &RunReport, address: &Address) -> Option<Action> {
-    report.plan.actions.iter().find(|it| it.address == *address).map(|it| it.action)
+    action_of(report, address).map(|it| it.action)
+}
+
+/// What was planned for a resource. Plans are in the order of addresses.
+fn action_of<'r>(report: &'r RunReport, address: &Address) -> Option<&'r PlannedAction> {
+    let actions = &report.plan.actions;
+    actions.binary_search_by(|it| it.address.cmp(address)).ok().map(|at| &actions[at])
 }
 
 fn skipped(report: &RunReport, look: Look) -> Vec<String> {
@@ -226,21 +257,32 @@ fn done_name(action: Action) -> &'static str {
 
 /// How often each thing was done, in the order it is told.
 pub(crate) fn done_counts(report: &RunReport) -> Vec<(usize, &'static str)> {
+    let is_adopted = |address: &Address| action_of(report, address).is_some_and(|it| it.adopts_only);
+    let done: Vec<(Action, bool)> = report
+        .outcomes
+        .iter()
+        .filter_map(|(address, outcome)| match outcome {
+            Outcome::Done(action @ (Action::Update | Action::NoOp)) => Some((*action, is_adopted(address))),
+            Outcome::Done(action) => Some((*action, false)),
+            Outcome::Failed(_) | Outcome::Skipped(_) | Outcome::NotStarted | Outcome::InFlight => None,
+        })
+        .collect();
     let count = |wanted: &[Action]| {
-        let done = |outcome: &Outcome| matches!(outcome, Outcome::Done(action) if wanted.contains(action));
-        report.outcomes.iter().filter(|(_, outcome)| done(outcome)).count()
+        done.iter().filter(|(action, adopted)| !adopted && wanted.contains(action)).count()
     };
     let settled_unchanged = count(&[Action::NoOp, Action::MayUpdate]);
     let ended: BTreeSet<&Address> = report.outcomes.iter().map(|(address, _)| address).collect();
-    let untouched =
-        |it: &&trueup_engine::PlannedAction| it.action == Action::NoOp && !ended.contains(&it.address);
+    let untouched = |it: &&PlannedAction| it.action == Action::NoOp && !ended.contains(&it.address);
     let never_touched = report.plan.actions.iter().filter(untouched).count();
     let counts = [
         (count(&[Action::Create]), "created"),
+        (done.iter().filter(|(_, adopted)| *adopted).count(), "adopted"),
         (count(&[Action::Update]), "updated"),
         (count(&[Action::Replace, Action::MayReplace]), "replaced"),
         (count(&[Action::Delete]), "deleted"),
         (count(&[Action::Forget]), "forgotten"),
+        (report.plan.moves.len(), "moved"),
+        (report.cleaned_up, "cleaned up"),
         (settled_unchanged + never_touched, "unchanged"),
     ];
     counts.into_iter().filter(|(count, _)| *count > 0).collect()
@@ -264,13 +306,17 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
         let verb = if view.kind.is_destroy() { "Destroyed" } else { "Deployed" };
         let preposition = if view.kind.is_destroy() { "in" } else { "to" };
         let head = format!("{verb} {stack} {preposition} {stage} in {took}");
-        let counts = counted(&done_counts(report));
+        let counts = done_counts(report);
+        if view.kind.is_destroy() && counts.iter().all(|(_, what)| *what == "unchanged") {
+            return nothing_destroyed(report);
+        }
+        let counts = counted(&counts);
         let line = if counts.is_empty() { head } else { format!("{head}: {counts}") };
         return hanging(&line, Some(Meaning::Strong), view.look);
     }
     let mut counts = Vec::new();
     let stopped =
-        [(failed, "failed"), (in_flight, "left in flight"), (skipped, "skipped"), (waiting, "not started")];
+        [(failed, "failed"), (in_flight, "not finished"), (skipped, "skipped"), (waiting, "not started")];
     for (count, what) in stopped {
         if count > 0 {
             counts.push(format!("{count} {what}"));
@@ -280,12 +326,46 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
     counts.push(if taken_away { format!("{done} done") } else { format!("{done} done and recorded") });
     let head = if view.interrupted { "Stopped" } else { "Not finished" };
     let line = format!("{head} after {took}: {} (run {})", counts.join(", "), short(&report.run));
-    let next = if taken_away {
-        format!("Put the state back first, then run again: {}", view.again)
-    } else {
-        format!("Running again is safe: {}", view.again)
+    let (again, command) = match view.next {
+        Next::Run(command) => ("run again", command),
+        Next::Plan(command) => ("plan again, because this plan is used up", command),
+    };
+    let next = match (&report.unresolved[..], view.next) {
+        _ if taken_away => format!("Put the state back first, then {again}: {command}"),
+        ([_, ..], _) => format!("Find out first what became of {}.\nThen {again}: {command}", named(report)),
+        ([], Next::Run(command)) => format!("Running again is safe: {command}"),
+        ([], Next::Plan(command)) => {
+            format!("This plan is used up. Plan again, to go on from where the run ended:\n  {command}")
+        }
     };
     format!("{}\n{next}", hanging(&line, Some(Meaning::Strong), view.look))
+}
+
+/// The resources that a person has to look for: one by name, or how many they are.
+fn named(report: &RunReport) -> String {
+    match &report.unresolved[..] {
+        [(address, _)] => address.to_string(),
+        many => format!("these {}", many.len()),
+    }
+}
+
+/// The creates of which only a person can find out what came of them.
+fn unresolved(report: &RunReport) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    for (address, advice) in &report.unresolved {
+        let summary = format!("nobody knows whether {address} was created, and no run can find out");
+        told.push(Diagnostic::warning(summary).hint(advice.as_str()));
+    }
+    told
+}
+
+/// A destroy that found nothing to delete is no destruction (DELETE-6).
+fn nothing_destroyed(report: &RunReport) -> String {
+    let (stack, stage) = (&report.plan.scope.stack, &report.plan.scope.stage);
+    match report.plan.actions.is_empty() {
+        true => format!("Nothing to destroy: no resources of {stack} are recorded in {stage}."),
+        false => format!("Nothing was destroyed: what is recorded of {stack} in {stage} was left out."),
+    }
 }
 
 /// As much of a run's id as it takes to name it.

@@ -7,7 +7,7 @@ use trueup_engine::{Action, Outcome, Plan, RunKind, RunReport};
 use trueup_program::{Place, Program, ResourceDeclaration};
 use trueup_state::{Scope, StoreError};
 
-use super::{RunView, render_run};
+use super::{Next, RunView, render_run};
 use crate::ui::Look;
 
 fn address(text: &str) -> Address {
@@ -18,6 +18,7 @@ fn report(outcomes: Vec<(&str, Outcome)>) -> RunReport {
     let plan = Plan {
         scope: Scope::new("site", "dev"),
         actions: Vec::new(),
+        reads: Vec::new(),
         moves: Vec::new(),
         left_out: Vec::new(),
         outputs: Value::NULL,
@@ -26,6 +27,8 @@ fn report(outcomes: Vec<(&str, Outcome)>) -> RunReport {
         read_set: Vec::new(),
     };
     RunReport {
+        unresolved: Vec::new(),
+        cleaned_up: 0,
         run: "0123456789abcdef".to_owned(),
         plan,
         outcomes: outcomes.into_iter().map(|(of, outcome)| (address(of), outcome)).collect(),
@@ -48,10 +51,18 @@ fn program() -> Program {
 
 fn rendered(report: &RunReport, look: Look, interrupted: bool) -> String {
     let took = Duration::from_millis(18_200);
-    let again = "trueup deploy --stage dev";
+    let next = Next::Run("trueup deploy --stage dev".to_owned());
     render_run(
         report,
-        &RunView { look, kind: RunKind::Deploy, took, interrupted, again, program: &program() },
+        &RunView {
+            look,
+            kind: RunKind::Deploy,
+            took,
+            interrupted,
+            name: "trueup",
+            next: &next,
+            program: &program(),
+        },
     )
 }
 

@@ -63,7 +63,7 @@ impl Execution<'_> {
         let Execution { errand, program, reconciler, .. } = *self;
         let options = &errand.options;
         match (errand.purpose, errand.course) {
-            (_, Course::Following(saved)) => {
+            (_, Course::Following(saved, _)) => {
                 let mut begun = |plan: &Plan| {
                     approver.approves(plan);
                 };
@@ -94,6 +94,9 @@ impl Execution<'_> {
             (Deployed::Ran(run), _) => {
                 if run.succeeded() {
                     workplace.registry.acknowledge();
+                    if errand.purpose != Purpose::Destroy {
+                        workplace.remember_stage();
+                    }
                 }
                 let took = session.clock.now().duration_since(run_began).unwrap_or_default();
                 Ok((report(workplace, errand, &run, program, took), Ended::Ran))
@@ -133,9 +136,9 @@ impl Approver<'_> {
         self.verdict = match obey(&judged) {
             Err(denied) => Verdict::Refused(denied),
             Ok(()) => match ask(workplace, errand, plan) {
-                // The folder remembers stack and stage once a plan was approved there.
+                // The folder remembers the stack once a plan was approved there, the stage once something is recorded.
                 Verdict::Approved => {
-                    workplace.remember().map_or_else(Verdict::Refused, |()| Verdict::Approved)
+                    workplace.remember_stack().map_or_else(Verdict::Refused, |()| Verdict::Approved)
                 }
                 other => other,
             },

@@ -59,7 +59,7 @@ pub(super) fn handle_interrupts<'w>(
         }
         let under_way = watcher.under_way();
         match (count > 1, under_way.len()) {
-            (false, 0) => ui.note("Stopping: nothing is under way."),
+            (false, 0) => ui.note("Stopping: nothing is in flight."),
             (false, many) => {
                 let operations =
                     if many == 1 { "1 operation".to_owned() } else { format!("{many} operations") };

@@ -5,6 +5,7 @@
 //! ([`report`]). One reconciler does all of it.
 
 mod approval;
+mod by_hand;
 mod execution;
 mod interruption;
 mod report;
@@ -17,12 +18,13 @@ use std::sync::Arc;
 
 use futures_util::future::join;
 use trueup_core::Address;
-use trueup_engine::{DeployOptions, Reconciler, RunKind, SavedPlan};
+use trueup_engine::{DeployOptions, EventSink, Plan, Reconciler, RunKind, SavedPlan};
 use trueup_front_end::{BuiltProgram, Purpose};
 use trueup_policy::Policies;
 use trueup_program::Program;
 use trueup_state::Store;
 
+pub(crate) use self::by_hand::by_hand;
 use self::execution::Execution;
 pub(crate) use self::interruption::uninterrupted;
 pub(crate) use self::showing::header;
@@ -30,7 +32,7 @@ use crate::exit::Exit;
 use crate::failure::CommandResult;
 use crate::plan_files::check_premises;
 use crate::policies::{admitted_by, obey};
-use crate::progress::{Mode, Progress};
+use crate::progress::{Mode, Progress, logged};
 use crate::render::Shown;
 use crate::workplace::{Access, Workplace};
 
@@ -71,8 +73,8 @@ pub(crate) enum Course<'a> {
     Anew,
     /// It is made, and saved in this file.
     Saved(&'a Path),
-    /// It was saved before, and is carried out now.
-    Following(&'a SavedPlan),
+    /// It was saved before, in this file, and is carried out now.
+    Following(&'a SavedPlan, &'a Path),
 }
 
 /// How it is told that there is nothing to do.
@@ -124,11 +126,16 @@ pub(crate) async fn carry_out_changed(
 ) -> CommandResult<(Exit, Ended)> {
     let session = workplace.session;
     let store = workplace.store(if errand.options.dry_run { Access::Read } else { Access::Write }).await?;
+    if errand.purpose == Purpose::Destroy {
+        workplace.check_stage(&*store).await?;
+    }
     let mode = Mode::of(&session.ui, errand.json);
     let attempts_usual = errand.options.plan.retry.policy().attempts_max;
     let mut progress = Progress::start(&session.ui, mode, &session.clock, attempts_usual);
-    let reconciler = reconciler(workplace, errand, store.clone(), &progress);
-    if let Course::Following(saved) = errand.course {
+    let carries_out = !errand.options.dry_run && !matches!(errand.course, Course::Saved(_));
+    let sink = if carries_out { progress.sink() } else { logged() };
+    let reconciler = reconciler(workplace, errand, store.clone(), sink);
+    if let Course::Following(saved, _) = errand.course {
         reconciler.check_saved(saved).await?;
     }
     let BuiltProgram { mut program, premises, .. } = build(workplace, errand, &*store, &reconciler).await?;
@@ -138,10 +145,10 @@ pub(crate) async fn carry_out_changed(
         Course::Saved(path) => {
             return saving::plan_and_save(workplace, errand, &reconciler, &program, &premises, path).await;
         }
-        Course::Following(saved) => {
+        Course::Following(saved, _) => {
             check_premises(workplace, saved, &premises)?;
             obey(&errand.policies.judge(&saved.plan))?;
-            workplace.remember()?;
+            workplace.remember_stack()?;
         }
     }
     progress.expect_attempts(attempts(&program));
@@ -153,13 +160,20 @@ fn reconciler(
     workplace: &Workplace<'_>,
     errand: &Errand<'_>,
     store: Arc<dyn Store>,
-    progress: &Progress,
+    sink: EventSink,
 ) -> Reconciler {
-    let reconciler = admitted_by(&errand.policies, workplace.reconciler(store, progress.sink()));
+    let remember = workplace.stage_memory();
+    let reconciler = workplace.reconciler(store, sink).on_start(move |plan: &Plan| {
+        // In time for whoever has to run again after a crash.
+        if !plan.is_empty() {
+            remember();
+        }
+    });
+    let reconciler = admitted_by(&errand.policies, reconciler);
     match errand.course {
         Course::Anew => reconciler,
         Course::Saved(_) => reconciler.recording(),
-        Course::Following(saved) => reconciler.following(saved),
+        Course::Following(saved, _) => reconciler.following(saved),
     }
 }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 use trueup_engine::RunReport;
 use trueup_program::Program;
 
-use super::{Errand, Unchanged};
+use super::{Course, Errand, Unchanged};
+use crate::advised::plan_again;
 use crate::exit::Exit;
-use crate::render::{RunView, output_lines, render_run, run_json};
+use crate::render::{Next, RunView, output_lines, render_run, run_json};
 use crate::workplace::Workplace;
 
 /// Reports how a run ended.
@@ -28,13 +29,17 @@ pub(super) fn report(
     if errand.unchanged == Unchanged::Noted && run.plan.is_empty() && exit == Exit::Done {
         return exit;
     }
-    if errand.json {
-        session.ui.json(&run_json(run, took, interrupted));
-        return exit;
-    }
     let kind = errand.run_kind();
     let look = session.ui.err();
-    let view = RunView { look, kind, took, interrupted, again: &session.typed, program };
+    let next = match errand.course {
+        Course::Following(saved, path) => Next::Plan(plan_again(session, saved, path)),
+        Course::Anew | Course::Saved(_) => Next::Run(session.typed.clone()),
+    };
+    let view = RunView { look, kind, took, interrupted, name: session.name(), next: &next, program };
+    if errand.json {
+        session.ui.json(&run_json(run, &view));
+        return exit;
+    }
     for warning in &run.warnings {
         session.ui.note(&warning.trim_end().replace('\n', "\n  "));
     }

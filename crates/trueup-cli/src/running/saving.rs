@@ -8,12 +8,12 @@ use trueup_program::Program;
 
 use super::showing::{Showing, show};
 use super::{Ended, Errand, uninterrupted};
+use crate::advised::deploy_saved;
 use crate::exit::Exit;
 use crate::failure::CommandResult;
 use crate::plan_files::{plan_to_save, save};
 use crate::policies::obey;
 use crate::render::Defaults;
-use crate::ui::shown_path;
 use crate::workplace::Workplace;
 
 /// Plans, shows the plan and saves it in this file.
@@ -34,7 +34,6 @@ pub(super) async fn plan_and_save(
     show(workplace, errand, &saved.plan, &judged, &Showing { program, defaults, begun });
     obey(&judged)?;
     save(workplace, &saved, path).await?;
-    let shown = shown_path(path.strip_prefix(&session.folder).unwrap_or(path));
-    session.ui.note(&format!("\nSaved. To carry it out: {} deploy {shown}", session.name()));
+    session.ui.note(&format!("\nSaved. To carry it out: {}", deploy_saved(session, path)));
     Ok((Exit::Done, Ended::Planned { changes: !saved.plan.is_empty() }))
 }

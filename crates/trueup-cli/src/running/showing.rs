@@ -10,7 +10,7 @@ use trueup_program::Program;
 
 use super::{Errand, Unchanged};
 use crate::policies::{policies_json, undecided_lines, warnings};
-use crate::render::{Defaults, PlanView, Shown, duration, plan_json, render_diagnostics, render_plan};
+use crate::render::{Defaults, PlanView, duration, plan_json, render_diagnostics, render_plan};
 use crate::ui::{Meaning, width};
 use crate::workplace::Workplace;
 
@@ -36,7 +36,7 @@ pub(super) fn show(
         return;
     }
     if errand.json {
-        let mut told = plan_json(plan);
+        let mut told = plan_json(plan, &showing.program.sources);
         if !errand.policies.is_empty() {
             told["policies"] = policies_json(judged);
         }
@@ -47,10 +47,10 @@ pub(super) fn show(
     let checked = errand.options.plan.drift && errand.purpose != Purpose::Destroy;
     let header = header(workplace, plan, checked, took);
     let look = session.ui.out();
-    let view = PlanView { look, shown: errand.shown };
-    let body = match errand.shown {
-        Shown::Full => render_plan(plan, view),
-        Shown::Changes | Shown::Brief => render_plan(&showing.defaults.left_out_of(plan), view),
+    let view = PlanView::new(look, errand.shown);
+    let body = match view.shown.unchanged {
+        true => render_plan(plan, view),
+        false => render_plan(&showing.defaults.left_out_of(plan), view),
     };
     session.ui.data(&format!("{header}\n\n{body}"));
     let mut found = plan.warnings.clone();

@@ -31,7 +31,7 @@ impl Environment {
         Self::new(std::env::vars_os().collect(), std::env::home_dir())
     }
 
-    fn new(all: Vec<(OsString, OsString)>, home: Option<PathBuf>) -> Self {
+    pub(super) fn new(all: Vec<(OsString, OsString)>, home: Option<PathBuf>) -> Self {
         let text = |(name, value): &(OsString, OsString)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         };
@@ -99,6 +99,13 @@ impl Environment {
             named.map(|(name, value)| (SmolStr::new(name), value.clone()))
         };
         VARIABLE_PREFIXES.into_iter().flat_map(of).collect()
+    }
+
+    /// The user's folder for what is remembered from one command to another.
+    pub(crate) fn state_folder(&self) -> Option<PathBuf> {
+        let state = self.get("XDG_STATE_HOME").map(PathBuf::from);
+        let state = state.or_else(|| Some(PathBuf::from(self.get("HOME")?).join(".local").join("state")));
+        Some(state?.join("trueup"))
     }
 
     /// The user's configuration file.

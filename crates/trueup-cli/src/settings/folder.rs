@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use trueup_files::Accept;
 
+use crate::arguments::stage_name;
 use crate::whole_file::{self, Readers};
 
 /// The folder in which everything of ours lies.
@@ -41,13 +42,21 @@ impl FolderMemory {
         let text =
             trueup_files::read_text(&file(folder), Accept::Regular, MEMORY_BYTES_MAX).unwrap_or_default();
         match serde_json::from_str(&text) {
-            Ok(Written { version: MEMORY_VERSION, stack, stage }) => FolderMemory { stack, stage },
+            Ok(Written { version: MEMORY_VERSION, stack, stage }) => {
+                // The file may have come with the folder, from anyone.
+                FolderMemory { stack, stage: stage.filter(|stage| stage_name(stage).is_ok()) }
+            }
             _ => FolderMemory::default(),
         }
     }
 
+    /// Remembers it, if anything else is remembered.
+    pub(crate) fn update(&self, folder: &Path) -> io::Result<()> {
+        if *self == Self::read(folder) { Ok(()) } else { self.write(folder) }
+    }
+
     /// Remembers it. No one ever reads half of it, and runs that begin at once do not get in each other's way.
-    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+    fn write(&self, folder: &Path) -> io::Result<()> {
         make_own_folder(folder)?;
         let written =
             Written { version: MEMORY_VERSION, stack: self.stack.clone(), stage: self.stage.clone() };
@@ -81,13 +90,13 @@ pub(crate) fn make_own_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Closes the folder to others, if it is there: earlier versions left that to the umask. An umask may also take away what the
-/// owner needs.
+/// owner needs. What a link leads to is someone else's: its mode stays.
 #[cfg(unix)]
 pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let own = folder.join(OWN_FOLDER);
-    match std::fs::metadata(&own) {
-        Ok(found) if found.permissions().mode() & 0o777 != 0o700 => {
+    match std::fs::symlink_metadata(&own) {
+        Ok(found) if found.is_dir() && found.permissions().mode() & 0o777 != 0o700 => {
             std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o700))
         }
         _ => Ok(()),
@@ -111,14 +120,14 @@ mod tests {
     #[test]
     fn many_remember_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = |at: usize| FolderMemory { stack: None, stage: Some(at.to_string().repeat(100)) };
+        let memory = |at: usize| FolderMemory { stack: None, stage: Some(at.to_string().repeat(60)) };
         std::thread::scope(|scope| {
             for at in 0..8 {
                 let path = folder.path();
                 scope.spawn(move || {
                     for _ in 0..20 {
                         memory(at).write(path).unwrap();
-                        assert_eq!(FolderMemory::read(path).stage.unwrap().len(), 100, "never half of it");
+                        assert_eq!(FolderMemory::read(path).stage.unwrap().len(), 60, "never half of it");
                     }
                 });
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trueup_core::Secret;
 use trueup_provider::Clock;
-use trueup_state::sealing::{KeyKind, KeyServices, KeySources, ServiceKey, Variables};
+use trueup_state::sealing::{KeyKind, KeyServices, KeySources, NewKeyFile, ServiceKey, Variables};
 
 use super::resolve::Source;
 use super::{Environment, Resolved, UserSettings};
@@ -129,6 +129,11 @@ pub(crate) fn new_key(setup: &KeyServiceSetup<'_>, current: &KeySources, chosen:
     KeySources {
         chosen,
         file: environment.get(names.file).map(PathBuf::from).or_else(|| current.file.clone()),
+        // Whoever names a place for a new key means one to be made there.
+        new_file: match &current.new_file {
+            NewKeyFile::Refuse if environment.is_set(names.file) => NewKeyFile::Make,
+            policy => policy.clone(),
+        },
         never_in: current.never_in.clone(),
         passphrase: given.or_else(|| current.passphrase.clone()),
         env: env.or_else(|| current.env.clone()),

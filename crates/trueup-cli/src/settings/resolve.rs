@@ -8,6 +8,7 @@ use trueup_core::Value;
 use trueup_front_end::{StackSettings, StateSettings};
 
 use super::{Environment, FolderMemory, UserSettings};
+use crate::arguments::stage_name;
 use crate::stores::of_address;
 use crate::stores::state_in_own_folder;
 
@@ -52,7 +53,12 @@ impl fmt::Display for Source {
 
 /// Why there is no stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NoStage;
+pub(crate) enum NoStage {
+    /// In CI, it has to be named.
+    Unnamed,
+    /// What `TRUEUP_STAGE` says is no name, and what would be one.
+    Invalid(String),
+}
 
 /// The stage: the flag, else `TRUEUP_STAGE`, else the one last used here, else one of one's own. In CI nobody's own
 /// stage is meant, so it must be named.
@@ -67,10 +73,11 @@ pub(crate) fn stage(
         return resolved(stage, Source::Flag("--stage"));
     }
     if let Some(stage) = environment.get("TRUEUP_STAGE") {
+        stage_name(stage).map_err(NoStage::Invalid)?;
         return resolved(stage, Source::Environment("TRUEUP_STAGE"));
     }
     if environment.is_set("CI") {
-        return Err(NoStage);
+        return Err(NoStage::Unnamed);
     }
     match &memory.stage {
         Some(stage) => resolved(stage, Source::Folder),
@@ -173,8 +180,12 @@ mod tests {
     fn ci_names_its_stage() {
         let used = FolderMemory { stage: Some("staging".to_owned()), stack: None };
         let ci = Environment::of([("CI", "true")]);
-        assert_eq!(stage(None, &ci, &used, me), Err(NoStage));
+        assert_eq!(stage(None, &ci, &used, me), Err(NoStage::Unnamed));
         assert!(stage(Some("x"), &ci, &used, me).is_ok());
+        for wrong in ["a/../b", "a\nb", &"a".repeat(65)] {
+            let named = Environment::of([("TRUEUP_STAGE", wrong)]);
+            assert!(matches!(stage(None, &named, &used, me), Err(NoStage::Invalid(_))), "{wrong}");
+        }
         let named = Environment::of([("CI", "true"), ("TRUEUP_STAGE", "prod")]);
         assert_eq!(stage(None, &named, &used, me).unwrap().value, "prod");
     }

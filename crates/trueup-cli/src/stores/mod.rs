@@ -9,7 +9,7 @@ mod sqlite;
 
 use std::sync::Arc;
 
-use trueup_core::{Diagnostic, Diagnostics};
+use trueup_core::{Diagnostic, Diagnostics, mask_credentials};
 use trueup_front_end::StateSettings;
 use trueup_provider::BoxFuture;
 use trueup_state::Store;
@@ -54,7 +54,8 @@ pub(crate) fn location(state: &StateSettings, environment: &Environment) -> Stri
         #[cfg(feature = "s3")]
         Kind::S3 => s3::config(state, environment).map(|config| config.location()),
     });
-    found.unwrap_or_else(|_| state.kind.to_string())
+    // A user's name may turn out to hold a password.
+    found.map_or_else(|_| state.kind.to_string(), |found| mask_credentials(&found).into_owned())
 }
 
 fn kind(state: &StateSettings) -> Result<Kind, Diagnostics> {

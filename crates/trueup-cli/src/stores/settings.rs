@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use trueup_core::{Diagnostic, Diagnostics, Value, mask_credentials, nearest};
+use trueup_core::{Diagnostic, Diagnostics, Value, mask_argument, nearest};
 use trueup_front_end::StateSettings;
 
 /// The fields of a `state` block.
@@ -72,9 +72,11 @@ pub(crate) fn of_address(address: &str) -> StateSettings {
         return match address.split_once("://").filter(|(scheme, _)| is_word(scheme)) {
             Some((scheme, _)) => settings(scheme, Vec::new()),
             // Neither is one with a slip in it: as a path it would be shown everywhere.
-            None if matches!(mask_credentials(address), Cow::Owned(_)) => {
-                let slip = address.split_inclusive("//").next().unwrap_or_default();
-                settings(slip, Vec::new())
+            None if matches!(mask_argument(address), Cow::Owned(_)) => {
+                let is_sign = |char: char| ":/=".contains(char);
+                let word = address.find(is_sign).unwrap_or_default();
+                let signs = address[word..].find(|char| !is_sign(char)).unwrap_or_default();
+                settings(&address[..word + signs], Vec::new())
             }
             None => super::state_in_file(address),
         };
@@ -104,6 +106,9 @@ mod tests {
         assert_eq!(of("/var/lib/state.db"), r#"sqlite { path = "/var/lib/state.db" }"#);
         assert_eq!(of("mysql://ada:hunter2@db/infra"), "mysql {}");
         assert_eq!(of("postgres//ada:hunter2@db/infra"), "postgres// {}");
+        assert_eq!(of("postgres:/ada:hunter2@db/infra"), "postgres:/ {}");
+        assert_eq!(of("postgres:ada:hunter2@db/infra"), "postgres: {}");
+        assert_eq!(of("host=db user=ada password=hunter2"), "host= {}");
         assert_eq!(of("/var//lib/state.db"), r#"sqlite { path = "/var//lib/state.db" }"#);
         assert_eq!(of("postgres://ada@db/infra"), r#"postgres { url = "postgres://ada@db/infra" }"#);
         assert_eq!(

@@ -29,7 +29,7 @@ pub fn requirements(providers: &[RequiredProvider], builtin: &Registry) -> Vec<R
     for required in providers {
         let address = match &required.source {
             Some(source) => source.clone(),
-            None if builtin.has(&required.local) => continue,
+            None if builtin.has(&required.local) || builtin.leaves_out(&required.local) => continue,
             None => ProviderAddress::implied(&required.local),
         };
         let constraints = required.versions.as_deref().map(str::parse).transpose();

@@ -22,9 +22,9 @@ pub(crate) fn padded(text: &str, to: usize) -> String {
     format!("{}{}", escape_line(text), " ".repeat(to.saturating_sub(width(text))))
 }
 
-/// The text on one line, cut to a width; an ellipsis stands for what is missing.
+/// The text on one line, cut to a width unless it is to be whole; an ellipsis stands for what is missing.
 pub(crate) fn cut(text: &str, to: usize, look: Look) -> String {
-    if width(text) <= to {
+    if look.whole || width(text) <= to {
         return escape_line(text).into_owned();
     }
     let ellipsis = look.mark(Mark::Ellipsis);
@@ -137,7 +137,7 @@ impl Line {
                 Some(meaning) => look.paint(*meaning, &fitting),
                 None => fitting,
             });
-            if left == 0 {
+            if left == 0 && !look.whole {
                 break;
             }
         }

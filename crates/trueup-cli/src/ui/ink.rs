@@ -5,10 +5,13 @@
 //! through [`written`] or [`written_line`]: sealed sequences lose their seal, everything else that would act on a
 //! terminal is escaped (OUTPUT-1). Nothing else in the command line has to think of it.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
 use trueup_core::{escape, escape_line};
+
+use super::workflow::disarmed;
 
 const ESCAPE: char = '\x1b';
 
@@ -47,7 +50,10 @@ fn each_stretch(text: &str, plain: impl Fn(&str) -> String, colour: impl Fn(&str
         whole.push_str(&colour(&format!("{ESCAPE}{parameters}m")));
         whole.push_str(&plain(rest));
     }
-    whole
+    match disarmed(&whole) {
+        Cow::Borrowed(_) => whole,
+        Cow::Owned(disarmed) => disarmed,
+    }
 }
 
 #[cfg(test)]

@@ -13,8 +13,10 @@ pub(crate) struct Look {
     pub colour: bool,
     /// Whether marks beyond ASCII are shown.
     pub unicode: bool,
-    /// How wide a line may be.
+    /// How wide a line should be.
     pub columns: usize,
+    /// Whether text is shown whole, however wide it is: nobody can ask a log for more.
+    pub whole: bool,
 }
 
 /// What a stretch of text means. Colour only repeats what the text says already.
@@ -62,7 +64,7 @@ pub(crate) enum Mark {
 impl Look {
     /// What tests see: 80 columns, no colour.
     #[cfg(test)]
-    pub(crate) const PLAIN: Look = Look { colour: false, unicode: true, columns: 80 };
+    pub(crate) const PLAIN: Look = Look { colour: false, unicode: true, columns: 80, whole: false };
 
     /// Text within a line, in the colour of its meaning.
     pub(crate) fn paint(self, meaning: Meaning, text: &str) -> String {
@@ -79,6 +81,11 @@ impl Look {
             Meaning::Strong => Style::new().effects(Effects::BOLD),
         };
         format!("{}{text}{}", genuine(&style.to_string()), genuine(&format!("{style:#}")))
+    }
+
+    /// Text within a line, without a colour.
+    pub(crate) fn plain(self, text: &str) -> String {
+        escape_line(text).into_owned()
     }
 
     /// A mark, in the form that can be shown.

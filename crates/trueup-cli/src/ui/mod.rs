@@ -18,6 +18,7 @@ mod prompt;
 mod prose;
 mod stream;
 mod terminal;
+mod workflow;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -32,10 +33,12 @@ pub(crate) use prompt::Answer;
 pub(crate) use prose::prose;
 pub(crate) use terminal::Terminal;
 pub(crate) use terminal::rows;
+pub(crate) use workflow::disarmed;
 
 use ink::{written, written_line};
 use live::Live;
 use stream::{standard_error, standard_output};
+use workflow::disarmed_json;
 
 /// What people are told, and asked.
 #[derive(Clone)]
@@ -101,7 +104,7 @@ impl Ui {
 
     /// Says what was asked for as JSON: what would act on a terminal is spelled so that it reads the same (OUTPUT-2).
     pub(crate) fn json(&self, told: &dyn fmt::Display) {
-        self.deliver(format!("{}\n", escape_json(&told.to_string())).as_bytes());
+        self.deliver(format!("{}\n", disarmed_json(&escape_json(&told.to_string()))).as_bytes());
     }
 
     /// Bytes as they are, without the end of a line: for what was asked for bare.
@@ -135,6 +138,14 @@ impl Ui {
         streams.above_live(columns, |streams| {
             let _ = streams.err.write_all(format!("{}\n", written(text)).as_bytes());
         });
+    }
+
+    /// Says something in sentences on the side. A terminal would break them within words.
+    pub(crate) fn prose(&self, text: &str) {
+        match self.is_live() {
+            true => self.note(&wrapped(text, self.err().columns).join("\n")),
+            false => self.note(text),
+        }
     }
 
     /// Several lines on the side, and then the lines at the bottom: what is drawn at once does not flicker.

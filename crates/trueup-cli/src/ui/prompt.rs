@@ -150,10 +150,10 @@ fn next_key(interrupted: &dyn Fn() -> bool) -> Pressed {
         if interrupted() {
             return Pressed::Interrupt;
         }
-        match crossterm::event::poll(LOOK_UP) {
+        match crossterm::event::poll(Duration::ZERO) {
+            Ok(false) if keyboard_is_gone() => return Pressed::Interrupt,
             Ok(false) => continue,
             Ok(true) => {}
-            // The terminal went away.
             Err(_) => return Pressed::Interrupt,
         }
         return match crossterm::event::read() {
@@ -163,6 +163,23 @@ fn next_key(interrupted: &dyn Fn() -> bool) -> Pressed {
             Err(_) => Pressed::Interrupt,
         };
     }
+}
+
+/// Waits a moment for keys. True if there will be none, because the terminal was closed: crossterm would read its end over
+/// and over.
+#[cfg(unix)]
+fn keyboard_is_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = std::io::stdin();
+    let mut keyboard = [PollFd::new(&stdin, PollFlags::IN)];
+    let look_up = Timespec::try_from(LOOK_UP).ok();
+    // A signal that ends the wait is looked at next.
+    poll(&mut keyboard, look_up.as_ref()).is_ok() && keyboard[0].revents().contains(PollFlags::HUP)
+}
+
+#[cfg(not(unix))]
+fn keyboard_is_gone() -> bool {
+    crossterm::event::poll(LOOK_UP).is_err()
 }
 
 fn pressed(key: KeyEvent) -> Pressed {

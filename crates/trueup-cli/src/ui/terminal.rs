@@ -46,7 +46,12 @@ impl Terminal {
         let given = environment.get("COLUMNS").and_then(|columns| columns.parse().ok());
         let columns = given.or_else(|| size().map(|(columns, _)| columns)).unwrap_or(COLUMNS_DEFAULT);
         let columns = columns.max(COLUMNS_MIN);
-        let look = |terminal: bool| Look { colour: forced || (terminal && !quiet), unicode, columns };
+        let look = |terminal: bool| Look {
+            colour: forced || (terminal && !quiet),
+            unicode,
+            columns,
+            whole: !terminal,
+        };
         let ci = environment.is_set("CI");
         Terminal {
             out: look(stdout),

@@ -30,6 +30,9 @@ pub struct Diagnostic {
     /// The place in the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// The place of what it repeats, such as the first of two declarations of one name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Origin>,
     /// Places whose text must not be shown in any excerpt, because a secret stands there.
     #[serde(default, skip_serializing_if = "<[Origin]>::is_empty")]
     pub concealed: Arc<[Origin]>,
@@ -42,6 +45,9 @@ pub struct Diagnostic {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// The class of the failure that it tells of, for machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
 }
 
 /// How bad a diagnostic is.
@@ -72,10 +78,12 @@ impl Diagnostic {
             subject: None,
             path: None,
             origin: None,
+            first: None,
             concealed: Arc::default(),
             label: None,
             detail: None,
             hints: Vec::new(),
+            class: None,
         }
     }
 
@@ -91,6 +99,13 @@ impl Diagnostic {
     pub fn at(mut self, path: Path, origin: Option<Origin>) -> Self {
         self.path = Some(path);
         self.origin = origin;
+        self
+    }
+
+    /// Says where it stands that is repeated here.
+    #[must_use]
+    pub fn repeating(mut self, first: Option<Origin>) -> Self {
+        self.first = first;
         self
     }
 

@@ -5,6 +5,7 @@
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin as Place, Renderer, Snippet};
 
 use super::{Diagnostic, Diagnostics, Severity};
+use crate::credentials::credential_ranges;
 use crate::escape::{acts_on_display, escape, escape_line};
 use crate::source::{FileId, Origin, SourceFile, SourceMap};
 
@@ -57,6 +58,10 @@ impl<'a> Report<'a> {
         let mut group = Group::with_title(level.primary_title(escape(&diagnostic.summary)));
         if let Some(place) = self.place(diagnostic) {
             group = group.element(place);
+        }
+        if let Some(first) = diagnostic.first.and_then(|first| self.sources.place(first)) {
+            group = group
+                .element(Level::NOTE.message(escape(&format!("the first one is at {first}")).into_owned()));
         }
         if let Some(detail) = &diagnostic.detail {
             group = group.element(Level::NOTE.message(escape(detail)));
@@ -133,15 +138,14 @@ fn excerpt(file: &SourceFile, origin: Origin) -> Option<Excerpt<'_>> {
     })
 }
 
-/// The text with an asterisk for each byte of a secret, so that all places stay where they are.
+/// The text with an asterisk for each byte of a secret and of passwords in addresses, so that all places stay where they are.
 fn masked(text: &str, first_byte: usize, file: FileId, secrets: &[Origin]) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    for secret in secrets.iter().filter(|secret| secret.file == file) {
-        let start = (secret.start as usize).saturating_sub(first_byte).min(bytes.len());
-        let end = (secret.end as usize).saturating_sub(first_byte).min(bytes.len());
-        for byte in bytes[start..end].iter_mut().filter(|byte| **byte != b'\n') {
-            *byte = b'*';
-        }
+    let within = |at: u32| (at as usize).saturating_sub(first_byte).min(text.len());
+    let marked = secrets.iter().filter(|secret| secret.file == file);
+    let marked = marked.map(|secret| within(secret.start)..within(secret.end));
+    for range in marked.chain(credential_ranges(text)) {
+        bytes[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b'*');
     }
     // A place that cuts a character in two is no place in this text; then nothing is shown of it.
     String::from_utf8(bytes).unwrap_or_else(|_| "*".repeat(text.len()))

@@ -339,7 +339,9 @@ impl Checker<'_> {
 
 /// What an attribute takes, for a hint.
 fn wanted(attribute: &Attribute) -> String {
-    let mut text = format!("a {}", attribute.shape.implied_type());
+    let kind = attribute.shape.implied_type().to_string();
+    let article = if kind.starts_with(['a', 'o']) { "an" } else { "a" };
+    let mut text = format!("{article} {kind}");
     if let Some(first) = attribute.doc.lines().next().filter(|line| !line.is_empty()) {
         text.push_str(": ");
         text.push_str(first.trim_end_matches('.'));

@@ -76,6 +76,14 @@ impl KnownSecrets {
         }
     }
 
+    /// Adds a credential that came with the process, not with a program. One that equals what is public beside it, such as
+    /// `postgres` as user and password, is left out: it protects nothing, and would be missing wherever the word stands.
+    pub fn learn_credential(&self, credential: &str, public: &[&str]) {
+        if !public.contains(&credential) {
+            self.learn(&[Value::from(credential).into_secret()]);
+        }
+    }
+
     /// Adds these secrets and, to them, the known secrets that they were made of.
     pub fn learn_and_trace(&self, mut texts: SecretTexts) -> SecretTexts {
         if texts.is_empty() {
@@ -137,7 +145,7 @@ impl KnownSecrets {
 
     /// Takes them out of the texts of a failure.
     pub fn scrub_failure(&self, failure: &mut Failure) {
-        let Failure { class: _, message, path, hints, diagnostics } = failure;
+        let Failure { class: _, message, path, hints, diagnostics, unsent: _ } = failure;
         std::iter::once(message).chain(hints).for_each(|text| self.scrub(text));
         path.take_if(|path| matches!(self.scrubbed(&path.to_string()), Cow::Owned(_)));
         self.scrub_diagnostics(diagnostics);

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use super::{ObjectType, Type};
 use crate::path::{Path, Step};
 use crate::source::Origin;
-use crate::value::{Kind, Marks, Number, Value};
+use crate::value::{Kind, Marks, Number, Refinement, Value};
 
 /// A position whose value is not of the wanted type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Conversion {
         let kind = match (value.kind(), wanted) {
             (_, Type::Any) | (Kind::Null, _) | (Kind::Bool(_), Type::Bool) => return self.as_is(value),
             (Kind::Number(_), Type::Number) | (Kind::String(_), Type::String) => return value.clone(),
-            (Kind::Unknown(ty), wanted) if may_become(ty, wanted) => Kind::Unknown(wanted.clone()),
+            (Kind::Unknown(ty), wanted) if may_become(ty, wanted) => return unknown_as(value, ty, wanted),
             (Kind::Bool(truth), Type::String) => Kind::String(if *truth { "true" } else { "false" }.into()),
             (Kind::Number(number), Type::String) => Kind::String(SmolStr::new(number.to_plain_string())),
             (Kind::String(text), Type::Bool) => match text.as_str() {
@@ -67,11 +67,19 @@ impl Conversion {
                     return self.mismatch(value, format!("expected a number, found text that {error}"));
                 }
             },
+            // Unknown elements of a set may turn out to be the same.
+            (Kind::Set(items), Type::List(_)) if !value.is_wholly_known() => {
+                let length = Refinement::bounds(items.len().min(1), Some(items.len()));
+                return value
+                    .with_content_of(&Value::refined(wanted.clone(), length))
+                    .with_marks(value.all_marks());
+            }
             (Kind::List(items) | Kind::Set(items), Type::List(element)) => {
                 Kind::List(self.items(items, |_| element).into())
             }
             (Kind::List(items), Type::Tuple(elements)) if items.len() == elements.len() => {
-                Kind::List(self.items(items, |at| &elements[at]).into())
+                let kind = Kind::List(self.items(items, |at| &elements[at]).into());
+                return value.with_kind(kind).into_tuple_if(true);
             }
             (Kind::List(items) | Kind::Set(items), Type::Set(element)) => {
                 let set = as_set(self.items(items, |_| element));
@@ -135,6 +143,33 @@ impl Conversion {
     }
 }
 
+/// An unknown value as one of another type, of which as much is known as the conversion keeps.
+fn unknown_as(value: &Value, from: &Type, wanted: &Type) -> Value {
+    if wanted == from {
+        return value.clone();
+    }
+    let known = value.refinement();
+    let (least, most) = known.map_or((0, None), |known| (known.least.unwrap_or(0), known.most));
+    let length = match (from, wanted) {
+        (Type::Object(object), Type::Map(_)) => {
+            Some((object.attributes.len(), Some(object.attributes.len())))
+        }
+        (Type::Tuple(elements), Type::List(_)) => Some((elements.len(), Some(elements.len()))),
+        (Type::Tuple(elements), Type::Set(_)) => Some((elements.len().min(1), Some(elements.len()))),
+        (Type::List(_), Type::Set(_)) => Some((least.min(1), most)),
+        (Type::List(_) | Type::Set(_), Type::List(_) | Type::Set(_)) | (Type::Map(_), Type::Map(_)) => {
+            Some((least, most))
+        }
+        _ => None,
+    };
+    let converted = match (known.is_some(), length) {
+        (true, Some((least, most))) => Value::refined(wanted.clone(), Refinement::bounds(least, most)),
+        (true, None) => Value::unknown(wanted.clone()).never_null(),
+        (false, _) => Value::unknown(wanted.clone()),
+    };
+    value.with_content_of(&converted)
+}
+
 /// A set of these elements. One with a secret in it is secret as a whole: how many elements there are and in which order they
 /// are shown tells of each of them.
 fn as_set(items: Vec<Value>) -> Value {
@@ -160,7 +195,11 @@ pub(crate) fn may_become(from: &Type, to: &Type) -> bool {
             from.len() == to.len() && from.iter().zip(to.iter()).all(|(from, to)| may_become(from, to))
         }
         (Type::Object(from), Type::Map(to)) => from.attributes.values().all(|from| may_become(from, to)),
-        (Type::Map(from), Type::Object(to)) => to.attributes.values().all(|to| may_become(from, to)),
+        // A map need not have what is optional.
+        (Type::Map(from), Type::Object(object)) => {
+            let mut attributes = object.attributes.iter();
+            attributes.all(|(name, to)| may_become(from, to) || object.optional.contains(name))
+        }
         (Type::Object(from), Type::Object(to)) => to.attributes.iter().all(|(name, to_type)| {
             let given = from.attributes.get(name);
             given.map_or_else(|| to.optional.contains(name), |from| may_become(from, to_type))
@@ -233,11 +272,45 @@ mod tests {
     fn unknown_values_take_the_wanted_type_if_they_can_become_it() {
         check(&Value::unknown(Type::Any), &Type::Number, "(unknown number)");
         check(&Value::unknown(Type::Bool), &Type::String, "(unknown string)");
+        let optional = ObjectType {
+            attributes: [("a", Type::list(Type::String)), ("b", Type::String)]
+                .map(|(name, ty)| (name.into(), ty))
+                .into(),
+            optional: ["b".into()].into(),
+        };
+        let map = Value::unknown(Type::map(Type::list(Type::String)));
+        check(
+            &map,
+            &Type::Object(optional.into()),
+            "(unknown object({ a = list(string), b = optional(string) }))",
+        );
+        let required = Type::object([("a", Type::list(Type::String)), ("b", Type::String)]);
+        check(&map, &required, ": expected an object, found an unknown value");
         check(
             &Value::unknown(Type::list(Type::Any)),
             &Type::Bool,
             ": expected a bool, found an unknown value",
         );
+    }
+
+    /// UNKNOWN-16
+    #[test]
+    fn what_is_known_of_unknown_values_survives_conversion() {
+        let list = |known| Value::refined(Type::list(Type::Number), known);
+        let bounds = |value: &Value| value.refinement().map(|known| (known.least, known.most));
+        let set = convert(&list(Refinement::bounds(2, None)), &Type::set(Type::String)).unwrap();
+        assert_eq!(bounds(&set), Some((Some(1), None)), "two of them may be the same");
+        check(
+            &list(Refinement::bounds(2, Some(2))),
+            &Type::list(Type::String),
+            "[(unknown string), (unknown string)]",
+        );
+        let tuple = Value::unknown(Type::tuple([Type::Number, Type::Number]));
+        check(&tuple, &Type::list(Type::Number), "(unknown list(number))");
+        check(&tuple.never_null(), &Type::list(Type::Number), "[(unknown number), (unknown number)]");
+        let open = Value::set([value!(1), Value::unknown(Type::Number)]);
+        let list = convert(&open, &Type::list(Type::Number)).unwrap();
+        assert_eq!(bounds(&list), Some((Some(1), Some(2))), "which of them are the same is open");
     }
 
     /// SECRET-1: neither the keys inside a secret nor how deep it is are told.

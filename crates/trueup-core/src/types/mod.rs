@@ -78,14 +78,15 @@ impl Type {
         Type::Tuple(Arc::new(elements.into_iter().collect()))
     }
 
-    /// The type of a value as it stands: lists are tuples until something asks for a list.
+    /// The type of a value as it stands. What a value does not show, such as the elements of an empty list, is any type.
     pub fn of(value: &Value) -> Type {
         match value.kind() {
             Kind::Null => Type::Any,
             Kind::Bool(_) => Type::Bool,
             Kind::Number(_) => Type::Number,
             Kind::String(_) => Type::String,
-            Kind::List(items) => Type::tuple(items.iter().map(Type::of)),
+            Kind::List(items) if value.is_tuple() => Type::tuple(items.iter().map(Type::of)),
+            Kind::List(items) => Type::list(common(items.iter())),
             Kind::Set(items) => Type::set(common(items.iter())),
             Kind::Map(entries) => Type::map(common(entries.iter().map(|(_, value)| value))),
             Kind::Object(entries) => {
@@ -93,6 +94,11 @@ impl Type {
             }
             Kind::Unknown(ty) => ty.clone(),
         }
+    }
+
+    /// The type of a value as records keep it: they do not tell lists from tuples, so that all of them are tuples.
+    pub fn of_recorded(value: &Value) -> Type {
+        Type::of(&value.with_tuples())
     }
 
     /// The type one step inside, or `None` if values of this type have no such part.
@@ -142,11 +148,30 @@ impl Type {
 
 /// The one type of several values, or `Any` if they differ.
 fn common<'a>(values: impl Iterator<Item = &'a Value>) -> Type {
-    let mut types: Vec<Type> = values.filter(|value| !value.is_null()).map(Type::of).collect();
-    types.dedup();
-    match types.as_slice() {
-        [only] => only.clone(),
-        _ => Type::Any,
+    let mut types = values.filter(|value| !value.is_null()).map(Type::of);
+    let Some(first) = types.next() else { return Type::Any };
+    types.try_fold(first, |found, next| joined(&found, &next)).unwrap_or(Type::Any)
+}
+
+/// The type of elements of one collection, of which each shows a part.
+fn joined(left: &Type, right: &Type) -> Option<Type> {
+    match (left, right) {
+        (Type::Any, other) | (other, Type::Any) => Some(other.clone()),
+        _ if left == right => Some(left.clone()),
+        (Type::List(left), Type::List(right)) => Some(Type::list(joined(left, right)?)),
+        (Type::Set(left), Type::Set(right)) => Some(Type::set(joined(left, right)?)),
+        (Type::Map(left), Type::Map(right)) => Some(Type::map(joined(left, right)?)),
+        (Type::Tuple(left), Type::Tuple(right)) if left.len() == right.len() => {
+            let elements = left.iter().zip(right.iter()).map(|(left, right)| joined(left, right));
+            Some(Type::Tuple(Arc::new(elements.collect::<Option<_>>()?)))
+        }
+        (Type::Object(left), Type::Object(right)) if left.attributes.keys().eq(right.attributes.keys()) => {
+            let attributes = left.attributes.iter().zip(right.attributes.values());
+            let attributes =
+                attributes.map(|((name, left), right)| Some((name.clone(), joined(left, right)?)));
+            Some(Type::object(attributes.collect::<Option<Vec<_>>>()?))
+        }
+        _ => None,
     }
 }
 

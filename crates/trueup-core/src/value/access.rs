@@ -11,7 +11,7 @@ impl Value {
     pub fn at(&self, path: &Path) -> Option<Value> {
         let mut current = self.clone();
         for step in path.steps() {
-            let next = match (&current.kind, step) {
+            let next = match (current.kind(), step) {
                 (Kind::List(items), Step::Index(at)) => items.get(usize::try_from(*at).ok()?)?.clone(),
                 (Kind::Map(entries) | Kind::Object(entries), Step::Key(key)) => entries.get(key)?.clone(),
                 (Kind::Unknown(ty), step) => Value::unknown(ty.at(step)?),
@@ -35,7 +35,7 @@ impl Value {
             let kept = kept.map(|(own, value)| (own.clone(), value.clone()));
             Entries::from_pairs(kept.chain([(key.into(), value)]))
         };
-        match &self.kind {
+        match self.kind() {
             Kind::Map(entries) => self.with_kind(Kind::Map(set(entries))),
             Kind::Object(entries) => self.with_kind(Kind::Object(set(entries))),
             _ => self.clone(),
@@ -44,7 +44,7 @@ impl Value {
 
     /// Whether two values hold the very same storage, so that one is a clone of the other and not a copy.
     pub fn shares_storage_with(&self, other: &Value) -> bool {
-        match (&self.kind, &other.kind) {
+        match (self.kind(), other.kind()) {
             (Kind::String(left), Kind::String(right)) => std::ptr::eq(left.as_str(), right.as_str()),
             (Kind::List(left), Kind::List(right)) | (Kind::Set(left), Kind::Set(right)) => {
                 Arc::ptr_eq(left, right)

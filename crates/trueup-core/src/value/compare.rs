@@ -18,7 +18,7 @@ impl Value {
 
     /// The canonical order, in which values that mean the same are equal.
     pub fn canonical_cmp(&self, other: &Value) -> Ordering {
-        match (&self.kind, &other.kind) {
+        match (self.kind(), other.kind()) {
             (Kind::Bool(left), Kind::Bool(right)) => left.cmp(right),
             (Kind::Number(left), Kind::Number(right)) => left.cmp(right),
             (Kind::String(left), Kind::String(right)) => left.cmp(right),
@@ -40,7 +40,7 @@ impl Value {
 
     /// Compares everything but origin, for values between which the canonical order sees no difference.
     fn strict_cmp(&self, other: &Value) -> Ordering {
-        let contents = match (&self.kind, &other.kind) {
+        let contents = match (self.kind(), other.kind()) {
             (Kind::List(left), Kind::List(right)) | (Kind::Set(left), Kind::Set(right)) => left.cmp(right),
             (Kind::Map(left), Kind::Map(right)) | (Kind::Object(left), Kind::Object(right)) => {
                 left.as_slice().cmp(right.as_slice())
@@ -100,7 +100,7 @@ fn set_entries(entries: &Entries) -> impl Iterator<Item = (&str, &Value)> {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
-        self.marks == other.marks && self.kind == other.kind
+        self.marks == other.marks && self.kind() == other.kind()
     }
 }
 
@@ -109,7 +109,7 @@ impl Eq for Value {}
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.marks.hash(state);
-        self.kind.hash(state);
+        self.kind().hash(state);
     }
 }
 

@@ -1,6 +1,7 @@
-//! The JSON form of values, which round-trips everything: exact numbers, sets and maps, unknown and secret marks.
+//! Values as JSON, in two notations.
 //!
-//! Plain values are plain JSON. What JSON cannot say stands in one wrapping object whose keys begin with `$`:
+//! The exact notation is for what is recorded, and round-trips everything: exact numbers, sets and maps, unknown and
+//! secret marks. Plain values are plain JSON. What JSON cannot say stands in one wrapping object whose keys begin with `$`:
 //!
 //! | value | JSON |
 //! | --- | --- |
@@ -12,6 +13,9 @@
 //!
 //! A key of a map or object that itself begins with `$` gets another one in front, so the two never mix. A redacted
 //! secret is `{"$secret": true}` alone; it says what stood there and does not decode.
+//!
+//! The plain notation is for people and scripts, and is not read back: a set is an array, a map an object. Only
+//! `{"$unknown": "string"}` and `{"$secret": true}` are left, and only keys that read like these two are escaped.
 //!
 //! JSON that others wrote knows nothing of all this: [`Value::from_plain_json`] reads it as it stands.
 
@@ -28,10 +32,21 @@ use crate::path::Path;
 /// How to write a value as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonForm {
+    /// Whether the value can be read back.
+    pub notation: Notation,
     /// What becomes of secrets.
     pub secrets: Secrets,
     /// What becomes of origins.
     pub origins: Origins,
+}
+
+/// How JSON says what it has no word for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// In wrapping objects that [`Value::from_json`] reads.
+    Exact,
+    /// Sets as arrays, maps as objects, revealed secrets as their values; never with origins.
+    Plain,
 }
 
 /// Whether JSON holds secrets in the clear.
@@ -54,9 +69,14 @@ pub enum Origins {
 
 impl JsonForm {
     /// What records hold: secrets, no origins.
-    pub const RECORD: JsonForm = JsonForm { secrets: Secrets::Reveal, origins: Origins::Drop };
-    /// What people and logs may see.
-    pub const PUBLIC: JsonForm = JsonForm { secrets: Secrets::Redact, origins: Origins::Drop };
+    pub const RECORD: JsonForm =
+        JsonForm { notation: Notation::Exact, secrets: Secrets::Reveal, origins: Origins::Drop };
+    /// The same without secrets: what `Serialize` writes.
+    pub const REDACTED: JsonForm = JsonForm { secrets: Secrets::Redact, ..JsonForm::RECORD };
+    /// What people, scripts and logs may see.
+    pub const PUBLIC: JsonForm = JsonForm { notation: Notation::Plain, ..JsonForm::REDACTED };
+    /// The same with secrets, for whoever asked for them. No key is escaped.
+    pub const BARE: JsonForm = JsonForm { secrets: Secrets::Reveal, ..JsonForm::PUBLIC };
 }
 
 /// Why a text is not the JSON form of a value.
@@ -103,17 +123,22 @@ const WRITABLE: &str = "values have texts for keys";
 const JSON_DEPTH_MAX: usize = 2 * Value::DEPTH_MAX + 20;
 
 impl Value {
+    /// The value in a form, as part of a larger document.
+    pub fn in_form(&self, form: JsonForm) -> impl Serialize + '_ {
+        Written { value: self, form }
+    }
+
     /// Writes the value as JSON text.
     pub fn to_json(&self, form: JsonForm) -> String {
-        serde_json::to_string(&Written { value: self, form }).expect(WRITABLE)
+        serde_json::to_string(&self.in_form(form)).expect(WRITABLE)
     }
 
     /// Writes the value as a JSON tree.
     pub fn to_json_tree(&self, form: JsonForm) -> Json {
-        serde_json::to_value(Written { value: self, form }).expect(WRITABLE)
+        serde_json::to_value(self.in_form(form)).expect(WRITABLE)
     }
 
-    /// Reads JSON text that [`Value::to_json`] wrote.
+    /// Reads JSON text that [`Value::to_json`] wrote in the exact notation.
     pub fn from_json(text: &str) -> Result<Value, JsonError> {
         read_text(text, |reader| read_value(reader, Keys::Ours).map_err(JsonError::from))
     }
@@ -180,9 +205,9 @@ fn nesting(text: &str) -> usize {
 }
 
 impl Serialize for Value {
-    /// Writes [`JsonForm::PUBLIC`], so that nothing is told by accident; records say otherwise with [`recorded`].
+    /// Writes [`JsonForm::REDACTED`], so that no secret is written by accident; records say otherwise with [`recorded`].
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written { value: self, form: JsonForm::PUBLIC }.serialize(serializer)
+        self.in_form(JsonForm::REDACTED).serialize(serializer)
     }
 }
 
@@ -206,7 +231,7 @@ pub mod recorded {
 
     impl Recorded for Value {
         fn write_recorded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            Written { value: self, form: JsonForm::RECORD }.serialize(serializer)
+            self.in_form(JsonForm::RECORD).serialize(serializer)
         }
 
         fn from_recorded(value: Value) -> Self {

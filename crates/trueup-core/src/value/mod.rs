@@ -5,7 +5,8 @@
 //! *ephemeral* is secret, and belongs to one run: it is never recorded. A value also remembers where in the source it came from, for diagnostics only: origin takes no part in equality.
 //!
 //! There are two equalities. `==` is strict: it tells a map from an object, an absent attribute from a null one, a
-//! secret from the same text in the open. [`Value::same`] is the canonical one that planning uses (PLAN-6).
+//! secret from the same text in the open. Neither tells a list from a tuple, which is a list whose elements have types of
+//! their own: only the language does, and wherever values are kept, schemas say which is meant. [`Value::same`] is the canonical one that planning uses (PLAN-6).
 
 mod access;
 mod compare;
@@ -16,8 +17,10 @@ mod macros;
 mod marks;
 mod number;
 mod reading;
+mod refinement;
 mod size;
 mod text;
+mod tuple;
 mod written;
 
 use std::sync::Arc;
@@ -26,9 +29,11 @@ use smol_str::SmolStr;
 
 pub use diff::{Change, diff};
 pub use entries::Entries;
-pub use json::{JsonError, JsonForm, Origins, Secrets, read_json, recorded};
+pub use json::{JsonError, JsonForm, Notation, Origins, Secrets, read_json, recorded};
 pub use marks::Marks;
 pub use number::{Number, NumberError};
+use refinement::Refined;
+pub use refinement::Refinement;
 pub use size::Excess;
 
 use crate::source::Origin;
@@ -37,12 +42,21 @@ use crate::types::Type;
 /// A value: its content, its marks, and where it came from.
 #[derive(Clone)]
 pub struct Value {
-    kind: Kind,
+    content: Content,
     origin: Option<Origin>,
     marks: Marks,
     /// The marks of all positions inside this one, and whether one of them is unknown. Kept, because calls, plans and
     /// records ask for it far more often than values are built.
     inside: Marks,
+    /// Of a list: whether each element has a type of its own.
+    is_tuple: bool,
+}
+
+/// A content, and what is known of it while it is unknown.
+#[derive(Clone)]
+enum Content {
+    Plain(Kind),
+    Refined(Arc<Refined>),
 }
 
 /// What a value consists of.
@@ -77,7 +91,13 @@ impl Value {
 
     /// A value without others inside.
     const fn plain(kind: Kind) -> Self {
-        Value { kind, origin: None, marks: Marks::NONE, inside: Marks::NONE }
+        Value {
+            content: Content::Plain(kind),
+            origin: None,
+            marks: Marks::NONE,
+            inside: Marks::NONE,
+            is_tuple: false,
+        }
     }
 
     fn of(kind: Kind) -> Self {
@@ -178,14 +198,15 @@ impl Value {
         let entries = |entries: &Entries| {
             Entries::from_pairs(entries.iter().map(|(key, item)| (key.clone(), item.without_marks())))
         };
-        let kind = match &self.kind {
+        let kind = match self.kind() {
+            Kind::Unknown(_) => return self.clone().reveal(),
             Kind::List(inner) => Kind::List(items(inner).into()),
-            Kind::Set(inner) => Value::set(items(inner)).kind,
+            Kind::Set(inner) => Value::set(items(inner)).kind().clone(),
             Kind::Map(inner) => Kind::Map(entries(inner)),
             Kind::Object(inner) => Kind::Object(entries(inner)),
             plain => plain.clone(),
         };
-        self.with_kind(kind).reveal()
+        self.with_kind(kind).into_tuple_if(self.is_tuple).reveal()
     }
 
     /// The same value with null wherever something ephemeral stands: what may be kept of it.
@@ -202,14 +223,14 @@ impl Value {
         let entries = |entries: &Entries| {
             Entries::from_pairs(entries.iter().map(|(key, item)| (key.clone(), item.without_ephemeral())))
         };
-        let kind = match &self.kind {
+        let kind = match self.kind() {
             Kind::List(inner) => Kind::List(items(inner).into()),
-            Kind::Set(inner) => Value::set(items(inner)).kind,
+            Kind::Set(inner) => Value::set(items(inner)).kind().clone(),
             Kind::Map(inner) => Kind::Map(entries(inner)),
             Kind::Object(inner) => Kind::Object(entries(inner)),
             plain => plain.clone(),
         };
-        self.with_kind(kind)
+        self.with_kind(kind).into_tuple_if(self.is_tuple)
     }
 
     /// The same value, said to come from this place in the source.
@@ -222,9 +243,15 @@ impl Value {
     /// Another content in this value's place: marks and origin stay.
     #[must_use]
     pub(crate) fn with_kind(&self, kind: Kind) -> Self {
-        let value = Value { kind, origin: self.origin, marks: self.marks, inside: Marks::NONE };
+        let value = Value { origin: self.origin, marks: self.marks, ..Value::plain(kind) };
         let inside = value.children().fold(Marks::NONE, |inside, child| inside | child.summary());
         Value { inside, ..value }
+    }
+
+    /// The content of another value in this value's place: marks and origin stay.
+    #[must_use]
+    pub(crate) fn with_content_of(&self, other: &Value) -> Self {
+        Value { origin: self.origin, marks: self.marks, ..other.clone() }
     }
 
     /// All marks of this position and those inside, and whether one of them is unknown.
@@ -234,8 +261,12 @@ impl Value {
     }
 
     /// What the value consists of.
+    #[inline]
     pub fn kind(&self) -> &Kind {
-        &self.kind
+        match &self.content {
+            Content::Plain(kind) => kind,
+            Content::Refined(refined) => &refined.kind,
+        }
     }
 
     /// The marks of this position.
@@ -269,12 +300,12 @@ impl Value {
 
     /// Whether the value is null.
     pub fn is_null(&self) -> bool {
-        matches!(self.kind, Kind::Null)
+        matches!(self.kind(), Kind::Null)
     }
 
     /// Whether this position itself is unknown.
     pub fn is_unknown(&self) -> bool {
-        matches!(self.kind, Kind::Unknown(_))
+        matches!(self.kind(), Kind::Unknown(_))
     }
 
     /// Whether no position in the value is unknown.
@@ -289,7 +320,7 @@ impl Value {
 
     /// The text, if this is a string.
     pub fn as_str(&self) -> Option<&str> {
-        match &self.kind {
+        match self.kind() {
             Kind::String(text) => Some(text),
             _ => None,
         }
@@ -297,7 +328,7 @@ impl Value {
 
     /// The truth value, if this is a bool.
     pub fn as_bool(&self) -> Option<bool> {
-        match &self.kind {
+        match self.kind() {
             Kind::Bool(truth) => Some(*truth),
             _ => None,
         }
@@ -305,7 +336,7 @@ impl Value {
 
     /// The number, if this is one.
     pub fn as_number(&self) -> Option<&Number> {
-        match &self.kind {
+        match self.kind() {
             Kind::Number(number) => Some(number),
             _ => None,
         }
@@ -313,7 +344,7 @@ impl Value {
 
     /// The elements of a list or set.
     pub fn as_items(&self) -> Option<&[Value]> {
-        match &self.kind {
+        match self.kind() {
             Kind::List(items) | Kind::Set(items) => Some(items),
             _ => None,
         }
@@ -321,7 +352,7 @@ impl Value {
 
     /// The entries of a map or object.
     pub fn as_entries(&self) -> Option<&Entries> {
-        match &self.kind {
+        match self.kind() {
             Kind::Map(entries) | Kind::Object(entries) => Some(entries),
             _ => None,
         }
@@ -329,7 +360,7 @@ impl Value {
 
     /// What kind of value this is, with its article, for messages: "a string".
     pub fn kind_name(&self) -> &'static str {
-        self.kind.name()
+        self.kind().name()
     }
 
     /// The texts that stand at secret positions, which no message may hold.
@@ -341,7 +372,7 @@ impl Value {
 
     fn collect_secret_texts<'a>(&'a self, inside_secret: bool, found: &mut Vec<&'a str>) {
         let secret = inside_secret || self.is_secret();
-        if let (true, Kind::String(text)) = (secret, &self.kind) {
+        if let (true, Kind::String(text)) = (secret, self.kind()) {
             found.push(text);
         }
         if let (true, Some(entries)) = (secret, self.as_entries()) {
@@ -352,7 +383,7 @@ impl Value {
 
     /// The values directly inside a list, set, map or object.
     pub fn children(&self) -> impl Iterator<Item = &Value> {
-        let (items, entries): (&[Value], &[(SmolStr, Value)]) = match &self.kind {
+        let (items, entries): (&[Value], &[(SmolStr, Value)]) = match self.kind() {
             Kind::List(items) | Kind::Set(items) => (items, &[]),
             Kind::Map(entries) | Kind::Object(entries) => (&[], entries.as_slice()),
             Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Unknown(_) => (&[], &[]),

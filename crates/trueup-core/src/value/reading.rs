@@ -20,7 +20,7 @@ use crate::types::Type;
 pub(super) enum Keys {
     /// Marks of ours, or escaped.
     Ours,
-    /// Keys like all others.
+    /// Keys like all others; each element of a list has a type of its own.
     Plain,
 }
 
@@ -115,7 +115,7 @@ impl Reader {
                 },
                 mark @ ("$secret" | "$value" | "$sealed" | "$set" | "$map") => {
                     let value = map.next_value_seed(self.part())?;
-                    match (mark, &value.kind) {
+                    match (mark, value.kind()) {
                         ("$secret", Kind::Bool(true)) => {
                             secret = true;
                             None
@@ -216,7 +216,7 @@ impl<'de> Visitor<'de> for Part<'_> {
             let item = list.next_element_seed(self.0.part());
             match self.0.at(|| Step::Index(items.len() as u64), item)? {
                 Some(item) => items.push(item),
-                None => return Ok(Value::list(items)),
+                None => return Ok(Value::list(items).into_tuple_if(self.0.keys == Keys::Plain)),
             }
         }
     }

@@ -51,7 +51,7 @@ struct Size {
 impl Size {
     fn add(&mut self, value: &Value, depth: usize) -> Option<Excess> {
         self.positions += 1;
-        match &value.kind {
+        match value.kind() {
             Kind::String(text) => self.bytes += text.len(),
             Kind::Map(entries) | Kind::Object(entries) => {
                 self.bytes += entries.keys().map(SmolStr::len).sum::<usize>();

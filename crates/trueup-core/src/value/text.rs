@@ -11,7 +11,7 @@ impl fmt::Display for Value {
         if self.is_secret() {
             return f.write_str("(secret)");
         }
-        match &self.kind {
+        match self.kind() {
             Kind::Null => f.write_str("null"),
             Kind::Bool(truth) => truth.fmt(f),
             Kind::Number(number) => number.fmt(f),

@@ -1,4 +1,4 @@
-//! Writing values as JSON, in the form that `json` describes, piece by piece.
+//! Writing values as JSON, in the notations that `json` describes, piece by piece.
 //!
 //! Stores write each value of a stack several times over; to build a tree first would cost more than the writing. Keys
 //! stand in the order of their texts, as they would in a tree.
@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use super::json::{JsonForm, Origins, Secrets};
+use super::json::{JsonForm, Notation, Origins, Secrets};
 use super::{Entries, Kind, Number, Value};
 
 /// A value that is written in a form.
@@ -29,8 +29,10 @@ impl<'a> Written<'a> {
 impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Written { value, form } = *self;
-        let origin = value.origin.filter(|_| form.origins == Origins::Keep);
-        if value.is_secret() && form.secrets == Secrets::Redact {
+        let plain = form.notation == Notation::Plain;
+        let origin = value.origin.filter(|_| form.origins == Origins::Keep && !plain);
+        // What is sealed is no value yet.
+        if value.is_secret() && (form.secrets == Secrets::Redact || plain && value.is_sealed()) {
             let mut object = serializer.serialize_map(Some(1))?;
             object.serialize_entry("$secret", &true)?;
             return object.end();
@@ -40,7 +42,11 @@ impl Serialize for Written<'_> {
             return serializer.serialize_unit();
         }
         let wrapper = wrapper(value);
-        if wrapper == "$value" && !value.is_secret() && origin.is_none() {
+        let bare = match form.notation {
+            Notation::Exact => wrapper == "$value" && !value.is_secret() && origin.is_none(),
+            Notation::Plain => !matches!(value.kind(), Kind::Unknown(_)),
+        };
+        if bare {
             return Content(*self).serialize(serializer);
         }
         let mut object = serializer.serialize_map(None)?;
@@ -50,7 +56,7 @@ impl Serialize for Written<'_> {
         if wrapper < "$secret" {
             object.serialize_entry(wrapper, &Content(*self))?;
         }
-        if value.is_secret() && !value.is_sealed() {
+        if value.is_secret() && !value.is_sealed() && !plain {
             object.serialize_entry("$secret", &true)?;
         }
         if wrapper > "$secret" {
@@ -62,7 +68,7 @@ impl Serialize for Written<'_> {
 
 /// The key under which a content stands in a wrapping object; `$value` needs no wrapping.
 fn wrapper(value: &Value) -> &'static str {
-    match &value.kind {
+    match value.kind() {
         _ if value.is_sealed() => "$sealed",
         Kind::Set(_) => "$set",
         Kind::Map(_) => "$map",
@@ -79,7 +85,7 @@ struct Content<'a>(Written<'a>);
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Content(written) = *self;
-        match &written.value.kind {
+        match written.value.kind() {
             Kind::Null => serializer.serialize_unit(),
             Kind::Bool(truth) => serializer.serialize_bool(*truth),
             Kind::Number(number) => write_number(number, serializer),
@@ -99,12 +105,18 @@ fn write_entries<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     // An escaped key sorts as the key itself does: those that begin with `$` stay together.
-    serializer.collect_map(entries.iter().map(|(key, value)| (escaped(key), within.part(value))))
+    serializer.collect_map(entries.iter().map(|(key, value)| (escaped(key, within.form), within.part(value))))
 }
 
 /// A key as it is written.
-fn escaped(key: &str) -> Cow<'_, str> {
-    if key.starts_with('$') { format!("${key}").into() } else { key.into() }
+fn escaped(key: &str, form: JsonForm) -> Cow<'_, str> {
+    let Some(name) = key.strip_prefix('$') else { return key.into() };
+    let ambiguous = match (form.notation, form.secrets) {
+        (Notation::Exact, _) => true,
+        (Notation::Plain, Secrets::Redact) => ["secret", "unknown"].contains(&name.trim_start_matches('$')),
+        (Notation::Plain, Secrets::Reveal) => false,
+    };
+    if ambiguous { format!("${key}").into() } else { key.into() }
 }
 
 fn write_number<S: Serializer>(number: &Number, serializer: S) -> Result<S::Ok, S::Error> {

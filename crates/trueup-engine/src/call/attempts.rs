@@ -69,6 +69,18 @@ impl<'c> Attempts<'c> {
         failure.hint("deploy again later, or raise the timeout")
     }
 
+    /// The failure of an operation that is not tried again, because the run was stopped first.
+    pub(crate) fn stopped(&self, mut failure: Failure, clock: &dyn Clock) -> Failure {
+        let elapsed = clock.now().duration_since(self.started).unwrap_or_default().as_secs_f64();
+        failure.message = match self.made {
+            0 | 1 => format!("{} (not tried again: the run was stopped)", failure.message),
+            made => {
+                format!("{} ({made} attempts in {elapsed:.1} s, then the run was stopped)", failure.message)
+            }
+        };
+        failure
+    }
+
     /// Exponential, with up to a quarter taken off so that many do not come back at once.
     fn backoff(&self) -> Duration {
         let doubled = self.call.policy.retry.backoff.saturating_mul(1 << (self.made - 1).min(16));

@@ -36,6 +36,7 @@ impl Caller<'_> {
             warnings: self.warnings.of(address),
             name_rules: NameRules::default(),
             secrets: self.registry.secrets().clone(),
+            metas: self.provider_metas.and_then(|metas| metas.get(address.module())).cloned(),
         }
     }
 

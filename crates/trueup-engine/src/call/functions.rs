@@ -8,8 +8,11 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use trueup_core::Failure;
 use trueup_program::{FunctionAnswers, FunctionCall};
+use trueup_state::Scope;
 
 use super::Caller;
+use crate::options::PlanOptions;
+use crate::reconciler::Reconciler;
 
 impl Caller<'_> {
     /// The outcome of an evaluation, repeated until no answer is missing.
@@ -42,6 +45,30 @@ impl Caller<'_> {
         let calls = stream::iter(calls).buffer_unordered(self.options.parallelism.max(1));
         // Boxed: few programs call functions, and otherwise every task's future would be that much larger.
         Box::pin(calls.for_each(|()| ready(()))).await;
+    }
+}
+
+impl Reconciler {
+    /// The outcome of a front end's evaluation, repeated until no answer of a provider's function is missing. Each function is
+    /// called as planning calls it: bounded and repeated.
+    pub async fn answered<T>(
+        &self,
+        answers: &FunctionAnswers,
+        options: &PlanOptions,
+        mut evaluate: impl AsyncFnMut() -> T,
+    ) -> T {
+        for _ in 0..FunctionAnswers::ROUNDS_MAX {
+            let outcome = evaluate().await;
+            let missing = answers.take_missing();
+            if missing.is_empty() {
+                return outcome;
+            }
+            let scope = Scope::new("", options.stage.clone());
+            let caller = Caller::new(self.registry(), self.clock().clone(), scope, options);
+            caller.answer(answers, missing).await;
+        }
+        answers.refuse_more();
+        evaluate().await
     }
 }
 

@@ -10,6 +10,7 @@ mod context;
 mod functions;
 mod panics;
 mod policy;
+mod reading;
 mod throttle;
 mod types;
 mod window;
@@ -18,6 +19,7 @@ pub(crate) use attempts::Attempts;
 pub(crate) use functions::evaluated;
 pub(crate) use panics::{caught, contained, contained_now};
 pub(crate) use policy::CallPolicy;
+pub(crate) use reading::read_or_warned;
 pub(crate) use throttle::Throttle;
 pub(crate) use window::{unseen_for, window_left, within};
 
@@ -32,9 +34,9 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use smol_str::SmolStr;
 use tokio_util::sync::CancellationToken;
-use trueup_core::{Address, Failure, FailureClass, Value};
+use trueup_core::{Address, Failure, FailureClass, ModulePath, Value};
 use trueup_program::{Program, ResourceOptions, RetrySettings};
-use trueup_provider::{CallContext, Clock, Registry, Traits};
+use trueup_provider::{CallContext, Clock, ModuleMetas, Registry, Traits};
 use trueup_state::Scope;
 
 use self::attempts::NextAttempt;
@@ -54,6 +56,8 @@ pub(crate) struct Caller<'a> {
     options: &'a PlanOptions,
     /// How failed calls for types are repeated, as the program says.
     type_retries: Option<&'a BTreeMap<SmolStr, RetrySettings>>,
+    /// What modules tell providers of themselves.
+    provider_metas: Option<&'a BTreeMap<ModulePath, ModuleMetas>>,
     run: Option<RunCalls<'a>>,
     /// Whether a call took too long.
     timed_out: AtomicBool,
@@ -134,6 +138,7 @@ impl<'a> Caller<'a> {
             scope,
             options,
             type_retries: None,
+            provider_metas: None,
             run: None,
             timed_out: AtomicBool::new(false),
             silent: Mutex::default(),
@@ -142,7 +147,11 @@ impl<'a> Caller<'a> {
 
     /// The same for a program, which may say how calls for types are repeated.
     pub(crate) fn of_program(self, program: &'a Program) -> Self {
-        Caller { type_retries: Some(&program.type_retries), ..self }
+        Caller {
+            type_retries: Some(&program.type_retries),
+            provider_metas: Some(&program.provider_metas),
+            ..self
+        }
     }
 
     /// The same for a run.
@@ -248,6 +257,10 @@ impl Caller<'_> {
             NextAttempt::GiveUp(failure) => return Err(failure),
             NextAttempt::Again { wait, pending } => (wait, pending),
         };
+        // What is under way is seen through; another attempt is not under way yet.
+        if pending.is_none() && run.stop.is_cancelled() {
+            return Err(attempts.stopped(failure, &*self.clock));
+        }
         if let CallSubject::Resource { address, .. } = call.subject {
             let (operation, wait_ms, failure) = (call.operation, wait.as_millis() as u64, failure.clone());
             let kind = EventKind::Retry { operation, attempts: attempts.made(), wait_ms, failure };
@@ -255,12 +268,19 @@ impl Caller<'_> {
         }
         let stopped = pin!(run.stop.cancelled());
         match select(stopped, self.clock.sleep(wait)).await {
-            // What is under way is seen through; another attempt is not under way yet.
-            Either::Left(_) if pending.is_none() => return Err(failure),
+            Either::Left(_) if pending.is_none() => return Err(attempts.stopped(failure, &*self.clock)),
             Either::Left(((), rest)) => rest.await,
             Either::Right(_) => {}
         }
         Ok(pending)
+    }
+
+    /// Raised when no further attempt may start: the run was stopped. Never, for a plan.
+    pub(crate) async fn stopped(&self) {
+        match &self.run {
+            Some(run) => run.stop.cancelled().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// The outcome of a call, unless it takes too long or panics.

@@ -9,17 +9,20 @@ use trueup_provider::ProviderPanic;
 
 /// The outcome of a provider's call, where a panic is a failure whose effect nobody knows. What the panic says is left
 /// out: it may hold secrets, and nobody can tell (SECRET-5). The process tells where it was, by its panic hook.
-pub(crate) async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Failure> {
-    AssertUnwindSafe(call).catch_unwind().await.map_err(|_| {
-        let failure = Failure::new(FailureClass::Indeterminate, "the provider panicked");
-        failure.hint("this is a mistake in the provider; RUST_BACKTRACE=1 shows where and why")
+pub(crate) fn caught<T>(call: impl Future<Output = T>) -> impl Future<Output = Result<T, Failure>> {
+    // Not an `async fn`, which would have the room for the call twice: as its argument and as what it waits for.
+    AssertUnwindSafe(call).catch_unwind().map(|outcome| {
+        outcome.map_err(|_| {
+            let failure = Failure::new(FailureClass::Indeterminate, "the provider panicked");
+            failure.hint("this is a mistake in the provider; RUST_BACKTRACE=1 shows where and why")
+        })
     })
 }
 
 /// The outcome of work that asks types what they answer at once, or the panic of one. Other panics go on: they are bugs
 /// of the engine.
-pub(crate) async fn contained<T>(work: impl Future<Output = T>) -> Result<T, ProviderPanic> {
-    AssertUnwindSafe(work).catch_unwind().await.map_err(of_provider)
+pub(crate) fn contained<T>(work: impl Future<Output = T>) -> impl Future<Output = Result<T, ProviderPanic>> {
+    AssertUnwindSafe(work).catch_unwind().map(|outcome| outcome.map_err(of_provider))
 }
 
 /// The same of work that does not wait.

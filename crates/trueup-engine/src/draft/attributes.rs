@@ -30,6 +30,10 @@ impl Attributes {
     pub(crate) fn inputs(&self) -> &Value {
         &self.inputs
     }
+
+    pub(crate) fn outputs(&self) -> &Value {
+        &self.outputs
+    }
 }
 
 impl PartialEq for Attributes {

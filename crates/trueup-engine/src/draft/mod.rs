@@ -45,6 +45,8 @@ pub(crate) struct ExecutablePlan<'p> {
 pub(crate) struct Draft<'p> {
     pub(crate) scope: Scope,
     pub(crate) index: IndexMap<Address, NodeIndex>,
+    /// What is recorded and no longer declared, by its address without a key.
+    pub(crate) leaving: BTreeMap<Address, Vec<NodeIndex>>,
     pub(crate) nodes: PerNode<Node<'p>>,
     /// What each node depends on: its references and explicit dependencies, or what is recorded if it is undeclared.
     pub(crate) graph: Graph<NodeIndex>,

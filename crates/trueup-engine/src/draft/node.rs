@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use trueup_core::schema::Block;
 use trueup_core::{Address, Change, Path, Value};
-use trueup_program::{DataDeclaration, ResourceDeclaration};
+use trueup_program::{DataDeclaration, Place, ResourceDeclaration};
 use trueup_provider::{
     Binding, Configured, DataHandler, EphemeralHandler, GenerationNumber, IdempotencyToken, InputValues,
     ResourceHandler, Slot, State, StubInputs,
@@ -154,12 +154,15 @@ pub(crate) struct Decision {
     pub(crate) reasons: Vec<Reason>,
     pub(crate) changes: Vec<Change>,
     pub(crate) drift: Vec<Change>,
+    pub(crate) drifted_inputs: Vec<Change>,
     pub(crate) replace_paths: Vec<Path>,
     pub(crate) order: Option<ReplaceOrder>,
     /// The outputs to expect.
     pub(crate) outputs: Value,
     /// Whether what replaces the object would be in its place, however that is spelled.
     pub(crate) keeps_place: bool,
+    /// Whether what was found only has to be taken into state, as far as its type or whoever named it can tell.
+    pub(crate) adopts_only: bool,
 }
 
 impl Default for Decision {
@@ -170,10 +173,12 @@ impl Default for Decision {
             reasons: Vec::new(),
             changes: Vec::new(),
             drift: Vec::new(),
+            drifted_inputs: Vec::new(),
             replace_paths: Vec::new(),
             order: None,
             outputs: Value::NULL,
             keeps_place: false,
+            adopts_only: false,
         }
     }
 }
@@ -206,10 +211,14 @@ impl<'p> Node<'p> {
             NodeKind::Resource { declared, .. } => declared.and_then(|declared| declared.place),
             NodeKind::Data { declared, .. } | NodeKind::Ephemeral { declared, .. } => declared.place,
         };
-        match place {
-            Some(trueup_program::Place::Source(origin)) => Some(origin),
-            Some(trueup_program::Place::Code(_)) | None => None,
-        }
+        place.and_then(Place::source)
+    }
+
+    /// Whether an object that exists becomes its, and nothing is to change (ADOPT-10).
+    pub(crate) fn only_adopts(&self) -> bool {
+        let Decision { action, changes, drift, adopts_only, .. } = &self.decision;
+        let is_as_wanted = changes.is_empty() && drift.is_empty() && self.bindings.is_empty();
+        *adopts_only && *action == Action::Update && is_as_wanted
     }
 
     /// Whether it is opened for a run.

@@ -25,25 +25,28 @@ impl<W: Write + Send> Subscriber for ConsoleLines<W> {
 /// What a person wants to hear of an event; `None` if nothing.
 fn told(kind: &EventKind) -> Option<String> {
     Some(match kind {
-        EventKind::RunStarted { reason } => format!("{reason} started"),
+        EventKind::RunStarted { reason, .. } => format!("{reason} started"),
         EventKind::RunFinished { succeeded: true } => "finished".to_owned(),
         EventKind::RunFinished { succeeded: false } => "finished with failures".to_owned(),
         EventKind::Decision { decision, .. } if decision == "noop" => return None,
         EventKind::Decision { decision, .. } => format!("to {decision}"),
-        EventKind::DriftDetected { changes } => {
+        EventKind::DriftDetected { gone: true, .. } => "was removed outside".to_owned(),
+        EventKind::DriftDetected { changes, gone: false } => {
             let paths: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
             format!("was changed outside: {}", paths.join(", "))
         }
-        EventKind::Started(operation) => format!("{} started", operation.name()),
-        EventKind::Completed(operation) => format!("{} completed", operation.name()),
-        EventKind::Failed { operation, failure } => format!("{} failed: {failure}", operation.name()),
+        EventKind::Started { operation, .. } => format!("{} started", operation.name()),
+        EventKind::Completed { operation, .. } => format!("{} completed", operation.name()),
+        EventKind::Failed { operation, failure } => {
+            format!("{} failed: {}", operation.name(), failure.message)
+        }
         EventKind::Retry { attempts, wait_ms, failure, .. } => {
             format!("retry {attempts} in {:.1} s: {}", *wait_ms as f64 / 1000.0, failure.message)
         }
         EventKind::Waiting { holder, .. } => format!("waiting for {holder}"),
         EventKind::Skipped { cause } => format!("skipped: waits for {cause}"),
         EventKind::Unchanged => "unchanged".to_owned(),
-        EventKind::Adopted => "adopted".to_owned(),
+        EventKind::Adopted { .. } => "adopted".to_owned(),
         EventKind::Progress { doing } => doing.clone(),
     })
 }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use trueup_core::{Address, Change, Failure, Path, Value};
+use trueup_core::{Address, Change, Failure, JsonForm, Path, Value};
 
 use super::{EVENT_VERSION, Event, EventKind};
 
@@ -57,7 +57,22 @@ impl Serialize for Data<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut data = serializer.serialize_map(None)?;
         match self.0 {
-            EventKind::RunStarted { reason } => data.serialize_entry("reason", reason)?,
+            EventKind::RunStarted { reason, holder, origin } => {
+                if let Some(job) = &origin.ci_job {
+                    data.serialize_entry(
+                        "ci",
+                        &Ci { actor: &job.actor, job: &job.job, service: &job.service },
+                    )?;
+                }
+                let texts = [("command", &origin.command), ("host", &holder.host)];
+                for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+                    data.serialize_entry(name, text)?;
+                }
+                data.serialize_entry("reason", reason)?;
+                if !holder.user.is_empty() {
+                    data.serialize_entry("user", &holder.user)?;
+                }
+            }
             EventKind::Waiting { holder, since } => {
                 data.serialize_entry("holder", holder)?;
                 data.serialize_entry("since_ms", &milliseconds(*since))?;
@@ -66,10 +81,20 @@ impl Serialize for Data<'_> {
             EventKind::Decision { decision, changes, inputs } => {
                 data.serialize_entry("decision", decision)?;
                 data.serialize_entry("diff", &diff(changes))?;
-                data.serialize_entry("params", inputs)?;
+                data.serialize_entry("params", &Public(inputs))?;
             }
-            EventKind::DriftDetected { changes } => data.serialize_entry("diff", &diff(changes))?,
-            EventKind::Started(_) | EventKind::Completed(_) | EventKind::Unchanged | EventKind::Adopted => {}
+            EventKind::DriftDetected { changes, gone } => {
+                data.serialize_entry("diff", &diff(changes))?;
+                data.serialize_entry("gone", gone)?;
+            }
+            EventKind::Started { changes, inputs, .. } => {
+                data.serialize_entry("diff", &diff(changes))?;
+                data.serialize_entry("params", &Public(inputs))?;
+            }
+            EventKind::Completed { outputs, .. } | EventKind::Adopted { outputs } => {
+                data.serialize_entry("outputs", &Public(outputs))?;
+            }
+            EventKind::Unchanged => {}
             EventKind::Failed { operation, failure } => {
                 data.serialize_entry("error", &Error::of(failure))?;
                 data.serialize_entry("operation", operation.name())?;
@@ -88,14 +113,38 @@ impl Serialize for Data<'_> {
 }
 
 #[derive(Serialize)]
+struct Ci<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: &'a Option<String>,
+    job: &'a str,
+    service: &'a str,
+}
+
+#[derive(Serialize)]
 struct Difference<'a> {
-    after: &'a Option<Value>,
-    before: &'a Option<Value>,
+    after: Option<Public<'a>>,
+    before: Option<Public<'a>>,
     path: &'a Path,
 }
 
 fn diff(changes: &[Change]) -> Vec<Difference<'_>> {
-    changes.iter().map(|it| Difference { after: &it.after, before: &it.before, path: &it.path }).collect()
+    changes.iter().map(Difference::of).collect()
+}
+
+impl<'a> Difference<'a> {
+    fn of(change: &'a Change) -> Self {
+        let Change { path, before, after, .. } = change;
+        Difference { after: after.as_ref().map(Public), before: before.as_ref().map(Public), path }
+    }
+}
+
+/// A value in its public form.
+struct Public<'a>(&'a Value);
+
+impl Serialize for Public<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.in_form(JsonForm::PUBLIC).serialize(serializer)
+    }
 }
 
 #[derive(Serialize)]

@@ -157,6 +157,11 @@ impl EventSink {
         self
     }
 
+    /// Whether nobody hears of anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.subscribers.lock().is_ok_and(|subscribers| subscribers.is_empty())
+    }
+
     pub(crate) fn emit(&self, event: Event) {
         let Ok(subscribers) = self.subscribers.lock() else { return };
         let event = Arc::new(event);

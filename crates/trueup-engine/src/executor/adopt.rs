@@ -22,7 +22,7 @@ impl Applying<'_> {
         let meta = self.resource.meta.clone();
         let steps = found.adopted(&self.address, &meta, self.run.fresh_token());
         self.writer.steps(self.run, steps).await?;
-        self.run.emit(Some(&self.address), EventKind::Adopted);
+        self.run.emit(Some(&self.address), EventKind::Adopted { outputs: found.state.outputs.clone() });
         Ok(found.state)
     }
 
@@ -78,7 +78,7 @@ impl Applying<'_> {
             sought: attempted.unwrap_or(&self.desired),
             record: record.as_deref(),
             interrupted,
-            adopt: self.resource.adopt,
+            adopting: self.resource.adopting,
             places: &places,
             holders: &self.resource.holders,
         };

@@ -66,6 +66,7 @@ impl<'a> Applying<'a> {
 
 impl Applying<'_> {
     pub(super) async fn apply(mut self) -> Result<TaskResult, TaskError> {
+        let before = self.record();
         self.find_place().await?;
         self.admit_start()?;
         let prior = self.start().await?;
@@ -84,6 +85,10 @@ impl Applying<'_> {
             (_, private, planned) = self.decide(None).await?;
         }
         self.run.admit(&self.address, action, &self.desired.effective)?;
+        // Looking may have taken long. What has begun is finished.
+        if action != Action::NoOp && is_same(before.as_ref(), self.record().as_ref()) {
+            self.run.may_begin()?;
+        }
         let outputs = match action {
             Action::NoOp => self.keep(prior).await?,
             Action::Create => self.create(&planned, &private).await?,
@@ -92,6 +97,9 @@ impl Applying<'_> {
             _ => unreachable!("on real values nothing is undecided"),
         };
         let attributes = Attributes::new(self.desired.effective.clone(), outputs);
+        // What was repeated and then finished is created.
+        let repeated = self.resource.decision.start == Start::RepeatCreate && !self.resource.is_stubbed;
+        let action = if repeated && action != Action::Replace { Action::Create } else { action };
         Ok(TaskResult { action, attributes: Some(attributes), bindings: self.resource.bindings.clone() })
     }
 
@@ -106,6 +114,10 @@ impl Applying<'_> {
 
     /// Does what has to come first, and gives the object to start from.
     async fn start(&mut self) -> Result<Option<State>, TaskError> {
+        let acts = matches!(self.resource.decision.start, Start::RepeatCreate | Start::FinishDelete);
+        if acts && !self.resource.is_stubbed {
+            self.run.may_begin()?;
+        }
         let recorded = || self.record().and_then(|record| record.current.as_ref()?.object.clone());
         if self.resource.is_stubbed {
             return Ok(recorded());
@@ -208,5 +220,14 @@ impl Applying<'_> {
         token: Option<IdempotencyToken>,
     ) -> CallContext {
         self.run.calls.context(&self.address, &self.writer.origin(), number, slot, token)
+    }
+}
+
+/// Whether nothing was recorded in between.
+pub(super) fn is_same(before: Option<&Arc<Record>>, now: Option<&Arc<Record>>) -> bool {
+    match (before, now) {
+        (Some(before), Some(now)) => Arc::ptr_eq(before, now),
+        (None, None) => true,
+        _ => false,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_provider::{CallContext, CheckRequest, GenerationNumber, PrivateBytes, Recovery, Slot, State};
-use trueup_state::{Attempt, Step};
+use trueup_state::{Attempt, Status, Step};
 
 use super::apply::Applying;
 #[cfg(feature = "mutations")]
@@ -36,7 +36,7 @@ impl Applying<'_> {
         if !planted!(SkipCreateIntent) {
             self.writer.step(self.run, step).await?;
         }
-        self.run.emit(Some(&self.address), EventKind::Started(Operation::Create));
+        self.run.emit(Some(&self.address), EventKind::started(Operation::Create, &self.desired.effective));
         let called =
             self.call(Operation::Create, number, &attempt, None, &self.desired, planned, private).await;
         let object = match called {
@@ -61,23 +61,37 @@ impl Applying<'_> {
             return Err(Failure::new(FailureClass::Fatal, "there is nothing to update").into());
         };
         self.check(current.number, current.slot).await?;
+        let (number, was_ready) = (current.number, current.status == Status::Ready);
         let attempt = self.attempt();
         let meta = self.resource.meta.clone();
         let begun = Step::UpdateBegun { meta, attempt: attempt.clone() };
         if !planted!(SkipUpdateIntent) {
             self.writer.step(self.run, begun).await?;
         }
-        self.run.emit(Some(&self.address), EventKind::Started(Operation::Update));
+        let changes =
+            prior.inputs.as_ref().map(|inputs| self.resource.handler.input_changes(inputs, &self.desired));
+        let (operation, inputs) = (Operation::Update, self.desired.effective.clone());
+        let started = EventKind::Started { operation, changes: changes.unwrap_or_default(), inputs };
+        self.run.emit(Some(&self.address), started);
         if planted!(UpdateNothing) && prior.inputs.is_none() {
             let object = State { inputs: Some(self.desired.without_ephemeral()), ..prior };
-            return self.settle(Operation::Update, current.number, object.clone(), object).await;
+            return self.settle(Operation::Update, number, object.clone(), object).await;
         }
-        let object = self
-            .call(Operation::Update, current.number, &attempt, Some(&prior), &self.desired, planned, private)
-            .await?;
+        let called = self
+            .call(Operation::Update, number, &attempt, Some(&prior), &self.desired, planned, private)
+            .await;
+        let object = match called {
+            Ok(object) => object,
+            Err(TaskError::Failed(failure)) if failure.unsent && was_ready => {
+                // The object is as it was.
+                self.writer.step(self.run, Step::Abandoned { number }).await?;
+                return Err(failure.into());
+            }
+            Err(trouble) => return Err(trouble),
+        };
         // Until it is settled, the record keeps the inputs it started from (CRASH-3).
         let answered = State { inputs: prior.inputs, ..object.clone() };
-        self.settle(Operation::Update, current.number, object, answered).await
+        self.settle(Operation::Update, number, object, answered).await
     }
 
     /// A create that found its place taken: by an object of ours whose answer was lost, or by someone else's (RETRY-6).
@@ -113,6 +127,7 @@ impl Applying<'_> {
     pub(super) async fn failed_create(&self, number: GenerationNumber, failure: Failure) -> TaskError {
         let known = self.current().is_some_and(|current| current.object.is_some());
         let undecided = match failure.class {
+            _ if failure.unsent => false,
             FailureClass::Indeterminate => !planted!(AbandonIndeterminate),
             FailureClass::Retryable | FailureClass::Throttled { .. } | FailureClass::Pending { .. } => {
                 self.resource.handler.recovery(&self.desired.effective) != Recovery::Blind

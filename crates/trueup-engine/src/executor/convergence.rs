@@ -14,6 +14,7 @@ use super::run_loop::Progress;
 use super::tasks::again_tasks;
 use crate::draft::Draft;
 use crate::draft::node::Start;
+use crate::events::{EventKind, Operation};
 use crate::index::NodeIndex;
 use crate::inputs::NodeInputs;
 use crate::plan::{Action, Grant};
@@ -58,14 +59,16 @@ impl Progress<'_> {
             let failure =
                 Failure::new(FailureClass::Conflict, message).hint("remove one of the bindings of the cycle");
             self.failed = true;
+            let (operation, told) = (Operation::Update, failure.clone());
+            self.run.emit(Some(&draft.nodes[at].address), EventKind::Failed { operation, failure: told });
             self.outcomes[at] = Some(failure.into());
         }
     }
 
-    /// The nodes that were applied with other inputs or bindings than they would be now.
+    /// The resources that were applied with other inputs or bindings than they would be now.
     pub(super) async fn outdated(&self, draft: &Draft<'_>) -> Vec<NodeIndex> {
         let mut outdated = Vec::new();
-        for &at in &draft.order {
+        for &at in draft.order.iter().filter(|at| draft.nodes[**at].declared().is_some()) {
             let (Some((inputs, bindings)), Some(Outcome::Done(_))) = (&self.used[at], &self.outcomes[at])
             else {
                 continue;
@@ -81,7 +84,7 @@ impl Progress<'_> {
         outdated
     }
 
-    /// The inputs and bindings that a declared resource would be applied with now, or what is wrong with them.
+    /// The inputs and bindings that something declared would be applied or read with now, or what is wrong with them.
     pub(super) async fn inputs_now(
         &self,
         draft: &Draft<'_>,

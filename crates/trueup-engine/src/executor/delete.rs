@@ -138,7 +138,8 @@ impl PreparedDelete {
             writer.work_by(&self.config.clone().ready(run).await?);
             let steps = found.adopted(&self.address, meta, run.fresh_token());
             writer.steps(run, steps).await?;
-            run.emit(Some(&self.address), EventKind::Adopted);
+            let outputs = found.state.outputs.clone();
+            run.emit(Some(&self.address), EventKind::Adopted { outputs });
         }
         let (Some(handler), Some(record)) = (&self.handler, writer.record()) else {
             return Ok(TaskResult { action: Action::Delete, attributes: None, bindings: Vec::new() });
@@ -152,6 +153,8 @@ impl PreparedDelete {
             }
         };
         let places = run.places(handler, writer.provider());
+        // With the first one, the whole has begun.
+        run.may_begin()?;
         for generation in generations {
             let forgotten = planted!(ForgetDeposed) && matches!(self.task, Task::CleanUp(_));
             if self.retain || forgotten || self.lives_on(run, &places, &record, &generation).await {
@@ -357,6 +360,10 @@ impl Removal<'_> {
         };
         if let Some(object) = &object {
             self.writer.step(self.run, Step::Answered { number, object: object.clone() }).await?;
+            if self.handler.recovery(&attempt.inputs.effective) == Recovery::Token {
+                let (operation, outputs) = (Operation::Create, object.outputs.clone());
+                self.run.emit(Some(self.address), EventKind::Completed { operation, outputs });
+            }
         }
         Ok(object)
     }
@@ -384,8 +391,11 @@ impl Removal<'_> {
             };
             created.map_err(|failed| failed.failure)
         };
-        let created = self.run.calls.retried(self.calling(Operation::Create), context, create).await;
-        created.map_err(|failure| repeated(self.address, failure))
+        let operation = Operation::Create;
+        self.run.emit(Some(self.address), EventKind::started(operation, &desired.effective));
+        let created = self.run.calls.retried(self.calling(operation), context, create).await;
+        let created = created.map_err(|failure| repeated(self.address, failure))?;
+        Ok(created)
     }
 
     async fn delete(&self, object: &State) -> Result<(), TaskError> {
@@ -393,9 +403,9 @@ impl Removal<'_> {
         if self.generation.status != Status::Deleting {
             self.writer.step(self.run, Step::DeleteBegun { number }).await?;
         }
-        self.run.emit(Some(self.address), EventKind::Started(Operation::Delete));
-        let context = self.context(None);
         let recorded = self.generation.inputs().map(|inputs| inputs.effective.clone()).unwrap_or_default();
+        self.run.emit(Some(self.address), EventKind::started(Operation::Delete, &recorded));
+        let context = self.context(None);
         let left = Mutex::new(object.clone());
         planted!(ConfirmDeleteBeforeCall => self.writer.step(self.run, Step::Deleted { number }).await?);
         // What was written a moment ago may not be found yet: *not found* must outlast the window (DELETE-2).
@@ -417,7 +427,10 @@ impl Removal<'_> {
         }
         self.holders.note_delete_ended(self.address, object);
         self.writer.step(self.run, Step::Deleted { number }).await?;
-        self.run.emit(Some(self.address), EventKind::Completed(Operation::Delete));
+        self.run.emit(
+            Some(self.address),
+            EventKind::Completed { operation: Operation::Delete, outputs: Value::NULL },
+        );
         Ok(())
     }
 
@@ -431,10 +444,11 @@ impl Removal<'_> {
         let (calls, call) = (&self.run.calls, self.calling(Operation::Delete));
         let mut attempts = Attempts::new(call, &*calls.clock);
         let mut context = self.context(None);
+        let mut unsent = true;
         loop {
             let state = &state_of(left).clone();
             let request = DeleteRequest { config: self.config, inputs, state, context: &context };
-            let ApplyFailure { failure, partial } =
+            let ApplyFailure { mut failure, partial } =
                 match calls.attempt(call, self.handler.delete(request)).await {
                     Ok(()) => return Ok(DeleteAnswer::Accepted),
                     Err(failed) if failed.failure.class == FailureClass::NotFound => {
@@ -447,6 +461,8 @@ impl Removal<'_> {
                 self.writer.step(self.run, Step::Answered { number, object }).await?;
                 *state_of(left) = *partial;
             }
+            unsent &= failure.unsent;
+            failure.unsent = unsent;
             if let Some(pending) = calls.wait_for_next(call, &mut attempts, failure).await? {
                 context.pending = Some(pending);
             }
@@ -494,10 +510,11 @@ impl Removal<'_> {
             .hint("run again: the next run sends the delete once more and then counts the object as deleted"))
     }
 
-    /// What was refused did not happen: the object is as it was, and whoever declares it again may keep it (DELETE-10).
+    /// What was refused or never sent did not happen: the object is as it was, and whoever declares it again may keep it (DELETE-10).
     /// Only half an object, or one that may be half deleted, is of no use.
     async fn failed(&self, failure: Failure) -> TaskError {
-        let refused = matches!(failure.class, FailureClass::Conflict | FailureClass::Denied);
+        let refused =
+            failure.unsent || matches!(failure.class, FailureClass::Conflict | FailureClass::Denied);
         if !refused || self.generation.status != Status::Ready {
             return failure.into();
         }

@@ -48,6 +48,7 @@ use crate::call::{Caller, Throttle};
 use crate::ephemeral::Ephemerals;
 use crate::events::{EventKind, RunEvents};
 use crate::journal::Journal;
+use crate::mutations::planted;
 use crate::options::DeployOptions;
 use crate::plan::Action;
 use crate::providers::RecordedConfigurations;
@@ -55,6 +56,7 @@ use crate::random::Random;
 use crate::run_kind::RunKind;
 pub use report::{Outcome, RunReport};
 pub(crate) use run_loop::execute;
+use tasks::TaskError;
 pub(crate) use tasks::main_tasks;
 
 /// Stops a run in two stages (APPLY-11).
@@ -143,6 +145,14 @@ impl Run<'_> {
         }
         let hints = found.iter().flat_map(|it| it.hints.clone()).collect();
         Err(Failure { hints, ..crate::failures::invalid(found) })
+    }
+
+    /// Lets nothing begin once the run is stopped (APPLY-11). To be asked just before an intent is recorded.
+    pub(crate) fn may_begin(&self) -> Result<(), TaskError> {
+        match self.cancellation.finish.is_cancelled() && !planted!(IgnoreCancellation) {
+            true => Err(TaskError::Stopped),
+            false => Ok(()),
+        }
     }
 
     /// A token for another intent.

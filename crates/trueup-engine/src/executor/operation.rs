@@ -1,8 +1,10 @@
 //! One operation on an object: called again and again if need be, each answer durable.
 
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
+use futures_util::future::{Either, select};
 use trueup_core::{Failure, FailureClass, Value};
 use trueup_provider::{
     ApplyFailure, ApplyRequest, GenerationNumber, InputValues, PrecreateRequest, PrivateBytes, Recovery,
@@ -35,6 +37,7 @@ impl Applying<'_> {
         let mut context = self.context(Some(attempt.token));
         context.pending.clone_from(&attempt.pending);
         let mut known = prior.cloned();
+        let mut unsent = true;
         let began = self.resource.holders.moment();
         loop {
             let request = ApplyRequest {
@@ -59,7 +62,7 @@ impl Applying<'_> {
                 }
             };
             let called = self.run.calls.attempt(call, called).await;
-            let ApplyFailure { failure, partial } = match called {
+            let ApplyFailure { mut failure, partial } = match called {
                 Ok(object) => {
                     self.hold(&object);
                     let holders = &self.resource.holders;
@@ -77,13 +80,21 @@ impl Applying<'_> {
                 known = Some(*partial);
             }
             let (failed, failed_at) = (failure.clone(), self.run.calls.clock.now());
+            // Nothing came of it only if none of its attempts was sent.
+            unsent &= failed.unsent;
+            failure.unsent = unsent;
             if let Some(pending) = self.run.calls.wait_for_next(call, &mut attempts, failure).await? {
                 self.writer.step(self.run, Step::Pending { number, context: pending.clone() }).await?;
                 context.pending = Some(pending);
-            } else if operation == Operation::Create && known.is_none() {
+            } else if operation == Operation::Create && known.is_none() && !failed.unsent {
                 let by_token = self.resource.handler.recovery(&self.desired.effective) == Recovery::Token;
                 self.unsure.fetch_or(by_token, Ordering::Relaxed);
-                Box::pin(self.look_before_repeating(failed, failed_at)).await?;
+                let looking = Box::pin(self.look_before_repeating(failed.clone(), failed_at));
+                match select(pin!(self.run.calls.stopped()), looking).await {
+                    // It may be there: what keeps the intent is the class.
+                    Either::Left(_) => return Err(attempts.stopped(failed, &*self.run.calls.clock).into()),
+                    Either::Right((looked, _)) => looked?,
+                }
             }
         }
     }
@@ -125,7 +136,8 @@ impl Applying<'_> {
             }
             // The class of the failed attempt keeps the intent: its object may be there.
             Err(refused) => {
-                let message = format!("{}; looking for its object failed: {refused}", failed.message);
+                let message =
+                    format!("{}; looking for its object failed: {}", failed.message, refused.message);
                 Err(Failure { message, hints: refused.hints, ..failed })
             }
         }

@@ -8,7 +8,7 @@ use super::report::Outcome;
 use super::run_loop::Progress;
 use crate::call::contained_now;
 use crate::draft::Draft;
-use crate::draft::node::Node;
+use crate::draft::node::{Node, NodeKind};
 use crate::index::NodeIndex;
 use crate::plan::Action;
 
@@ -28,8 +28,8 @@ impl Progress<'_> {
         }
     }
 
-    /// What was to stay as it is follows from values that were to stay too. Where one of them changed all the same, it is
-    /// out of date, and only another plan may bring it along (UNKNOWN-13).
+    /// What was to stay as it is follows from values that were to stay too, and so does what planning read. Where one of
+    /// them changed all the same, it is out of date, and only another plan may bring it along (UNKNOWN-13).
     pub(super) async fn hold_kept_premises(&mut self, draft: &Draft<'_>) {
         let kept: Vec<NodeIndex> = draft
             .nodes
@@ -60,7 +60,8 @@ impl Progress<'_> {
         let changed =
             |at: NodeIndex| matches!(&self.outcomes[at], Some(Outcome::Done(it)) if *it != Action::NoOp);
         let node = &draft.nodes[at];
-        let stays = node.is_declared() && node.decision.action == Action::NoOp && node.record.is_some();
+        let is_there = node.record.is_some() || matches!(node.kind, NodeKind::Data { .. });
+        let stays = node.is_declared() && node.decision.action == Action::NoOp && is_there;
         let undisturbed = matches!(self.outcomes[at], None | Some(Outcome::Done(Action::NoOp)));
         stays && undisturbed && draft.upstream(at).any(changed)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
-use trueup_program::ResourceOptions;
+use trueup_program::{ReadFailure, ResourceOptions};
 use trueup_provider::{
     Binding, CallContext, DataHandler, DataRequest, EphemeralHandler, GenerationNumber, InputValues,
     ResourceHandler, Slot, State,
@@ -18,15 +18,15 @@ use super::premises::hold_premise;
 use super::record_writer::RecordWriter;
 use super::tasks::refreshes;
 use super::tasks::{TaskError, TaskResult};
-use crate::call::Call;
+use crate::call::{Call, read_or_warned};
 use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, metadata};
-use crate::events::Operation;
+use crate::events::{EventKind, Operation};
 use crate::failures::invalid;
 use crate::index::NodeIndex;
 use crate::inputs::NodeInputs;
 use crate::plan::Action;
-use crate::sighting::Holders;
+use crate::sighting::{Adopting, Holders};
 
 /// A resource, data source or ephemeral resource with its inputs resolved, or a stub with those that are known.
 pub(crate) struct PreparedApply {
@@ -40,7 +40,7 @@ pub(crate) struct PreparedApply {
 
 enum Work {
     Stub(Box<Resource>),
-    Data(Arc<dyn DataHandler>),
+    Data(Arc<dyn DataHandler>, ReadFailure),
     Ephemeral(Arc<dyn EphemeralHandler>),
     Resource(Box<Resource>),
 }
@@ -60,7 +60,7 @@ pub(super) struct Resource {
     pub(super) observed: Option<State>,
     pub(super) meta: Metadata,
     pub(super) options: ResourceOptions,
-    pub(super) adopt: bool,
+    pub(super) adopting: Adopting,
     pub(super) refresh: bool,
     pub(super) holders: Holders,
 }
@@ -77,7 +77,7 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: NodeIndex) -> Result<Pre
     }
     let config = Configuration::of(run, draft, at);
     let work = match &node.kind {
-        NodeKind::Data { handler, .. } => Work::Data(handler.clone()),
+        NodeKind::Data { declared, handler } => Work::Data(handler.clone(), declared.failure),
         NodeKind::Ephemeral { handler, .. } => Work::Ephemeral(handler.clone()),
         NodeKind::Resource { handler, .. } => {
             if let Some(binding) = bindings.iter().find(|it| !it.payload.is_wholly_known()) {
@@ -94,10 +94,9 @@ pub(crate) fn prepare(run: &Run<'_>, draft: &Draft, at: NodeIndex) -> Result<Pre
     Ok(PreparedApply { address, provider, config, desired, work })
 }
 
-/// The inputs and bindings that a declared resource would be applied with now, or what is wrong with them.
+/// The inputs and bindings that something declared would be applied or read with now, or what is wrong with them.
 pub(super) fn inputs_now(draft: &Draft, at: NodeIndex) -> Option<Result<NodeInputs, Failure>> {
-    let node = &draft.nodes[at];
-    let inputs = NodeInputs::of(node, &draft.known()).filter(|_| node.declared().is_some())?;
+    let inputs = NodeInputs::of(&draft.nodes[at], &draft.known())?;
     Some(inputs.sound().map_err(invalid))
 }
 
@@ -154,7 +153,7 @@ fn resource(run: &Run<'_>, draft: &Draft, at: NodeIndex, handler: &Arc<dyn Resou
         // What was seen was another object than the stub.
         observed: node.seen().filter(|_| !is_stubbed).cloned(),
         meta: metadata(draft, at),
-        adopt: options.adopt.unwrap_or(run.options.plan.adopt),
+        adopting: Adopting::of(options.adopt, run.options.plan.adopt),
         options,
         refresh: refreshes(node),
         holders: draft.holders.clone(),
@@ -170,8 +169,9 @@ impl PreparedApply {
                 // Boxed, because few resources are stubs and each would have the room for it.
                 Box::pin(Applying::new(run, writer, address, config, desired, resource).stub()).await
             }
-            Work::Data(handler) => {
+            Work::Data(handler, failure) => {
                 run.admit(&address, Action::Read, &desired.effective)?;
+                run.emit(Some(&address), EventKind::started(Operation::Read, &desired.effective));
                 let context =
                     run.calls.context(&address, &address, GenerationNumber::FIRST, Slot::FIRST, None);
                 let read = async |context: &CallContext| {
@@ -183,7 +183,8 @@ impl PreparedApply {
                     Operation::Read,
                     run.calls.policy(address.type_name(), None, None),
                 );
-                let outputs = run.calls.retried(call, &context, read).await?;
+                let read = run.calls.retried(call, &context, read).await;
+                let outputs = read_or_warned(read, failure, handler.outputs(), &context)?;
                 let attributes = Attributes::new(desired.effective.clone(), outputs);
                 Ok(TaskResult { action: Action::Read, attributes: Some(attributes), bindings: Vec::new() })
             }

@@ -7,7 +7,7 @@ use trueup_state::{Attempt, Generation, Step};
 use super::apply::Applying;
 use super::delete::Removal;
 use super::tasks::TaskError;
-use crate::events::Operation;
+use crate::events::{EventKind, Operation};
 use crate::failures::repeated;
 use crate::mutations::planted;
 
@@ -23,14 +23,18 @@ impl Applying<'_> {
         let private = PrivateBytes::default();
         let token = if planted!(RepeatWithFreshToken) { self.run.fresh_token() } else { attempt.token };
         let attempt = Attempt { token, ..attempt };
+        let operation = Operation::Create;
+        self.run.emit(Some(&self.address), EventKind::started(operation, &attempt.inputs.effective));
         let object = self
-            .call(Operation::Create, current.number, &attempt, None, &attempt.inputs, &planned, &private)
+            .call(operation, current.number, &attempt, None, &attempt.inputs, &planned, &private)
             .await
             .map_err(|trouble| match trouble {
                 TaskError::Failed(failure) => repeated(&self.address, failure).into(),
-                store @ TaskError::Store(_) => store,
+                other @ (TaskError::Store(_) | TaskError::Stopped) => other,
             })?;
         self.writer.step(self.run, Step::Answered { number: current.number, object: object.clone() }).await?;
+        let outputs = object.outputs.clone();
+        self.run.emit(Some(&self.address), EventKind::Completed { operation, outputs });
         Ok(object)
     }
 

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use futures_util::future::{Either, select};
 use trueup_core::{Address, Diagnostics, Failure, Value};
+use trueup_provider::Recovery;
 use trueup_state::{Record, StoreError};
 
 use super::Run;
 use super::run_loop::Progress;
 use super::tasks::{Task, TaskResult};
+use crate::call::contained_now;
 use crate::draft::Draft;
 use crate::events::{EventKind, Operation};
+use crate::failures::outcome_unknown;
 use crate::outputs::stack_outputs;
 use crate::plan::{Action, Plan};
 
@@ -26,7 +29,7 @@ pub enum Outcome {
     Skipped(Address),
     /// It was not begun, because the run was stopped.
     NotStarted,
-    /// It was begun, and the run did not wait for its end. The next run finds out what came of it.
+    /// It was begun and not finished: the run did not wait for its end, or stopped half way. The next run takes it up.
     InFlight,
 }
 
@@ -52,6 +55,10 @@ pub struct RunReport {
     pub outputs: Option<Value>,
     /// What to tell the user, short of an error.
     pub warnings: Vec<String>,
+    /// How many of the older generations that the plan knew of are gone.
+    pub cleaned_up: usize,
+    /// Creates of which only a person can find out what came of them, with what to do (CRASH-1).
+    pub unresolved: Vec<(Address, String)>,
 }
 
 impl RunReport {
@@ -81,14 +88,9 @@ const LINES_AT_ONCE: usize = 4096;
 /// Tells what was decided. A large plan is never held as text as a whole.
 pub(super) async fn announce(run: &Run<'_>, plan: &Plan) -> Result<(), StoreError> {
     for action in &plan.actions {
-        let kind = EventKind::Decision {
-            decision: action.decision(),
-            changes: action.changes.clone(),
-            inputs: action.inputs.clone(),
-        };
-        run.emit(Some(&action.address), kind);
-        if !action.drift.is_empty() {
-            run.emit(Some(&action.address), EventKind::DriftDetected { changes: action.drift.clone() });
+        run.emit(Some(&action.address), EventKind::decided(action));
+        if let Some(drift) = EventKind::drifted(action) {
+            run.emit(Some(&action.address), drift);
         }
         if run.journal.noted() >= LINES_AT_ONCE {
             run.journal.flush(None, None).await?;
@@ -106,6 +108,9 @@ impl Progress<'_> {
                 // Of what is opened for a run, only what went wrong is worth a word.
                 outcome if node.is_ephemeral() && !matches!(outcome, Some(Outcome::Failed(_))) => {}
                 Some(outcome) => outcomes.push((node.address.clone(), outcome)),
+                None if self.half_done.contains(&at) => {
+                    outcomes.push((node.address.clone(), Outcome::InFlight));
+                }
                 None if node.decision.action != Action::NoOp => {
                     outcomes.push((node.address.clone(), Outcome::NotStarted));
                 }
@@ -121,7 +126,10 @@ impl Progress<'_> {
             store_failure: self.store_failed.take(),
             outputs: None,
             warnings: Vec::new(),
+            unresolved: self.unresolved(draft),
+            cleaned_up: 0,
         };
+        report.cleaned_up = self.cleaned_up(draft, &report.plan);
         report.warnings.extend(unsaid(&report.plan, &run.calls.warnings.take()));
         let cancelled = run.cancellation.finish.is_cancelled();
         if report.succeeded() && !cancelled && !draft.selection.is_partial() {
@@ -153,12 +161,39 @@ impl Progress<'_> {
         report
     }
 
+    /// How many of the older generations that the plan knew of are gone.
+    fn cleaned_up(&self, draft: &Draft<'_>, plan: &Plan) -> usize {
+        let planned = plan.actions.iter().filter(|action| !action.deposed.is_empty());
+        let gone = planned.filter_map(|action| {
+            let record = self.writers[*draft.index.get(&action.address)?].record();
+            let left: Vec<_> = record.iter().flat_map(|it| &it.deposed).map(|it| it.number).collect();
+            Some(action.deposed.iter().filter(|number| !left.contains(number)).count())
+        });
+        gone.sum()
+    }
+
+    /// What the next run will not be able to find out by itself.
+    fn unresolved(&self, draft: &Draft<'_>) -> Vec<(Address, String)> {
+        let unresolved = draft.nodes.enumerate().filter_map(|(at, node)| {
+            let record = self.writers[at].record()?;
+            let current = record.current.as_ref().filter(|it| it.is_interrupted())?;
+            let (handler, inputs) = (node.handler()?, current.inputs()?);
+            let recovery = contained_now(|| handler.recovery(&inputs.effective)).ok()?;
+            let hints = outcome_unknown(&node.address, handler.traits()).hints;
+            (recovery == Recovery::Blind).then(|| (node.address.clone(), hints.join("; ")))
+        });
+        unresolved.collect()
+    }
+
     /// Operations tell of their own end; what was planned and ended without one is told here.
     pub(super) fn tell_quiet_end(&self, draft: &Draft, task: Task, finished: &TaskResult) {
         let node = &draft.nodes[task.node()];
         let kind = match (task, node.decision.action, finished.action) {
             _ if node.is_ephemeral() => return,
-            (Task::Apply(_), Action::Read, _) => EventKind::Completed(Operation::Read),
+            (Task::Apply(_), Action::Read, _) => {
+                let outputs = finished.attributes.as_ref().map(|it| it.outputs().clone());
+                EventKind::Completed { operation: Operation::Read, outputs: outputs.unwrap_or_default() }
+            }
             (Task::Apply(_), planned, Action::NoOp) if planned != Action::NoOp => EventKind::Unchanged,
             _ => return,
         };

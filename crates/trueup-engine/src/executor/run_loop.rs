@@ -17,7 +17,7 @@ use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_program::FunctionCall;
 use trueup_provider::{Binding, ProviderPanic};
-use trueup_state::{Generation, Record, Step, StoreError};
+use trueup_state::{Generation, Record, Status, Step, StoreError};
 
 use super::convergence::provisional;
 use super::queue::Queue;
@@ -45,6 +45,8 @@ pub(super) struct Progress<'a> {
     pub(super) failed: bool,
     /// Why nothing may be deleted first: what would replace it is not valid.
     pub(super) refused: Option<(NodeIndex, Failure)>,
+    /// Nodes of which a part is done, and whose own turn comes later: a stub, or the delete before a create.
+    pub(super) half_done: BTreeSet<NodeIndex>,
     /// What each node was applied with: its inputs and bindings.
     pub(super) used: PerNode<Option<(Value, Vec<Binding>)>>,
 }
@@ -87,6 +89,7 @@ pub(crate) async fn execute(run: &Run<'_>, planned: ExecutablePlan<'_>) -> RunRe
         store_failed: announced.err(),
         failed: false,
         refused: None,
+        half_done: BTreeSet::new(),
         used: PerNode::filled(None, draft.nodes.len()),
     };
     let carried_out = run.ephemerals.kept_during(contained(progress.carry_out(&mut draft))).await;
@@ -222,7 +225,11 @@ impl<'a> Progress<'a> {
         let abandoned = in_flight.into_iter().map(|task| tasks.tasks[task]);
         // A resource whose older generations are being deleted is done.
         for task in abandoned.filter(|task| !matches!(task, Task::CleanUp(_))) {
-            self.outcomes[task.node()] = Some(Outcome::InFlight);
+            let record = self.writers[task.node()].record();
+            let is_begun = record.iter().flat_map(|it| it.generations()).any(|it| it.status != Status::Ready);
+            if is_begun {
+                self.outcomes[task.node()] = Some(Outcome::InFlight);
+            }
         }
     }
 
@@ -329,6 +336,9 @@ impl<'a> Progress<'a> {
         if matches!(task, Task::Precreate(_)) {
             draft.stubbed.insert(at);
         }
+        if matches!(task, Task::Precreate(_) | Task::DeleteOld(_)) {
+            self.half_done.insert(at);
+        }
         if let Some(attributes) = result.attributes.take() {
             if matches!(task, Task::Apply(_)) {
                 let bindings = std::mem::take(&mut result.bindings);
@@ -356,18 +366,36 @@ impl<'a> Progress<'a> {
             }
         }
         if matches!(task, Task::Apply(_) | Task::Delete(_)) {
-            // What was deleted first is created by the time its turn comes.
-            let replaces = draft.nodes[at].decision.action == Action::Replace;
-            let replaced = replaces && result.action == Action::Create;
-            let action = if replaced { Action::Replace } else { result.action };
+            let action = self.accomplished(draft, at, result.action);
             self.outcomes[at] = Some(Outcome::Done(action));
         }
         Taken::In(None)
     }
 
+    /// What the run has done to a node as a whole, when its last task did this: what was planned counts, not its steps.
+    fn accomplished(&self, draft: &Draft, at: NodeIndex, last: Action) -> Action {
+        let planned = draft.nodes[at].decision.action;
+        match (&self.outcomes[at], last) {
+            // What was made or changed and then brought to values that were not known yet is still that (BIND-6).
+            (Some(Outcome::Done(before)), Action::Update | Action::NoOp) if *before != Action::NoOp => {
+                *before
+            }
+            // What was deleted first is created by the time its turn comes.
+            (_, Action::Create) if planned == Action::Replace => planned,
+            // The rest of a stub.
+            (_, Action::Update | Action::NoOp)
+                if draft.stubbed.contains(&at) && matches!(planned, Action::Create | Action::Replace) =>
+            {
+                planned
+            }
+            (_, last) => last,
+        }
+    }
+
     fn take_in_error(&mut self, draft: &Draft, task: Task, error: TaskError) -> Address {
         let node = &draft.nodes[task.node()];
         let failure = match error {
+            TaskError::Stopped => return node.address.clone(),
             TaskError::Failed(failure) => failure,
             TaskError::Store(error) => {
                 let failure = Failure::new(FailureClass::Fatal, error.to_string());
@@ -400,6 +428,10 @@ impl<'a> Progress<'a> {
         }
         if draft.nodes[at].address == *cause {
             // Its stub failed, or what it replaces could not be deleted, and that was told.
+            return;
+        }
+        if self.run.may_begin().is_err() {
+            // It would not have started either way.
             return;
         }
         self.run.emit(Some(&draft.nodes[at].address), EventKind::Skipped { cause: cause.clone() });
@@ -493,7 +525,9 @@ fn refusal(draft: &Draft, at: NodeIndex, invalid: NodeIndex, failure: &Failure) 
     if at == invalid {
         return failure.clone();
     }
-    let message =
-        format!("it is not deleted, because {} could not be made: {failure}", draft.nodes[invalid].address);
+    let message = format!(
+        "it is not deleted, because {} could not be made: {}",
+        draft.nodes[invalid].address, failure.message
+    );
     Failure::new(FailureClass::Conflict, message)
 }

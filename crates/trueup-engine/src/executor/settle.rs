@@ -33,7 +33,7 @@ impl Applying<'_> {
             self.hold(&settled);
         }
         self.writer.step(self.run, Step::Settled { number, object: settled }).await?;
-        self.run.emit(Some(&self.address), EventKind::Completed(operation));
+        self.run.emit(Some(&self.address), EventKind::Completed { operation, outputs: outputs.clone() });
         Ok(outputs)
     }
 

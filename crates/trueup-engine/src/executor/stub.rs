@@ -7,7 +7,7 @@ use trueup_core::{FailureClass, Value};
 use trueup_provider::{GenerationNumber, PrivateBytes, Slot, State};
 use trueup_state::{Attempt, Generation, Step};
 
-use super::apply::Applying;
+use super::apply::{Applying, is_same};
 use super::tasks::{TaskError, TaskResult};
 use crate::draft::Attributes;
 use crate::draft::node::Start;
@@ -24,7 +24,11 @@ impl Applying<'_> {
         self.admit_start()?;
         // As far as its inputs are known; the apply that follows has them all.
         self.run.admit(&self.address, self.resource.decision.action, &self.desired.effective)?;
+        let before = self.record();
         let existing = self.existing().await?;
+        if existing.is_none() && is_same(before.as_ref(), self.record().as_ref()) {
+            self.run.may_begin()?;
+        }
         let is_known = self.current().is_some_and(|current| current.object.is_some());
         let stub = match existing {
             // What is there is to be replaced: the stub is of the next generation.
@@ -79,7 +83,7 @@ impl Applying<'_> {
             attempt: attempt.clone(),
         };
         self.writer.step(self.run, begun).await?;
-        self.run.emit(Some(&self.address), EventKind::Started(Operation::Create));
+        self.run.emit(Some(&self.address), EventKind::started(Operation::Create, &self.desired.effective));
         let (planned, private) = (Value::NULL, PrivateBytes::default());
         let called =
             self.call(Operation::Create, number, &attempt, None, &self.desired, &planned, &private).await;
@@ -92,6 +96,8 @@ impl Applying<'_> {
             Err(trouble) => return Err(trouble),
         };
         self.writer.step(self.run, Step::Answered { number, object: stub.clone() }).await?;
+        let (operation, outputs) = (Operation::Create, stub.outputs.clone());
+        self.run.emit(Some(&self.address), EventKind::Completed { operation, outputs });
         Ok(stub)
     }
 }

@@ -21,6 +21,9 @@ pub struct Plan {
     pub scope: Scope,
     /// What happens to each resource and data source, in the order of their addresses.
     pub actions: Vec<PlannedAction>,
+    /// Data sources that planning has read, in the order of their addresses and without their outputs. They are not part
+    /// of what the plan does; policies judge them.
+    pub reads: Vec<PlannedAction>,
     /// Resources that get another address, in order.
     pub moves: Vec<PlannedMove>,
     /// What the run is not about, in order (TARGET-5).
@@ -48,6 +51,11 @@ pub struct PlannedAction {
     pub changes: Vec<Change>,
     /// Where the object drifted from its record: before is recorded, after is observed.
     pub drift: Vec<Change>,
+    /// The recorded inputs that a drifted object no longer has, as far as its type can tell and its outputs don't. They
+    /// decide nothing.
+    pub drifted_inputs: Vec<Change>,
+    /// Where the bindings of others to it changed, below the key of each binding.
+    pub bindings: Vec<Change>,
     /// The changed inputs that force a replacement, or may.
     pub replace_paths: Vec<Path>,
     /// In which order a replacement goes.
@@ -66,6 +74,9 @@ pub struct PlannedAction {
     pub deposed: Vec<GenerationNumber>,
     /// Whether its type cannot be read, so that drift goes unseen (DRIFT-4).
     pub unreadable: bool,
+    /// Whether an object that exists becomes ours, and no field of it is to change (ADOPT-10).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopts_only: bool,
 }
 
 /// A resource that gets another address.
@@ -269,6 +280,7 @@ impl Plan {
     pub fn counts(&self) -> Vec<(usize, &'static str)> {
         let told = [
             (Action::Create, "to create"),
+            (Action::Update, "to adopt"),
             (Action::Update, "to update"),
             (Action::MayUpdate, "may update"),
             (Action::Replace, "to replace"),
@@ -276,8 +288,12 @@ impl Plan {
             (Action::Delete, "to delete"),
             (Action::Forget, "to forget"),
         ];
-        let count = |action| self.actions.iter().filter(|it| it.action == action).count();
-        let counts = told.map(|(action, words)| (count(action), words));
+        let is_counted = |it: &PlannedAction, action, words| {
+            it.action == action && it.adopts_only == (words == "to adopt")
+        };
+        let counts = told.map(|(action, words)| {
+            (self.actions.iter().filter(|it| is_counted(it, action, words)).count(), words)
+        });
         let deposed = self.actions.iter().map(|it| it.deposed.len()).sum();
         let moved = self.moves.len();
         let others = [(moved, "to move"), (deposed, "to clean up")];
@@ -298,8 +314,9 @@ impl Plan {
     }
 }
 
-/// The name of an action as events tell it (EVENT-4).
 impl PlannedAction {
+    /// The name of the action as events tell it (EVENT-4).
+    ///
     /// One of `create`, `update`, `noop`, `replace`, `delete`, `drift-recreate`, `drift-update`, `adopt`, and the
     /// `may-` variants.
     pub fn decision(&self) -> SmolStr {

@@ -50,7 +50,10 @@ impl fmt::Display for PlannedAction {
             let forces = if self.replace_paths.contains(&change.path) { " forces replacement" } else { "" };
             write!(f, "\n    {}: {} -> {}{forces}", change.path, side(&change.before), side(&change.after))?;
         }
-        for change in &self.drift {
+        for change in &self.bindings {
+            write!(f, "\n    bindings {}: {} -> {}", change.path, side(&change.before), side(&change.after))?;
+        }
+        for change in self.drift.iter().chain(&self.drifted_inputs) {
             write!(f, "\n    {}: {} <- {}", change.path, side(&change.before), side(&change.after))?;
         }
         for number in &self.deposed {

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
 use trueup_program::{DataDeclaration, Expression, Program, ResourceDeclaration};
+use trueup_provider::ResourceHandler;
 use trueup_state::{Record, Scope, Snapshot, Version};
 
 use super::Sources;
@@ -38,6 +39,7 @@ pub(super) async fn collect<'p>(
     let mut draft = Draft {
         scope: Scope::new(sources.program.stack.clone(), sources.options.stage.clone()),
         index: IndexMap::new(),
+        leaving: BTreeMap::new(),
         nodes: PerNode::default(),
         graph: Graph::new(0, Vec::new()),
         order: Vec::new(),
@@ -82,6 +84,7 @@ pub(super) async fn collect<'p>(
     }
     records.sort_unstable_keys();
     for (address, record) in records {
+        draft.leaving.entry(address.with_key(None)).or_default().push(draft.nodes.next_index());
         draft.add_resource(sources, None, Some(record), &address, &mut diagnostics).await;
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(draft) }
@@ -101,13 +104,24 @@ impl<'p> Draft<'p> {
             None => record.as_ref().map(|(record, _)| record.meta.provider.clone()),
         };
         let provider = sources.provider_name(named, address.type_name());
-        let handler = match sources.calls.resource_type(&provider, address.type_name()).await {
+        let handler = match self.type_of_the_last(&provider, address.type_name()) {
+            Some(handler) => Ok(handler),
+            None => sources.calls.resource_type(&provider, address.type_name()).await,
+        };
+        let handler = match handler {
             Ok(handler) => handler,
             // A type that nobody knows is an error also for what is no longer declared (PLAN-11).
             Err(diagnostic) => return diagnostics.push(diagnostic.about(address.to_string())),
         };
         let kind = NodeKind::Resource { declared, handler };
         self.add(address, kind, provider, record, diagnostics);
+    }
+
+    /// The handler of the resource added last, if it is of this type: most are added in runs of one type.
+    fn type_of_the_last(&self, provider: &str, type_name: &str) -> Option<Arc<dyn ResourceHandler>> {
+        let last = self.nodes.iter().next_back()?;
+        let is_same = last.provider == provider && last.address.type_name() == type_name;
+        last.handler().filter(|_| is_same).cloned()
     }
 
     /// Adds a data source, or an ephemeral resource.

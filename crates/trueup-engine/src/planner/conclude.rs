@@ -1,13 +1,13 @@
 //! Writing the plan down.
 
-use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
+use trueup_core::{Address, Change, Diagnostic, Diagnostics, Mode, Value, diff};
 use trueup_program::DriftPolicy;
-use trueup_provider::GenerationNumber;
+use trueup_provider::{Binding, GenerationNumber};
 
 use super::short_secrets::short_secrets;
 use super::{Sources, connect};
 use crate::draft::Draft;
-use crate::draft::node::{Sight, Start};
+use crate::draft::node::{Node, Sight, Start};
 use crate::index::NodeIndex;
 use crate::outputs::stack_outputs;
 use crate::plan::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
@@ -27,14 +27,16 @@ pub(super) async fn conclude(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Re
     nodes.sort_unstable();
     let left_out = nodes.iter().filter(|(_, at)| !draft.selection.contains(*at));
     let left_out: Vec<Address> = left_out.map(|(address, _)| (*address).clone()).collect();
+    nodes.retain(|(_, at)| draft.selection.contains(*at));
     // Data sources that were read already are no part of what would be done, and what is opened for a run never is.
-    let is_told = |address: &Address, at: NodeIndex| match address.mode() {
+    let is_planned = |(address, at): &&(&Address, NodeIndex)| match address.mode() {
         Mode::Resource => true,
-        Mode::Data => draft.nodes[at].decision.action == Action::Read,
+        Mode::Data => draft.nodes[*at].decision.action == Action::Read,
         Mode::Ephemeral => false,
     };
-    nodes.retain(|(address, at)| draft.selection.contains(*at) && is_told(address, *at));
-    let actions = nodes.iter().map(|(_, at)| action(draft, *at)).collect();
+    let actions = nodes.iter().filter(is_planned).map(|(_, at)| action(draft, *at)).collect();
+    let reads = nodes.iter().filter(|(address, _)| address.mode() == Mode::Data);
+    let reads = reads.filter_map(|(_, at)| finished_read(draft, *at)).collect();
     let mut read_set: Vec<_> = draft
         .nodes
         .iter()
@@ -44,6 +46,7 @@ pub(super) async fn conclude(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Re
     Ok(Plan {
         scope: draft.scope.clone(),
         actions,
+        reads,
         moves: draft.relocation.moves.clone(),
         left_out,
         outputs,
@@ -74,6 +77,25 @@ fn recorded_outputs(sources: &Sources<'_>, draft: &Draft) -> Value {
     recorded.unwrap_or_else(|| Value::object::<&str>([]))
 }
 
+/// A data source, if planning has read it.
+fn finished_read(draft: &Draft, at: NodeIndex) -> Option<PlannedAction> {
+    let decision = &draft.nodes[at].decision;
+    let is_read = decision.action == Action::NoOp && !decision.outputs.is_null();
+    is_read.then(|| PlannedAction { action: Action::Read, outputs: Value::NULL, ..action(draft, at) })
+}
+
+/// Where the bindings of others to a resource change.
+fn binding_changes(node: &Node<'_>) -> Vec<Change> {
+    let keeps_bindings = matches!(node.decision.action, Action::NoOp | Action::Read);
+    let goes = matches!(node.decision.action, Action::Delete | Action::Forget);
+    let recorded = node.record.as_ref().and_then(|(record, _)| record.current.as_ref());
+    let recorded = recorded.map_or(&[][..], |current| &current.bindings);
+    if keeps_bindings || goes || recorded == node.bindings {
+        return Vec::new();
+    }
+    diff(&Binding::as_value(recorded), &Binding::as_value(&node.bindings).without_ephemeral())
+}
+
 fn action(draft: &Draft, at: NodeIndex) -> PlannedAction {
     let node = &draft.nodes[at];
     let decision = &node.decision;
@@ -99,6 +121,8 @@ fn action(draft: &Draft, at: NodeIndex) -> PlannedAction {
         reasons,
         changes: decision.changes.clone(),
         drift: decision.drift.clone(),
+        drifted_inputs: decision.drifted_inputs.clone(),
+        bindings: binding_changes(node),
         replace_paths: decision.replace_paths.clone(),
         // What may have been made in another place goes before it is made anew.
         replace_order: match decision.start {
@@ -112,5 +136,6 @@ fn action(draft: &Draft, at: NodeIndex) -> PlannedAction {
         dependencies: connect::dependencies(draft, at),
         deposed,
         unreadable: node.sight == Sight::Unreadable,
+        adopts_only: node.only_adopts(),
     }
 }

@@ -12,7 +12,7 @@ use trueup_state::ConfigurationNumber;
 use super::Sources;
 use crate::draft::node::{Node, Sight};
 use crate::draft::{Draft, keep};
-use crate::failures::failed;
+use crate::failures::describe_failure;
 use crate::index::NodeIndex;
 use crate::providers::{configured, expected, is_opened, written};
 
@@ -93,7 +93,7 @@ async fn as_made(
         }
     };
     ready.map(Some).map_err(|failure| {
-        let told = failed(address, "delete", &failure);
+        let told = describe_failure(address, "delete", &failure);
         match sources.program.providers.iter().any(|declared| declared.name == *provider) {
             true => told.hint("give the variables that its `provider` block uses"),
             false => told.hint(format!(

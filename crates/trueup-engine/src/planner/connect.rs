@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Value};
-use trueup_program::{FunctionAnswer, FunctionCall, Reference, Scope};
+use trueup_program::{FunctionAnswer, FunctionCall, ImportDeclaration, Place, Reference, Scope};
 use trueup_provider::StubInputs;
 
 use super::Sources;
@@ -27,6 +27,7 @@ pub(super) async fn connect(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Res
 
 fn connect_once(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
+    let imports = imports(sources, draft, &mut diagnostics);
     let (mut by_input, mut by_binding) = (Vec::new(), Vec::new());
     for (at, node) in draft.nodes.enumerate() {
         let mut resolve = |dependencies: Vec<Address>, edges: &mut Vec<Edge>| {
@@ -46,6 +47,8 @@ fn connect_once(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnost
             }
         };
         resolve(input_dependencies(sources, node), &mut by_input);
+        let import = imports.get(&node.address).filter(|_| node.record.is_none());
+        resolve(import.map(|import| import_dependencies(import)).unwrap_or_default(), &mut by_input);
         resolve(binding_dependencies(node), &mut by_binding);
     }
     if diagnostics.has_errors() {
@@ -59,6 +62,33 @@ fn connect_once(sources: &Sources<'_>, draft: &mut Draft) -> Result<(), Diagnost
         }
     }
     order(draft, by_input, by_binding)
+}
+
+/// The imports of a program by their resources, each of which is declared and named once (ADOPT-11).
+fn imports<'p>(
+    sources: &Sources<'p>,
+    draft: &Draft,
+    diagnostics: &mut Diagnostics,
+) -> BTreeMap<&'p Address, &'p ImportDeclaration> {
+    let mut imports = BTreeMap::new();
+    let is_declared =
+        |to: &Address| draft.index.get(to).is_some_and(|at| draft.nodes[*at].declared().is_some());
+    for import in &sources.program.imports {
+        let to = &import.to;
+        let wrong = if imports.insert(to, import).is_some() {
+            let hint = "an address stands for one object: remove one of the imports";
+            Diagnostic::error(format!("two imports name {to}")).hint(hint)
+        } else if !is_declared(to) {
+            let hint = "declare it, with the provider and inputs of the object, or remove the import";
+            Diagnostic::error(format!("{to} is to be imported, and is not declared")).hint(hint)
+        } else {
+            continue;
+        };
+        let mut wrong = wrong.about(to.to_string());
+        wrong.origin = import.place.and_then(Place::source);
+        diagnostics.push(wrong);
+    }
+    imports
 }
 
 /// What nodes depend on as their records say.
@@ -259,6 +289,11 @@ fn input_dependencies(sources: &Sources<'_>, node: &Node) -> Vec<Address> {
     let stated = after.iter().flat_map(|stated| stated.references()).filter(|it| it.address != node.address);
     let referred = inputs.references().into_iter().chain(configured).chain(stated);
     referred.map(|reference| reference.address.clone()).chain(explicit.iter().cloned()).collect()
+}
+
+/// What the id of an object to adopt refers to.
+fn import_dependencies(import: &ImportDeclaration) -> Vec<Address> {
+    import.id.references().into_iter().map(|reference| reference.address.clone()).collect()
 }
 
 /// BIND-4

@@ -3,18 +3,32 @@
 use std::sync::Arc;
 
 use trueup_core::Diagnostics;
-use trueup_provider::{CallContext, MigrateRequest};
+use trueup_provider::{CallContext, MigrateRequest, ResourceHandler};
 
 use super::Sources;
 use crate::call::Call;
-use crate::draft::Draft;
+use crate::draft::node::Node;
+use crate::draft::{Draft, Relocation};
 use crate::events::Operation;
-use crate::failures::failed;
+use crate::failures::describe_failure;
+
+/// Whether a record may have to be brought along. Most are current, and need no call to tell.
+fn may_migrate(handler: &dyn ResourceHandler, node: &Node<'_>, relocation: &Relocation) -> bool {
+    let Some((record, _)) = &node.record else { return false };
+    let version = handler.schema().version;
+    let mut states = record.generations().filter_map(|generation| generation.object.as_ref());
+    handler.migrates_current()
+        || relocation.former_type(record).is_some()
+        || states.any(|state| state.schema_version != version)
+}
 
 pub(super) async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     for node in &mut draft.nodes {
         let Some(handler) = node.handler().cloned() else { continue };
+        if !may_migrate(&*handler, node, &draft.relocation) {
+            continue;
+        }
         let policy = sources.calls.policy_of(node);
         let Some((record, _)) = &mut node.record else { continue };
         let call = Call::new(&node.address, &node.provider, Operation::Read, policy);
@@ -30,7 +44,7 @@ pub(super) async fn migrate(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Res
             match sources.calls.retried(call, &context, migrate).await {
                 Ok(after) if after == *state => {}
                 Ok(after) => migrated.push((at, after)),
-                Err(failure) => diagnostics.push(failed(&node.address, "migrate", &failure)),
+                Err(failure) => diagnostics.push(describe_failure(&node.address, "migrate", &failure)),
             }
         }
         if sources.calls.has_timed_out() {

@@ -44,7 +44,7 @@ use crate::draft::ExecutablePlan;
 use crate::draft::node::Node;
 use crate::ephemeral::Ephemerals;
 use crate::events::Operation;
-use crate::failures::failed;
+use crate::failures::describe_failure;
 use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::providers::wait_for_orphans;
@@ -117,7 +117,7 @@ async fn pass_by_pass<'p>(
 async fn plan_contained<T>(work: impl Future<Output = Result<T, Diagnostics>>) -> Result<T, Diagnostics> {
     contained(work).await.unwrap_or_else(|panic| {
         let failure = Failure::from(panic);
-        let told = Diagnostic::error(format!("plan: {failure}"));
+        let told = Diagnostic::error(format!("cannot plan: {}", failure.message));
         Err(failure.hints.into_iter().fold(told, Diagnostic::hint).into())
     })
 }
@@ -131,7 +131,7 @@ impl Sources<'_> {
         let outcome = self.ephemerals.kept_during(plan_contained(work)).await;
         let mut wrong = Diagnostics::new();
         for (address, failure) in self.ephemerals.close_all().await {
-            wrong.push(failed(&address, "close", &failure));
+            wrong.push(describe_failure(&address, "close", &failure));
         }
         match outcome {
             Ok(done) if wrong.is_empty() => Ok(done),

@@ -10,7 +10,7 @@ use super::trace::lines;
 use crate::call::contained;
 use crate::draft::Draft;
 use crate::draft::node::{Node, Sight};
-use crate::failures::failed;
+use crate::failures::describe_failure;
 use crate::index::NodeIndex;
 use crate::saved::QuestionKind;
 use crate::sighting::{Look, ObjectHolder};
@@ -57,7 +57,7 @@ pub(super) async fn look(
             // Drift does not count: only its place was looked for.
             Ok(sight @ (Sight::Elsewhere { .. } | Sight::Unreadable)) => draft.nodes[at].sight = sight,
             Ok(_) => {}
-            Err(failure) => diagnostics.push(failed(&draft.nodes[at].address, "read", &failure)),
+            Err(failure) => diagnostics.push(describe_failure(&draft.nodes[at].address, "read", &failure)),
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }

@@ -10,7 +10,7 @@ use super::{Sources, collect, connect, decide, plan_contained, relocate};
 use crate::call::Caller;
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Attributes, Draft};
-use crate::failures::{failed, located};
+use crate::failures::{describe_failure, located};
 use crate::outputs::stack_outputs;
 
 /// All that is wrong with a program and can be told without state and without looking.
@@ -59,7 +59,8 @@ async fn judged(sources: &Sources<'_>, node: &Node<'_>) -> Diagnostics {
         NodeKind::Ephemeral { handler, .. } => handler.validate(request),
     };
     let judged = sources.calls.in_time(sources.call(node), judging).await;
-    let judged = judged.unwrap_or_else(|failure| failed(&node.address, "validate", &failure).into());
+    let judged =
+        judged.unwrap_or_else(|failure| describe_failure(&node.address, "validate", &failure).into());
     let subject = node.address.to_string();
     told.extend(judged.into_iter().map(|it| located(it, &inputs.written).about(subject.clone())));
     told
@@ -85,7 +86,7 @@ async fn judged_provider(
     let judging = async || Ok(provider.validate_config(&config).await);
     let judged = calls.of_provider(&declared.name, judging).await;
     let judged = judged.unwrap_or_else(|failure| {
-        Diagnostic::error(format!("validate provider {}: {failure}", declared.name)).into()
+        Diagnostic::error(format!("cannot validate provider {}: {}", declared.name, failure.message)).into()
     });
     told.extend(judged.into_iter().map(|it| located(it, &config).about(subject.clone())));
     told

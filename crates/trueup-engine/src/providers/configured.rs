@@ -94,7 +94,7 @@ impl From<ConfigureError> for Diagnostics {
         match error {
             ConfigureError::Mistaken(diagnostics) => diagnostics,
             ConfigureError::Failed { attempted, failure } => {
-                let told = Diagnostic::error(format!("{attempted}: {failure}"));
+                let told = Diagnostic::error(format!("cannot {attempted}: {}", failure.message));
                 failure.hints.into_iter().fold(told, Diagnostic::hint).into()
             }
         }

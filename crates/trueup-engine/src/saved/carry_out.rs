@@ -55,10 +55,12 @@ impl Reconciler {
         let ExecutablePlan { plan, draft } =
             self.planned(program, options, kind, &mut Trace::default()).await?;
         let reach = Reach::of(program, &draft, &plan);
+        let run = self.fresh_run();
+        self.announce(&plan, &run);
         let observations = self.follows().map(|it| it.observations.answers()).unwrap_or_default();
         let premises = premises().into_iter().chain(self.provider_premises(&draft, &reach)).collect();
         let options = SavedOptions::of(options);
-        Ok(SavedPlan { run: self.fresh_run(), made_at, kind, options, premises, plan, reach, observations })
+        Ok(SavedPlan { run, made_at, kind, options, premises, plan, reach, observations })
     }
 
     /// Carries a saved plan out, or refuses it with nothing changed (PLANFILE-1). The reconciler must be

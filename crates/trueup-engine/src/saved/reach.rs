@@ -10,6 +10,7 @@ use trueup_state::{RecordId, Snapshot, Version};
 
 use super::PLAN_AGAIN;
 use crate::draft::Draft;
+use crate::draft::node::Sight;
 use crate::executor::main_tasks;
 use crate::index::NodeIndex;
 use crate::plan::{Action, Plan};
@@ -146,11 +147,19 @@ fn goes(draft: &Draft<'_>, at: NodeIndex) -> bool {
         )
 }
 
-/// What the outputs that change refer to.
+/// What those outputs refer to that change, or follow from objects that are not as recorded.
 fn referred_by_outputs(program: &Program, draft: &Draft<'_>, plan: &Plan) -> Vec<NodeIndex> {
     let changes = plan.output_changes();
     let changing = |name: &str| changes.iter().any(|change| change.path.first_key() == Some(name));
-    let outputs = program.outputs.iter().filter(|output| changing(&output.name));
-    let referred = outputs.flat_map(|output| output.value.references());
-    referred.filter_map(|reference| draft.index.get(&reference.address).copied()).collect()
+    let drifted = |at: &NodeIndex| matches!(draft.nodes[*at].sight, Sight::Present(_));
+    let mut found = Vec::new();
+    for output in &program.outputs {
+        let references = output.value.references();
+        let known = references.iter().filter_map(|reference| draft.index.get(&reference.address).copied());
+        let referred: Vec<NodeIndex> = known.collect();
+        if changing(&output.name) || referred.iter().any(drifted) {
+            found.extend(referred);
+        }
+    }
+    found
 }

@@ -23,6 +23,8 @@ pub(super) struct Body {
     options: Options,
     premises: Vec<Premise>,
     actions: Vec<WrittenAction>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reads: Vec<WrittenAction>,
     moves: Vec<PlannedMove>,
     left_out: Vec<Address>,
     #[serde(with = "trueup_core::recorded")]
@@ -69,6 +71,10 @@ struct ActionForm {
     changes: Vec<Change>,
     #[serde(with = "changes")]
     drift: Vec<Change>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "changes")]
+    drifted_inputs: Vec<Change>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "changes")]
+    bindings: Vec<Change>,
     replace_paths: Vec<Path>,
     replace_order: Option<ReplaceOrder>,
     #[serde(with = "trueup_core::recorded")]
@@ -82,6 +88,8 @@ struct ActionForm {
     dependencies: Vec<Address>,
     deposed: Vec<GenerationNumber>,
     unreadable: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    adopts_only: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -132,6 +140,7 @@ impl From<&SavedPlan> for Body {
             },
             premises: premises.clone(),
             actions: plan.actions.iter().cloned().map(WrittenAction).collect(),
+            reads: plan.reads.iter().cloned().map(WrittenAction).collect(),
             moves: plan.moves.clone(),
             left_out: plan.left_out.clone(),
             outputs: plan.outputs.clone(),
@@ -170,6 +179,7 @@ impl Body {
             plan: Plan {
                 scope,
                 actions: self.actions.into_iter().map(|WrittenAction(action)| action).collect(),
+                reads: self.reads.into_iter().map(|WrittenAction(read)| read).collect(),
                 moves: self.moves,
                 left_out: self.left_out,
                 outputs: self.outputs,

@@ -9,4 +9,4 @@ mod slots;
 pub(crate) use holders::{Holders, Moment, ObjectHolder, Spot};
 pub(crate) use look::Look;
 pub(crate) use search::Search;
-pub(crate) use slots::can_look;
+pub(crate) use slots::{Adopting, can_look};

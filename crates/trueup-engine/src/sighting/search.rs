@@ -10,7 +10,7 @@ use trueup_provider::{
 };
 use trueup_state::Record;
 
-use super::slots::{Chosen, SlotSightings, chosen, may_be, sole};
+use super::slots::{Adopting, Chosen, SlotSightings, chosen, may_be, sole};
 use super::{Holders, Spot};
 use crate::draft::node::FoundObject;
 use crate::providers::Places;
@@ -27,7 +27,7 @@ pub(crate) struct Search<'a> {
     /// Whether a create of it was interrupted, so that it may well exist.
     pub(crate) interrupted: bool,
     /// Whether somebody else's object is taken over (ADOPT-2).
-    pub(crate) adopt: bool,
+    pub(crate) adopting: Adopting,
     pub(crate) places: &'a Places<'a>,
     pub(crate) holders: &'a Holders,
 }
@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
         generation: GenerationNumber,
     ) -> Result<Option<FoundObject>, Failure> {
         let seen = sole(&found);
-        let chosen = match chosen(found, self.adopt, &self.address.to_string()) {
+        let chosen = match chosen(found, self.adopting, &self.address.to_string()) {
             Ok(chosen) => chosen,
             Err(failure) => {
                 if let Some(seen) = seen {

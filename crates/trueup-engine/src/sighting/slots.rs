@@ -154,10 +154,45 @@ pub(crate) fn sole(found: &[(Sighting, Slot)]) -> Option<State> {
     }
 }
 
+/// Whether somebody else's object is taken over (ADOPT-2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Adopting {
+    /// It is.
+    Allowed,
+    /// Neither the run nor the resource says so.
+    Unsaid,
+    /// The resource forbids it, whatever the run says.
+    Forbidden,
+}
+
+impl Adopting {
+    /// By what the resource says, and the run.
+    pub(crate) fn of(declared: Option<bool>, run: bool) -> Self {
+        match (declared, run) {
+            (Some(true), _) | (None, true) => Adopting::Allowed,
+            (None, false) => Adopting::Unsaid,
+            (Some(false), _) => Adopting::Forbidden,
+        }
+    }
+
+    /// What to do about an object that is not taken over.
+    fn advice(self) -> &'static str {
+        match self {
+            Adopting::Allowed | Adopting::Unsaid => {
+                "deploy with --adopt to take it over, or give the resource another identity"
+            }
+            Adopting::Forbidden => {
+                "the resource says `adopt = false`, which counts more than --adopt: remove that to take it over, or \
+                 give the resource another identity"
+            }
+        }
+    }
+}
+
 /// The one that counts, and what is older.
 pub(crate) fn chosen(
     mut found: Vec<(Sighting, Slot)>,
-    adopt: bool,
+    adopting: Adopting,
     address: &str,
 ) -> Result<Option<Chosen>, Failure> {
     if found.len() > 1 && found.iter().any(|(sighting, _)| generation(sighting).is_none()) {
@@ -166,14 +201,13 @@ pub(crate) fn chosen(
     found.sort_by_key(|(sighting, _)| generation(sighting));
     match found.pop() {
         Some((sighting, _))
-            if sighting.ownership == Ownership::Unowned && !adopt && !planted!(AdoptUnowned) =>
+            if sighting.ownership == Ownership::Unowned
+                && adopting != Adopting::Allowed
+                && !planted!(AdoptUnowned) =>
         {
             let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
-            let message = format!(
-                "OwnedBySomeoneElse: an object that would be {address} exists and is not ours{identity}"
-            );
-            Err(Failure::new(FailureClass::AlreadyExists, message)
-                .hint("deploy with --adopt to take it over, or give the resource another identity"))
+            let message = format!("an object that would be {address} exists and is not ours{identity}");
+            Err(Failure::new(FailureClass::AlreadyExists, message).hint(adopting.advice()))
         }
         None => Ok(None),
         Some((sighting, slot)) => {

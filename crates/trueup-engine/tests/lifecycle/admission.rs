@@ -160,14 +160,10 @@ fn drift_repair_and_destroy_are_judged() {
 fn a_data_source_is_judged_before_it_is_read() {
     let mut bench = Bench::new();
     let mut all = program([thing("a", 1)]);
-    all.data.push(DataDeclaration {
-        address: "data.w_length.l".parse().unwrap(),
-        provider: None,
-        inputs: Expression::new(Node::Object(vec![("of".into(), output("w_thing.a", "url"))])),
-        depends_on: Vec::new(),
-        postconditions: Vec::new(),
-        place: None,
-    });
+    all.data.push(DataDeclaration::new(
+        "data.w_length.l".parse().unwrap(),
+        Expression::new(Node::Object(vec![("of".into(), output("w_thing.a", "url"))])),
+    ));
     let refusing = bench.refuse("l");
     let report = bench.deploy(&all);
     refusal(&report, "data.w_length.l");

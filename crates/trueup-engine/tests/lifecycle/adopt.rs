@@ -1,6 +1,6 @@
 //! ADOPT: recovery and adoption.
 
-use crate::lifecycle::world::{Bench, lit, program, resource, thing};
+use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing};
 
 /// ADOPT-1, ADOPT-2, EVENT-1: lost state is recovered by looking.
 #[test]
@@ -12,7 +12,7 @@ fn ones_own_objects_are_adopted_silently_after_lost_state() {
     insta::assert_snapshot!(lost.plan(&before), @r"
     ~ w_thing.a (adopted)
     ~ w_thing.b (adopted)
-    Plan: 2 to update
+    Plan: 2 to adopt
     ");
     lost.deployed(&before);
     assert!(lost.heard().contains(&"reconciler.adopt.completed a".to_owned()));
@@ -50,7 +50,7 @@ fn what_is_someone_elses_is_refused_unless_told_otherwise() {
     }
     bench = Bench::in_world(bench.world.clone());
     let refused = bench.refused(&program);
-    assert!(refused.contains("OwnedBySomeoneElse") && refused.contains("w_thing.a"), "{refused}");
+    assert!(refused.contains("exists and is not ours") && refused.contains("w_thing.a"), "{refused}");
     bench.options.plan.adopt = true;
     bench.deployed(&program);
     assert_eq!(bench.world.cloud().things.len(), 1);
@@ -60,7 +60,13 @@ fn what_is_someone_elses_is_refused_unless_told_otherwise() {
     declared.options.adopt = Some(false);
     let mut fresh = Bench::in_world(kept.world.clone());
     fresh.options.plan.adopt = true;
-    assert!(fresh.refused(&crate::lifecycle::world::program([declared])).contains("OwnedBySomeoneElse"));
+    let refused = fresh.refused(&crate::lifecycle::world::program([declared]));
+    assert!(refused.contains("exists and is not ours"), "{refused}");
+    // It is no advice to give the flag that was given.
+    assert!(
+        refused.contains("the resource says `adopt = false`, which counts more than --adopt"),
+        "{refused}"
+    );
 }
 
 /// ADOPT-3: what a resource says counts more than the flag, whichever it is.
@@ -147,18 +153,50 @@ fn an_import_adopts_by_id() {
     bench.deployed(&program([thing("a", 4)]));
     let other = Bench::in_world(bench.world.clone());
     let mut importing = program([thing("b", 4)]);
-    importing.imports =
-        vec![ImportDeclaration { to: crate::lifecycle::world::address("w_thing.b"), id: lit("1") }];
+    importing.imports = vec![ImportDeclaration::new(address("w_thing.b"), lit("1"))];
     insta::assert_snapshot!(other.plan(&importing), @r"
     ~ w_thing.b (adopted)
-    Plan: 1 to update
+    Plan: 1 to adopt
     ");
     other.deployed(&importing);
     assert_eq!(other.world.cloud().things.len(), 1);
     assert!(other.plan(&importing).ends_with("No changes"));
     importing.imports[0].id = lit("77");
     let third = Bench::in_world(bench.world.clone());
-    assert!(third.refused(&importing).contains("not-found"));
+    assert!(third.refused(&importing).starts_with("error: cannot plan w_thing.b: "));
+}
+
+/// ADOPT-7: the id may come from a data source, and may be a number.
+#[test]
+fn an_id_may_be_looked_up() {
+    use trueup_program::{DataDeclaration, Deferral, Expression, ImportDeclaration, Node};
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 4)]));
+    let other = Bench::in_world(bench.world.clone());
+    let mut importing = program([thing("b", 4)]);
+    let of = Expression::new(Node::Object(vec![("of".into(), lit("x"))]));
+    let data = DataDeclaration::new(address("data.w_length.l"), of);
+    importing.data.push(DataDeclaration { deferral: Deferral::default(), ..data });
+    importing.imports =
+        vec![ImportDeclaration::new(address("w_thing.b"), output("data.w_length.l", "length"))];
+    assert!(other.plan(&importing).ends_with("Plan: 1 to adopt"), "{}", other.plan(&importing));
+    importing.imports[0].id = lit("");
+    assert!(other.refused(&importing).contains("must not be empty"));
+}
+
+/// ADOPT-11
+#[test]
+fn an_import_names_a_resource_that_is_declared_and_no_other_names() {
+    use trueup_program::ImportDeclaration;
+    let bench = Bench::new();
+    let import = |to: &str| ImportDeclaration::new(address(to), lit("1"));
+    let mut importing = program([thing("b", 4)]);
+    importing.imports = vec![import("w_thing.a"), import("w_thing.b"), import("w_thing.b")];
+    insta::assert_snapshot!(bench.refused(&importing), @r"
+    error: w_thing.a is to be imported, and is not declared (declare it, with the provider and inputs of the object, or remove the import)
+    error: two imports name w_thing.b (an address stands for one object: remove one of the imports)
+    ");
+    assert!(bench.world.calls().is_empty());
 }
 
 /// ADOPT-4: what a record holds is not adopted a second time.
@@ -168,9 +206,8 @@ fn an_object_is_never_held_by_two() {
     let bench = Bench::new();
     bench.deployed(&program([thing("a", 4)]));
     let mut doubled = program([thing("a", 4), thing("b", 4)]);
-    doubled.imports =
-        vec![ImportDeclaration { to: crate::lifecycle::world::address("w_thing.b"), id: lit("1") }];
-    insta::assert_snapshot!(bench.refused(&doubled), @"error: plan w_thing.b: already-exists: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`) (or deploy the change by which w_thing.a gives it up first, alone)");
+    doubled.imports = vec![ImportDeclaration::new(address("w_thing.b"), lit("1"))];
+    insta::assert_snapshot!(bench.refused(&doubled), @"error: cannot plan w_thing.b: the object that would be w_thing.b is held by w_thing.a: { id = 1 } (if it was renamed, say so with `moved`; if it is being replaced, use `delete_first`) (or deploy the change by which w_thing.a gives it up first, alone)");
 }
 
 /// ADOPT-6

@@ -2,7 +2,7 @@
 
 use trueup_core::{Failure, FailureClass};
 use trueup_engine::{Action, Outcome};
-use trueup_program::{ParallelismClass, ResourceDeclaration};
+use trueup_program::{Expression, Node, ParallelismClass, ProviderDeclaration, ResourceDeclaration};
 
 use crate::lifecycle::world::{Bench, address, program, thing, thing_from};
 
@@ -198,6 +198,16 @@ fn a_no_op_records_what_else_changed_without_a_call() {
     bench.deployed(&program([thing("a", 1), protected]));
     let record = bench.records().remove("b").unwrap();
     assert!(record.meta.protect && record.meta.dependencies == [address("w_thing.a")]);
+    assert!(bench.world.calls().iter().all(|call| call.starts_with("read")));
+    // An alias that leads to the same place, and nothing else.
+    let config = Expression::new(Node::Object(Vec::new()));
+    let mut aliased = program([thing("a", 1), thing("b", 1)]);
+    aliased.resources[1].options.protect = true;
+    aliased.resources[1].depends_on = vec![address("w_thing.a")];
+    aliased.resources[1].provider = Some("w.west".into());
+    aliased.providers.push(ProviderDeclaration { name: "w.west".into(), config });
+    bench.deployed(&aliased);
+    assert_eq!(bench.records()["b"].meta.provider, "w.west");
     assert!(bench.world.calls().iter().all(|call| call.starts_with("read")));
 }
 

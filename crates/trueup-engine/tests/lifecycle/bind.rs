@@ -1,7 +1,7 @@
 //! BIND: bindings and cycles.
 
-use trueup_core::{FieldError, Type};
-use trueup_engine::Outcome;
+use trueup_core::{FieldError, Type, value};
+use trueup_engine::{Action, Outcome};
 use trueup_program::{BindingDeclaration, Expression, Function, Node, ResourceDeclaration};
 
 use crate::lifecycle::world::{Bench, lit, output, program, resource, thing};
@@ -59,14 +59,14 @@ fn added_changed_and_removed_bindings_each_update_the_target() {
         None => program([jar("j", None)]),
     };
     bench.deployed(&with(None));
-    for (payload, seen) in
-        [(Some(1), "reconcile [k=1] j"), (Some(2), "reconcile [k=2] j"), (None, "reconcile [] j")]
-    {
-        assert!(
-            bench.plan(&with(payload)).contains("~ w_jar.j (bindings)"),
-            "{}",
-            bench.plan(&with(payload))
-        );
+    for (payload, change, seen) in [
+        (Some(1), "absent -> 1", "reconcile [k=1] j"),
+        (Some(2), "1 -> 2", "reconcile [k=2] j"),
+        (None, "2 -> absent", "reconcile [] j"),
+    ] {
+        let plan = bench.plan(&with(payload));
+        let expected = format!("~ w_jar.j (bindings)\n    bindings k: {change}");
+        assert!(plan.contains(&expected), "{plan}");
         bench.world.calls();
         bench.deployed(&with(payload));
         assert_eq!(reconciles(&bench), [seen]);
@@ -74,7 +74,21 @@ fn added_changed_and_removed_bindings_each_update_the_target() {
     }
 }
 
-/// BIND-3, BIND-5, BIND-6: a knows b's label, b knows a's address, and both settle.
+/// BIND-2: of a payload with several fields, those that change.
+#[test]
+fn a_plan_shows_which_fields_of_a_binding_change() {
+    let bench = Bench::new();
+    let with = |port: u64| program([bound(jar("j", None), "k", lit(value!({ host: "h", port: port })))]);
+    bench.deployed(&with(80));
+    insta::assert_snapshot!(bench.plan(&with(443)), @r"
+    ~ w_jar.j (bindings)
+        bindings k.port: 80 -> 443
+    Plan: 1 to update
+    ");
+}
+
+/// BIND-3, BIND-5, BIND-6, EVENT-8, OUTPUT-9: a knows b's label, b knows a's address, and both settle. Both are created, each with one
+/// create, whatever updates that took.
 #[test]
 fn a_cycle_through_bindings_converges_from_stubs() {
     let bench = Bench::new();
@@ -83,7 +97,14 @@ fn a_cycle_through_bindings_converges_from_stubs() {
         let b = jar("b", Some(output("w_jar.a", "arn")));
         program([a, b])
     };
-    bench.deployed(&circular());
+    let report = bench.deployed(&circular());
+    let created = Outcome::Done(Action::Create);
+    assert!(report.outcomes.iter().all(|(_, it)| *it == created), "{:?}", report.outcomes);
+    let heard = bench.heard();
+    for event in ["create.started", "create.completed"] {
+        let of_both = ["a", "b"].map(|name| format!("reconciler.{event} {name}"));
+        assert!(of_both.iter().all(|it| heard.iter().filter(|other| *other == it).count() == 1), "{heard:?}");
+    }
     let calls = reconciles(&bench);
     assert_eq!(calls.iter().filter(|call| call.starts_with("precreate")).count(), 1, "{calls:?}");
     let label = |name: &str| {

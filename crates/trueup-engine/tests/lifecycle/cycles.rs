@@ -487,6 +487,18 @@ fn a_target_takes_all_of_its_cycle_along() {
     }
 }
 
+/// TARGET-1
+#[test]
+fn an_exclusion_leaves_all_of_its_cycle_out() {
+    for (cycle, at) in CYCLES.into_iter().flat_map(|cycle| [(cycle, cycle.told), (cycle, cycle.teller)]) {
+        let cloud = Cloud::default();
+        let mut bench = bench(&cloud);
+        bench.options.plan.excludes = vec![address(at).into()];
+        bench.deployed(&cycle.program());
+        assert!(cloud.colours().is_empty() && bench.records().is_empty(), "{cycle:?} without {at}");
+    }
+}
+
 /// Records two objects that depend on each other by inputs, as runs that were cut off at different times may leave them.
 fn record_contradiction(bench: &Bench, ids: [&str; 2]) {
     let of = |at: usize| address(["c_node.a", "c_node.b"][at]);

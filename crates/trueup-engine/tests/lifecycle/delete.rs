@@ -143,6 +143,8 @@ fn a_create_that_is_answered_with_what_this_run_deletes_fails_and_the_next_run_m
     let Some(Outcome::Failed(failure)) = report.outcome("w_thing.b") else { panic!("{:?}", report.outcomes) };
     assert_eq!(failure.class, FailureClass::Conflict);
     assert!(failure.message.contains("w_thing.a, which this run deletes"), "{}", failure.message);
+    assert!(bench.records()["b"].current.as_ref().unwrap().attempt().is_some(), "it stays unfinished");
+    assert!(matches!(report.outcome("w_thing.user"), Some(Outcome::Skipped(_))), "{:?}", report.outcomes);
     assert_eq!(bench.world.things(), [""; 0]);
     bench.world.cloud().shared = None;
     bench.deployed(&renamed);

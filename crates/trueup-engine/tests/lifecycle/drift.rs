@@ -90,7 +90,7 @@ fn what_cannot_be_read_is_never_gone() {
             bench.world.fail("read a", Failure::new(class.clone(), "not now"));
         }
         let refused = bench.refused(&program);
-        assert!(refused.starts_with("error: read w_thing.a: "), "{refused}");
+        assert!(refused.starts_with("error: cannot read w_thing.a: not now"), "{refused}");
         assert_eq!(refused.lines().count(), 1, "{refused}");
         let reads = bench.world.calls().into_iter().filter(|call| call == "read a").count();
         assert_eq!(reads, attempts, "{refused}");
@@ -109,7 +109,7 @@ fn each_drifted_resource_has_one_event_with_its_differences() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let noted = told.clone();
     let sink = EventSink::new().with(move |event: &Event| {
-        if let EventKind::DriftDetected { changes } = &event.kind {
+        if let EventKind::DriftDetected { changes, .. } = &event.kind {
             let side = |value: &Option<trueup_core::Value>| value.clone().unwrap_or_default();
             let of = event.resource.as_ref().map_or("", |address| address.name());
             let shown =

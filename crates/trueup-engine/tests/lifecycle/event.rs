@@ -1,9 +1,16 @@
 //! EVENT: the event stream.
 
-use trueup_provider::Registry;
+use std::sync::{Arc, Mutex};
 
-use crate::lifecycle::scripted::{Script, ScriptedProvider};
-use crate::lifecycle::world::{Bench, lit, program, resource, thing, thing_from};
+use serde_json::json;
+use trueup_core::{Failure, FailureClass};
+use trueup_engine::{Event, EventSink};
+use trueup_program::{DataDeclaration, Expression, Node, Program};
+use trueup_provider::Registry;
+use trueup_state::{Scope, Store as _};
+
+use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::world::{Bench, address, lit, program, resource, thing, thing_from};
 
 /// EVENT-1, EVENT-2
 #[test]
@@ -36,7 +43,6 @@ fn events_come_in_the_order_of_what_happens() {
 /// EVENT-1, EVENT-2: retries stand between start and end, and a failure takes the place of the end.
 #[test]
 fn retries_failures_and_skips_are_told_in_their_places() {
-    use trueup_core::{Failure, FailureClass};
     let bench = Bench::new();
     bench.world.fail("create a", Failure::new(FailureClass::Retryable, "not yet"));
     bench.world.fail("create b", Failure::new(FailureClass::Denied, "not yours"));
@@ -86,7 +92,6 @@ fn what_turns_out_unchanged_is_told() {
 /// STATE-8
 #[test]
 fn the_history_holds_the_events_of_each_run() {
-    use trueup_state::{Scope, Store};
     let bench = Bench::new();
     bench.deployed(&program([thing("a", 1)]));
     let scope = Scope::new("stack", "test");
@@ -99,7 +104,6 @@ fn the_history_holds_the_events_of_each_run() {
 /// STATE-8: what is decided of a large stack is written in several commits, each decision once and in order.
 #[test]
 fn the_history_of_a_large_plan_is_whole() {
-    use trueup_state::{Scope, Store};
     const COUNT: usize = 4096 + 5;
     let bench = Bench::new();
     let mut large = program([]);
@@ -118,7 +122,6 @@ fn the_history_of_a_large_plan_is_whole() {
 /// STATE-6, STATE-8: a change writes as often in a large stack as in a small one.
 #[test]
 fn what_is_left_as_it_is_costs_no_commit() {
-    use trueup_state::{Scope, Store};
     let commits_of_a_change = |count: usize| {
         let bench = Bench::new();
         let mut stack = program([]);
@@ -139,8 +142,7 @@ fn what_is_left_as_it_is_costs_no_commit() {
 /// EVENT-3, EVENT-5: each event as JSON and as a line for people.
 #[test]
 fn events_carry_all_that_a_subscriber_needs() {
-    use std::sync::{Arc, Mutex};
-    use trueup_engine::{ConsoleLines, EventSink, JsonLines};
+    use trueup_engine::{ConsoleLines, JsonLines};
     #[derive(Clone, Default)]
     struct Shared(Arc<Mutex<Vec<u8>>>);
     impl std::io::Write for Shared {
@@ -179,12 +181,153 @@ fn events_carry_all_that_a_subscriber_needs() {
     );
 }
 
+/// The events of a resource in what a bench does, each with its name and data.
+fn told_of(name: &str, work: impl FnOnce(EventSink)) -> Vec<(String, serde_json::Value)> {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let also = heard.clone();
+    let sink = EventSink::new().with(move |event: &Event| {
+        let line: serde_json::Value = serde_json::from_str(&event.to_json()).unwrap();
+        also.lock().unwrap().push(line);
+    });
+    work(sink.clone());
+    sink.close();
+    let lines = std::mem::take(&mut *heard.lock().unwrap());
+    let of_it = lines.into_iter().filter(|line| line["resource"]["address"] == name);
+    let short = |line: &serde_json::Value| {
+        line["event"].as_str().unwrap().trim_start_matches("reconciler.").to_owned()
+    };
+    let told = of_it.map(|line| (short(&line), line["data"].clone()));
+    told.filter(|(name, _)| name != "operation.progress").collect()
+}
+
+fn deployed(bench: &Bench, program: &Program, name: &str) -> Vec<(String, serde_json::Value)> {
+    told_of(name, |sink| bench.deploy_heard_by(program, sink))
+}
+
+/// EVENT-3: subscribers see what an operation is given, what it changes and what comes of it.
+#[test]
+fn operations_tell_inputs_changes_and_outputs() {
+    let bench = Bench::new();
+    let created = deployed(&bench, &program([thing("a", 1)]), "w_thing.a");
+    let [_, (started, begun), (completed, done)] = &created[..] else { panic!("{created:?}") };
+    assert_eq!((started.as_str(), completed.as_str()), ("create.started", "create.completed"));
+    assert_eq!((&begun["params"]["size"], &begun["diff"]), (&json!(1), &json!([])), "{begun}");
+    assert!(done["outputs"]["url"].is_string(), "{done}");
+    let updated = deployed(&bench, &program([thing("a", 2)]), "w_thing.a");
+    let [_, (started, begun), (completed, done)] = &updated[..] else { panic!("{updated:?}") };
+    assert_eq!((started.as_str(), completed.as_str()), ("update.started", "update.completed"));
+    assert_eq!(begun["diff"], json!([{ "path": "size", "before": 1, "after": 2 }]));
+    assert_eq!(begun["params"]["size"], 2);
+    assert!(done["outputs"]["url"].is_string(), "{done}");
+    let deleted = deployed(&bench, &program([]), "w_thing.a");
+    let [_, (started, begun), (completed, done)] = &deleted[..] else { panic!("{deleted:?}") };
+    assert_eq!((started.as_str(), completed.as_str()), ("delete.started", "delete.completed"));
+    assert_eq!((&begun["params"]["size"], &done["outputs"]), (&json!(2), &json!(null)));
+    bench.world.fail("create a", Failure::new(FailureClass::Denied, "not yours"));
+    let failing = |sink| {
+        let wanted = program([thing("a", 1)]);
+        drop(bench.run(bench.reconciler(sink).deploy(&wanted, &bench.options, &bench.cancellation)).unwrap());
+    };
+    let refused = told_of("w_thing.a", failing);
+    let (failed, why) = refused.last().unwrap();
+    assert_eq!((failed.as_str(), &why["operation"]), ("operation.failed", &json!("create")));
+    let error = (&why["error"]["class"], &why["error"]["message"]);
+    assert_eq!(error, (&json!("denied"), &json!("not yours")), "{why}");
+}
+
+/// DRIFT-6, EVENT-3: an object that is gone has drifted too.
+#[test]
+fn an_object_that_is_gone_is_drift() {
+    let bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let id = bench.world.by_name("a").unwrap();
+    bench.world.cloud().things.remove(&id);
+    let told = deployed(&bench, &program([thing("a", 1)]), "w_thing.a");
+    let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["deploy.decision", "drift.detected", "create.started", "create.completed"]);
+    let drift = &told[1].1;
+    assert_eq!(drift["gone"], true);
+    let diff = drift["diff"].as_array().unwrap();
+    assert!(diff.iter().any(|it| it["path"] == "url" && it["before"].is_string()), "{drift}");
+    assert!(diff.iter().all(|it| it["after"].is_null()), "{drift}");
+}
+
+/// EVENT-1, EVENT-4, UNKNOWN-12: data sources that are read at apply have a beginning and an end. This one is, because what it
+/// depends on changes.
+#[test]
+fn reads_at_apply_are_told() {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    bench.others = Registry::new().with(ScriptedProvider(script));
+    let mut both = program([thing("a", 1)]);
+    both.data.push(DataDeclaration {
+        depends_on: vec![address("w_thing.a")],
+        ..DataDeclaration::new(address("data.h_data.d"), Expression::new(Node::Object(Vec::new())))
+    });
+    let told = deployed(&bench, &both, "data.h_data.d");
+    let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["deploy.decision", "read.started", "read.completed"]);
+    assert_eq!(told[0].1["decision"], "read");
+}
+
+/// EVENT-8, CRASH-1: a create that is repeated by its token.
+#[test]
+fn a_repeated_create_has_events_of_its_own() {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    script.find_by_token();
+    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    let declared = program([resource("h_thing.a", [("size", lit(1))])]);
+    script.mishap("create", Mishap::Fail(Failure::new(FailureClass::Indeterminate, "no answer")));
+    assert!(!bench.deploy(&declared).succeeded());
+    let told = deployed(&bench, &declared, "h_thing.a");
+    let [_, (started, begun), (completed, done), ..] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((started.as_str(), completed.as_str()), ("create.started", "create.completed"));
+    assert_eq!((&begun["params"]["size"], &done["outputs"]["shown"]), (&json!(1), &json!("a-0")));
+    // The same where it is repeated only to learn which object goes.
+    script.mishap("create", Mishap::Fail(Failure::new(FailureClass::Indeterminate, "no answer")));
+    bench.deployed(&program([]));
+    assert!(!bench.deploy(&declared).succeeded());
+    let told = deployed(&bench, &program([]), "h_thing.a");
+    let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+    let all = ["deploy.decision", "create.started", "create.completed", "delete.started", "delete.completed"];
+    assert_eq!(names, all);
+}
+
+/// EVENT-7
+#[test]
+fn dry_runs_tell_what_is_decided() {
+    let mut bench = Bench::new();
+    bench.deployed(&program([thing("a", 1)]));
+    let id = bench.world.by_name("a").unwrap();
+    bench.world.cloud().things.get_mut(&id).unwrap().size = 9;
+    bench.options.dry_run = true;
+    let heard = |work: &dyn Fn(EventSink)| {
+        let told = told_of("w_thing.a", work);
+        told.into_iter().map(|(name, data)| format!("{name} {}", data["decision"])).collect::<Vec<_>>()
+    };
+    let one = program([thing("a", 1)]);
+    let drifted = ["deploy.decision \"drift-update\"", "drift.detected null"];
+    let deploy = |sink| {
+        drop(bench.run(bench.reconciler(sink).deploy(&one, &bench.options, &bench.cancellation)).unwrap());
+    };
+    assert_eq!(heard(&deploy), drifted);
+    let plan = |sink| drop(bench.run(bench.reconciler(sink).plan(&one, &bench.options.plan)).unwrap());
+    assert_eq!(heard(&plan), drifted);
+    let destroy = |sink| {
+        let reconciler = bench.reconciler(sink);
+        drop(bench.run(reconciler.destroy(&one, &bench.options, &bench.cancellation)).unwrap());
+    };
+    assert_eq!(heard(&destroy), ["deploy.decision \"delete\""]);
+    let history = bench.run(bench.store.runs(&Scope::new("stack", "test"))).unwrap();
+    assert_eq!(history.len(), 1, "no history has a dry run");
+}
+
 /// EVENT-4
 #[test]
 fn decisions_have_the_names_of_the_reconciler() {
-    use crate::lifecycle::world::{lit, resource};
     let bench = Bench::new();
-    let decision = |program: &trueup_program::Program, of: &str| {
+    let decision = |program: &Program, of: &str| {
         bench.try_plan(program).unwrap().action(of).unwrap().decision().to_string()
     };
     let one = program([thing("a", 1)]);
@@ -197,6 +340,10 @@ fn decisions_have_the_names_of_the_reconciler() {
         "replace"
     );
     assert_eq!(decision(&program([]), "w_thing.a"), "delete");
+    let mut retained = thing("r", 1);
+    retained.options.retain = true;
+    bench.deployed(&program([thing("a", 1), retained]));
+    assert_eq!(decision(&one, "w_thing.r"), "forget");
     let dependent = |size: u64, input: &str| {
         let url = crate::lifecycle::world::output("w_thing.a", "url");
         program([thing("a", size), resource("w_thing.b", [(input, url)])])
@@ -217,8 +364,6 @@ fn decisions_have_the_names_of_the_reconciler() {
 /// EVENT-6
 #[test]
 fn a_failing_subscriber_neither_stops_nor_reorders_the_run() {
-    use std::sync::{Arc, Mutex};
-    use trueup_engine::{Event, EventSink};
     let heard = Arc::new(Mutex::new(Vec::new()));
     let also = heard.clone();
     let sink = EventSink::new()
@@ -234,8 +379,8 @@ fn a_failing_subscriber_neither_stops_nor_reorders_the_run() {
 /// EVENT-6: a subscriber that is stuck until the run is over.
 #[test]
 fn a_slow_subscriber_does_not_stop_the_run() {
-    use std::sync::{Arc, Mutex, mpsc};
-    use trueup_engine::{Event, EventSink};
+    use std::sync::mpsc;
+
     let (over, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -261,8 +406,6 @@ fn a_slow_subscriber_does_not_stop_the_run() {
 /// waited for.
 #[test]
 fn what_has_happened_can_be_waited_for() {
-    use std::sync::{Arc, Mutex};
-    use trueup_engine::{Event, EventSink};
     let heard = Arc::new(Mutex::new(0));
     let also = heard.clone();
     let sink = EventSink::new()
@@ -279,11 +422,9 @@ fn what_has_happened_can_be_waited_for() {
     }
 }
 
-/// EVENT-3: neither progress nor waiting is part of the history.
+/// EVENT-3: neither progress nor waiting is part of the history, nor is a plan that is not carried out.
 #[test]
 fn what_is_not_history_has_no_sequence() {
-    use std::sync::{Arc, Mutex};
-    use trueup_engine::{Event, EventSink};
     let mut bench = Bench::new();
     bench.others = Registry::new().with(ScriptedProvider(Script::new(bench.clock.clone())));
     bench.hold_lease(std::time::Duration::from_secs(30));
@@ -293,7 +434,12 @@ fn what_is_not_history_has_no_sequence() {
         let line: serde_json::Value = serde_json::from_str(&event.to_json()).unwrap();
         also.lock().unwrap().push((event.kind.name(), line["sequence"].as_u64()));
     });
-    bench.deploy_heard_by(&program([resource("h_thing.a", [("size", lit(1))])]), sink);
+    let wanted = program([resource("h_thing.a", [("size", lit(1))])]);
+    drop(bench.run(bench.reconciler(sink.clone()).plan(&wanted, &bench.options.plan)).unwrap());
+    sink.settle();
+    let planned = std::mem::take(&mut *heard.lock().unwrap());
+    assert_eq!(planned, [("reconciler.deploy.decision".to_owned(), None)]);
+    bench.deploy_heard_by(&wanted, sink);
     let heard = heard.lock().unwrap();
     let (history, others): (Vec<_>, Vec<_>) = heard.iter().partition(|(_, sequence)| sequence.is_some());
     let others: Vec<&str> = others.iter().map(|(name, _)| name.as_str()).collect();

@@ -148,6 +148,18 @@ impl Store for FailingStore {
         self.inner.prune(scope, keep_runs)
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        self.inner.held(scope)
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.inner.forget_scope(scope, token)
+    }
+
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
         self.inner.scopes()
     }

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use trueup_core::{Failure, FailureClass};
-use trueup_program::{BindingDeclaration, MoveDeclaration, Program, ResourceDeclaration};
+use trueup_program::{
+    BindingDeclaration, DataDeclaration, Deferral, Expression, MoveDeclaration, Node, Program,
+    ResourceDeclaration,
+};
 
 use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing, thing_from};
 
@@ -173,7 +176,7 @@ fn an_older_generation_is_cleaned_up_after_lost_state() {
     insta::assert_snapshot!(lost.plan(&program([coloured("a", "blue")])), @r"
     ~ w_thing.a (adopted, clean-up)
         deposed generation 0
-    Plan: 1 to update, 1 to clean up
+    Plan: 1 to adopt, 1 to clean up
     ");
     lost.deployed(&program([coloured("a", "blue")]));
     let colours: Vec<String> = lost.world.cloud().things.values().map(|it| it.colour.clone()).collect();
@@ -250,6 +253,29 @@ fn what_stays_is_not_left_out_of_date_in_silence() {
     assert!(calls.iter().all(|call| !call.ends_with(" b")), "it is not touched: {calls:?}");
     bench.deployed(&with(2));
     assert!(bench.plan(&with(2)).ends_with("No changes"));
+}
+
+/// UNKNOWN-12, UNKNOWN-13: the same holds of what planning has read.
+#[test]
+fn what_was_read_at_plan_is_not_left_out_of_date_in_silence() {
+    let bench = Bench::new();
+    let with = |payload: u64| {
+        let mut upstream = resource("w_jar.a", []);
+        upstream.bindings.push(BindingDeclaration { key: "k".into(), payload: lit(payload) });
+        let of = Expression::new(Node::Object(vec![("of".into(), output("w_jar.a", "arn"))]));
+        let read = DataDeclaration::new(address("data.w_length.l"), of);
+        let mut all = program([upstream]);
+        all.data.push(DataDeclaration { deferral: Deferral::default(), ..read });
+        all
+    };
+    bench.deployed(&with(1));
+    assert!(!bench.plan(&with(2)).contains("w_length"), "it is read: {}", bench.plan(&with(2)));
+    // The type says that this never changes.
+    bench.world.cloud().arn_end = "-2";
+    let report = bench.deploy(&with(2));
+    let told = format!("{:?}", report.outcomes);
+    assert!(!report.succeeded() && told.contains("others than were planned"), "{told}");
+    bench.deployed(&with(2));
 }
 
 /// REPLACE-5, TARGET-2: what is no longer declared, and kept because something left out depends on it, uses what it used.

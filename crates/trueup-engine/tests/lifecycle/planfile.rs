@@ -223,14 +223,9 @@ fn what_was_looked_at_is_not_looked_at_again() {
         program([thing("a", 1), resource("w_thing.b", [("size", output("data.w_length.l", "length"))])]);
     let of = trueup_program::Node::Object(vec![("of".into(), lit("four"))]);
     let of = trueup_program::Expression::new(of);
-    wanted.data.push(trueup_program::DataDeclaration {
-        address: crate::lifecycle::world::address("data.w_length.l"),
-        provider: None,
-        inputs: of,
-        depends_on: Vec::new(),
-        postconditions: Vec::new(),
-        place: None,
-    });
+    wanted
+        .data
+        .push(trueup_program::DataDeclaration::new(crate::lifecycle::world::address("data.w_length.l"), of));
     // Drift that the plan repairs.
     let a = bench.world.by_name("a").expect("it is there");
     bench.world.cloud().things.get_mut(&a).expect("it is there").size = 8;

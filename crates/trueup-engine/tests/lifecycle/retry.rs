@@ -250,7 +250,7 @@ fn a_create_whose_object_cannot_be_looked_for_is_not_repeated() {
     DENYING.set(true);
     let report = bench.deploy(&declared);
     let Some(Outcome::Failed(failure)) = report.outcome("x_moody.a") else { panic!("{:?}", report.outcomes) };
-    assert_eq!(failure.message, "busy; looking for its object failed: denied: not now");
+    assert_eq!(failure.message, "busy; looking for its object failed: not now");
     DENYING.set(false);
     bench.deployed(&declared);
     assert_eq!(MADE.with_borrow(Vec::len), 1);
@@ -333,8 +333,10 @@ fn a_cancelled_run_makes_no_further_attempt() {
     let Some(Outcome::Failed(failure)) = report.outcome("o_stopping.a") else {
         panic!("{:?}", report.outcomes)
     };
-    assert_eq!(failure.message, "not yet");
+    assert_eq!(failure.message, "not yet (not tried again: the run was stopped)");
     assert_eq!(bench.now(), before, "it does not wait");
+    let retries: Vec<String> = bench.heard().into_iter().filter(|it| it.contains("retry")).collect();
+    assert!(retries.is_empty(), "no attempt is announced that is not made: {retries:?}");
     assert!(bench.records().is_empty(), "nothing came of it");
 }
 
@@ -368,7 +370,7 @@ impl Crud for Endless {
     }
 }
 
-/// APPLY-11: what nobody waited for was reported as not started.
+/// APPLY-11, CRASH-1: what nobody waited for was reported as not started. Nothing can find it, and the report says so.
 #[test]
 fn a_run_that_stops_waiting_says_what_it_left_in_flight() {
     let mut bench = Bench::new();
@@ -380,6 +382,100 @@ fn a_run_that_stops_waiting_says_what_it_left_in_flight() {
     let report = bench.deploy(&program([resource("o_endless.a", []), later]));
     assert_eq!(report.outcome("o_endless.a"), Some(&Outcome::InFlight));
     assert_eq!(report.outcome("w_thing.b"), Some(&Outcome::NotStarted));
+    let [(unresolved, advice)] = &report.unresolved[..] else { panic!("{:?}", report.unresolved) };
+    assert_eq!(*unresolved, address("o_endless.a"));
+    assert!(advice.contains("`trueup state resolve o_endless.a --absent`"), "{advice}");
+}
+
+/// A bench with one thing that is made with a token, and its script.
+fn scripted_by_token() -> (Bench, Script) {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    script.find_by_token();
+    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    (bench, script)
+}
+
+fn one_scripted(size: u64) -> trueup_program::Program {
+    program([resource("h_thing.a", [("size", lit(size))])])
+}
+
+fn never_sent() -> Mishap {
+    Mishap::Fail(Failure::new(FailureClass::Retryable, "connection refused").unsent())
+}
+
+fn lost() -> Mishap {
+    Mishap::Fail(Failure::new(FailureClass::Retryable, "no answer"))
+}
+
+/// RETRY-9
+#[test]
+fn what_was_never_sent_leaves_nothing_to_recover() {
+    let (mut bench, script) = scripted_by_token();
+    (bench.options.plan.retry.attempts_max, bench.options.plan.drift) = (Some(2), false);
+    let status = |bench: &Bench| bench.records()["a"].current.as_ref().unwrap().status.clone();
+    (0..2).for_each(|_| script.mishap("create", never_sent()));
+    assert!(!bench.deploy(&one_scripted(1)).succeeded());
+    assert!(bench.records().is_empty(), "no create has an unknown outcome");
+    bench.deployed(&one_scripted(1));
+    (0..2).for_each(|_| script.mishap("update", never_sent()));
+    assert!(!bench.deploy(&one_scripted(2)).succeeded());
+    assert_eq!(status(&bench), trueup_state::Status::Ready, "it is as it was");
+    assert!(bench.plan(&one_scripted(1)).ends_with("No changes"));
+    (0..2).for_each(|_| script.mishap("delete", never_sent()));
+    assert!(!bench.destroy().succeeded());
+    assert_eq!(status(&bench), trueup_state::Status::Ready, "nothing was deleted");
+    assert!(bench.plan(&one_scripted(1)).ends_with("No changes"));
+}
+
+/// RETRY-8, RETRY-9: one attempt that was sent is enough, whichever it was.
+#[test]
+fn an_attempt_that_was_sent_keeps_the_intent() {
+    for mishaps in [[lost(), never_sent()], [never_sent(), lost()]] {
+        let (mut bench, script) = scripted_by_token();
+        bench.options.plan.retry.attempts_max = Some(2);
+        mishaps.into_iter().for_each(|mishap| script.mishap("create", mishap));
+        assert!(!bench.deploy(&one_scripted(1)).succeeded());
+        let record = bench.records().remove("a").unwrap();
+        assert!(record.current.unwrap().attempt().is_some(), "it may have been made");
+    }
+}
+
+/// APPLY-11, RETRY-7: a run that is stopped while it looks for the object of a failed attempt makes no other attempt.
+#[test]
+fn a_run_that_is_stopped_while_it_looks_does_not_create_again() {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    script.mishap("create", lost());
+    // The plan looks first.
+    (0..2).for_each(|_| script.mishap("lookup", Mishap::Pass));
+    script.mishap("lookup", Mishap::Stop(bench.cancellation.clone()));
+    let report = bench.deploy(&one_scripted(1));
+    let Some(Outcome::Failed(failure)) = report.outcome("h_thing.a") else { panic!("{:?}", report.outcomes) };
+    assert_eq!(failure.message, "no answer (not tried again: the run was stopped)");
+    assert_eq!(script.count("create"), 1);
+    assert!(bench.records()["a"].current.as_ref().unwrap().attempt().is_some(), "it may have been made");
+}
+
+/// APPLY-11: a run that is stopped before a resource has begun anything leaves it as it was.
+#[test]
+fn a_run_that_is_stopped_before_the_intent_does_not_begin() {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    let cancellation = bench.cancellation.clone();
+    // It is decided on real values when the plan is carried out.
+    script.mishap("plan", Mishap::Pass);
+    script.mishap("plan", Mishap::Finish(cancellation));
+    let mut later = thing("b", 1);
+    later.depends_on = vec![address("h_thing.a")];
+    let mut both = one_scripted(1);
+    both.resources.push(later);
+    let report = bench.deploy(&both);
+    let outcomes: Vec<&Outcome> = report.outcomes.iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!(outcomes, [&Outcome::NotStarted, &Outcome::NotStarted]);
+    assert_eq!((script.count("create"), bench.records().len()), (0, 0));
 }
 
 /// RETRY-2: a destroy used the run's own retries, whatever a resource declared.
@@ -500,7 +596,7 @@ fn an_orphan_is_deleted_by_the_retry_of_its_type() {
 fn every_call_is_tried_again() {
     let new = program([scripted_thing(1)]);
     let mut importing = new.clone();
-    importing.imports.push(ImportDeclaration { to: address("h_thing.a"), id: lit("a") });
+    importing.imports.push(ImportDeclaration::new(address("h_thing.a"), lit("a")));
     let calls = [("check", &new), ("plan", &new), ("configure", &new), ("config_schema", &new)];
     for (call, program) in calls.into_iter().chain([("import", &importing)]) {
         let (bench, script) = scripted();

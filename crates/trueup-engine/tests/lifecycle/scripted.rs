@@ -27,6 +27,8 @@ pub(crate) enum Mishap {
     Hang,
     /// It hangs, and somebody stops the run.
     Stop(Cancellation),
+    /// It goes well, and somebody stops the run meanwhile.
+    Finish(Cancellation),
     /// It goes well, after this time.
     Wait(Duration),
     Panic,
@@ -147,6 +149,10 @@ impl Script {
             Some(Mishap::Stop(run)) => {
                 run.cancel();
                 self.1.sleep(HANGING).await;
+                Ok(())
+            }
+            Some(Mishap::Finish(run)) => {
+                run.finish();
                 Ok(())
             }
             Some(Mishap::Wait(time)) => {

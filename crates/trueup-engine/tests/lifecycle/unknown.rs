@@ -8,9 +8,12 @@ use trueup_provider::{
     Context, Crud, Inputs, ModifyPlan, NativeProvider, NoConfig, Outputs, PlanHook, Prior, Registry, Result,
 };
 
+use trueup_program::{DataDeclaration, Deferral, Expression, Node, Program, ResourceDeclaration};
 use trueup_state::{Scope, Store as _};
 
-use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
+use crate::lifecycle::world::{
+    Bench, address, lit, output, program, resource, thing, thing_from, with_output,
+};
 
 /// UNKNOWN-2, UNKNOWN-7: the url follows the size, so what reads it may change.
 #[test]
@@ -186,22 +189,50 @@ fn stack_outputs_are_unknown_in_the_plan_and_real_at_the_end() {
     assert_eq!(stored(), r#"{ where = "elsewhere" }"#);
 }
 
+/// UNKNOWN-12
+#[test]
+fn a_data_source_is_deferred_by_the_changes_that_it_waits_for_alone() {
+    let bench = Bench::new();
+    let read = |deferral: Deferral, size| {
+        let of = Expression::new(Node::Object(vec![("of".into(), lit("four"))]));
+        let data = DataDeclaration::new(address("data.w_length.l"), of);
+        let depends_on = vec![address("w_thing.b"), address("w_thing.c")];
+        let b = ResourceDeclaration { depends_on: vec![address("w_thing.a")], ..thing("b", 1) };
+        let others = [thing("a", size), b, thing("c", 1)];
+        let data = vec![DataDeclaration { deferral, depends_on, ..data }];
+        Program { data, ..program(others) }
+    };
+    let waits = |resources: &[&str], with_upstream: &[&str]| {
+        let all = |of: &[&str]| of.iter().map(|of| address(of)).collect();
+        Deferral { resources: all(resources), with_upstream: all(with_upstream) }
+    };
+    bench.deployed(&read(Deferral::default(), 1));
+    let own = ["data.w_length.l"];
+    for (deferral, is_deferred) in [
+        (waits(&[], &[]), false),
+        (waits(&["w_thing.c"], &["w_thing.c"]), false),
+        // It is as it was, and what it depends on is not.
+        (waits(&["w_thing.b"], &[]), false),
+        (waits(&[], &["w_thing.b"]), true),
+        (waits(&["w_thing.a"], &[]), true),
+        (waits(&[], &own), true),
+    ] {
+        let told = bench.plan(&read(deferral.clone(), 2));
+        assert!(told.contains("~ w_thing.a") && told.contains("\u{2022} w_thing.b"), "{told}");
+        assert_eq!(told.contains("? data.w_length.l"), is_deferred, "{deferral:?}: {told}");
+        assert!(bench.plan(&read(deferral, 1)).ends_with("No changes"));
+    }
+}
+
 /// UNKNOWN-12, EVENT-1
 #[test]
 fn a_data_source_is_read_at_plan_unless_it_depends_on_what_changes() {
-    use trueup_program::{DataDeclaration, Expression, Node};
     let bench = Bench::new();
     let with = |of: Expression, size| {
         let entries = vec![("of".into(), of)];
         let mut all = program([thing("a", size)]);
-        all.data.push(DataDeclaration {
-            address: "data.w_length.l".parse().unwrap(),
-            provider: None,
-            inputs: Expression::new(Node::Object(entries)),
-            depends_on: Vec::new(),
-            postconditions: Vec::new(),
-            place: None,
-        });
+        all.data
+            .push(DataDeclaration::new(address("data.w_length.l"), Expression::new(Node::Object(entries))));
         with_output(all, "length", output("data.w_length.l", "length"))
     };
     let plan = bench.try_plan(&with(lit("four"), 1)).unwrap();

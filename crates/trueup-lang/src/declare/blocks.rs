@@ -128,7 +128,8 @@ impl Words {
         let first = found.next();
         for again in found {
             let summary = format!("`{name}` stands twice in {}", self.subject);
-            diagnostics.push(at(again.name.origin, summary).hint("put both into one"));
+            let first = first.as_ref().map(|first: &Block| first.name.origin);
+            diagnostics.push(at(again.name.origin, summary).repeating(first).hint("put both into one"));
         }
         first
     }

@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use trueup_core::Diagnostics;
 
-use super::blocks::{Words, labels, unsupported};
+use super::blocks::{Words, labels};
 use super::{Module, at, twice};
 use crate::syntax::{Block, BlockShape, Expr, Name};
 
@@ -54,9 +54,8 @@ impl Module {
             &[BlockShape { name: "assert", labels: 0 }, BlockShape { name: "data", labels: 2 }];
         let mut words = Words::of(block, NESTED, diagnostics);
         let assertions = Condition::decode_all(words.blocks("assert"), diagnostics);
-        for data in words.blocks("data") {
-            let hint = "declare the data source beside the check, and refer to it";
-            diagnostics.push(unsupported(data.header, "a data source inside a `check`", hint));
+        if let Some(data) = words.block("data", diagnostics) {
+            self.declare_scoped_data(data, name.text.clone(), diagnostics);
         }
         words.finish(diagnostics);
         if assertions.is_empty() {

@@ -100,7 +100,11 @@ impl Lifecycle {
         }
         if let Some(triggers) = words.expression("replace_triggered_by") {
             match triggers.as_tuple() {
-                Some(items) => self.replace_triggered_by = items.to_vec(),
+                // JSON writes references as texts.
+                Some(items) => {
+                    let written = |item: &Expr| item.as_quoted_expression().unwrap_or_else(|| item.clone());
+                    self.replace_triggered_by = items.iter().map(written).collect();
+                }
                 None => {
                     let summary = "`replace_triggered_by` must be a list of references";
                     diagnostics.push(at(triggers.origin, summary));

@@ -21,8 +21,11 @@ pub(super) fn override_blocks(
             "terraform" | "stack" | "moved" | "removed" | "import" => primary.push(over),
             _ => match primary.iter_mut().find(|block| same_name(block, &over)) {
                 Some(block) => merge(block, over, diagnostics),
+                // A provider without a block has an empty configuration, which may be overridden.
+                None if over.name.text == "provider" && alias(&over).is_none() => primary.push(over),
                 None => {
-                    let summary = format!("there is no {} to override", subject(&over));
+                    let alias = alias(&over).map_or(String::new(), |it| format!(" with the alias `{it}`"));
+                    let summary = format!("there is no {}{alias} to override", subject(&over));
                     let hint = "declare it in a file whose name does not end in `override.tf`";
                     diagnostics.push(at(over.header, summary).hint(hint));
                 }
@@ -57,7 +60,13 @@ pub(super) fn add_blocks(primary: &mut Vec<Block>, additions: Vec<Block>, diagno
 
 fn same_name(block: &Block, other: &Block) -> bool {
     let labels = |block: &Block| block.labels.iter().map(|it| it.text.clone()).collect::<Vec<_>>();
-    block.name.text == other.name.text && labels(block) == labels(other)
+    block.name.text == other.name.text && labels(block) == labels(other) && alias(block) == alias(other)
+}
+
+/// The alias of a provider block, which is part of its name.
+fn alias(block: &Block) -> Option<&str> {
+    let alias = block.body.attribute("alias").filter(|_| block.name.text == "provider")?;
+    alias.value.as_literal_str()
 }
 
 fn merge(block: &mut Block, mut over: Block, diagnostics: &mut Diagnostics) {

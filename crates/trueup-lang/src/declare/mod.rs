@@ -16,6 +16,8 @@ mod resource;
 mod settings;
 mod variable;
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Mode, Origin};
@@ -29,7 +31,7 @@ pub use output::Output;
 pub use provider::{ProviderConfig, ProviderName};
 pub use required::ProviderRequirement;
 pub use resource::{Bind, ModuleCall, Repetition, Resource};
-pub use settings::Settings;
+pub use settings::{ProviderMeta, Settings};
 pub use variable::Variable;
 
 /// All that one folder declares.
@@ -133,6 +135,7 @@ pub fn declare(files: Vec<ModuleFile>, diagnostics: &mut Diagnostics) -> Module 
             (false, false) => primary.extend(blocks),
         }
     }
+    refuse_second_requirements(primary.iter().chain(&additions), diagnostics);
     merge::override_blocks(&mut primary, overrides, diagnostics);
     merge::add_blocks(&mut primary, additions, diagnostics);
     let mut module = Module::default();
@@ -142,6 +145,16 @@ pub fn declare(files: Vec<ModuleFile>, diagnostics: &mut Diagnostics) -> Module 
     // A large program is held to the end of a run, and room for half as many again with it.
     module.resources.shrink_to_fit();
     module
+}
+
+/// Two blocks would say which providers a module needs in two places. JSON does not tell blocks from attributes yet.
+fn refuse_second_requirements<'a>(blocks: impl Iterator<Item = &'a Block>, diagnostics: &mut Diagnostics) {
+    let items = blocks.filter(|block| block.name.text == "terraform").flat_map(|block| &block.body.items);
+    for again in items.map(Item::name).filter(|name| name.text == "required_providers").skip(1) {
+        diagnostics.push(
+            at(again.origin, "`required_providers` stands twice in this module").hint("put both into one"),
+        );
+    }
 }
 
 fn top_blocks(body: Body, diagnostics: &mut Diagnostics) -> Vec<Block> {
@@ -223,6 +236,37 @@ pub(crate) fn remark(origin: Origin, summary: impl Into<String>) -> Diagnostic {
     diagnostic
 }
 
+/// The names that all suggestions of a program may be compared with together: every one of many mistakes would look through
+/// every one of many names.
+#[derive(Debug)]
+pub(crate) struct Comparisons(AtomicUsize);
+
+/// Enough for a hundred mistakes in a large program.
+const COMPARISONS_MAX: usize = 200_000;
+
+impl Default for Comparisons {
+    fn default() -> Self {
+        Comparisons(AtomicUsize::new(COMPARISONS_MAX))
+    }
+}
+
+impl Comparisons {
+    /// Takes so many, if they are left.
+    pub(crate) fn take(&self, names: usize) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(names)).is_ok()
+    }
+
+    /// Adds what was perhaps meant, or what there is.
+    pub(crate) fn suggest<'a>(
+        &self,
+        diagnostic: Diagnostic,
+        given: &str,
+        known: impl ExactSizeIterator<Item = &'a str> + Clone,
+    ) -> Diagnostic {
+        if self.take(known.len()) { suggest(diagnostic, given, known) } else { diagnostic }
+    }
+}
+
 /// The most names that are listed where nothing is near enough to be meant.
 const SUGGESTIONS_MAX: usize = 12;
 
@@ -246,6 +290,6 @@ pub(crate) fn suggest<'a>(
 }
 
 fn twice(name: &Name, what: &str, first: &Name) -> Diagnostic {
-    let _ = first;
-    at(name.origin, format!("{what} is declared twice")).hint("give one another name")
+    let twice = at(name.origin, format!("{what} is declared twice"));
+    twice.repeating(Some(first.origin)).hint("give one another name")
 }

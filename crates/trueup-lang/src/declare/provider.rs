@@ -5,9 +5,9 @@ use std::fmt;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Origin};
 
-use super::blocks::{Words, labels, unsupported};
-use super::conditions::declared_name;
-use super::{Module, at};
+use super::blocks::{Words, labels};
+use super::required::constraint;
+use super::{Module, at, remark};
 use crate::syntax::{Block, Body, Expr, ObjectKey, StaticStep, StaticTraversal};
 
 /// How a provider is configured.
@@ -15,6 +15,8 @@ use crate::syntax::{Block, Body, Expr, ObjectKey, StaticStep, StaticTraversal};
 pub struct ProviderConfig {
     /// Its name here, with its alias.
     pub name: ProviderName,
+    /// Which versions will do, beside those that `required_providers` say.
+    pub version: Option<SmolStr>,
     /// Its block's first line, to point at.
     pub header: Origin,
     /// What it is told.
@@ -68,6 +70,25 @@ impl fmt::Display for ProviderName {
     }
 }
 
+/// Tells of a local name that no provider can have. Upper case is let pass in the names of types.
+pub(super) fn check_local_name(name: &str, origin: Origin, diagnostics: &mut Diagnostics) {
+    let known = |char: char| char.is_alphanumeric() || char == '-';
+    let sound = name.chars().all(known) && !name.starts_with('-') && !name.ends_with('-');
+    if !sound || name.is_empty() || name.contains("--") {
+        let hint = "such names are letters, digits and single dashes between them";
+        diagnostics.push(at(origin, format!("`{name}` is not the name of a provider")).hint(hint));
+    }
+}
+
+/// The same of a name that is written as one.
+pub(super) fn check_written_name(name: &str, origin: Origin, diagnostics: &mut Diagnostics) {
+    check_local_name(name, origin, diagnostics);
+    if name.chars().any(char::is_uppercase) {
+        let hint = format!("write `{}`", name.to_lowercase());
+        diagnostics.push(at(origin, "names of providers are in lower case").hint(hint));
+    }
+}
+
 /// The entries of `providers = { aws = aws.west }`.
 pub(super) fn provider_names(
     value: &Expr,
@@ -95,20 +116,23 @@ pub(super) fn provider_names(
 impl Module {
     pub(super) fn declare_provider(&mut self, block: Block, diagnostics: &mut Diagnostics) {
         let Some([label]) = labels(&block, diagnostics) else { return };
-        let Some(local) = declared_name(label, diagnostics) else { return };
+        check_written_name(&label.text, label.origin, diagnostics);
+        let local = label.text.clone();
         let (header, origin, json) = (block.header, label.origin, block.body.json);
         let mut words = Words::of(block, &[], diagnostics);
         let alias = words.text("alias", diagnostics);
-        if let Some(version) = words.attribute("version") {
+        let version = words.attribute("version").and_then(|version| {
             let hint = "say it in `terraform { required_providers { … } }`";
-            diagnostics.push(unsupported(version.origin, "`version` in a provider block", hint));
-        }
+            diagnostics
+                .push(remark(version.origin, "`version` in a provider block is deprecated").hint(hint));
+            constraint(&version.value, diagnostics)
+        });
         let name = ProviderName { local, alias, origin };
-        if self.providers.iter().any(|other| other.name.is(&name)) {
+        if let Some(first) = self.providers.iter().find(|other| other.name.is(&name)) {
             let summary = format!("provider `{name}` is configured twice");
-            diagnostics.push(at(header, summary).hint("give one an `alias`"));
+            diagnostics.push(at(header, summary).repeating(Some(first.header)).hint("give one an `alias`"));
             return;
         }
-        self.providers.push(ProviderConfig { name, header, body: Body { json, ..words.rest() } });
+        self.providers.push(ProviderConfig { name, version, header, body: Body { json, ..words.rest() } });
     }
 }

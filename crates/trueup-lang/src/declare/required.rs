@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostics, Origin};
 use trueup_provider::ProviderAddress;
 
-use super::provider::ProviderName;
+use super::provider::{ProviderName, check_written_name};
 use super::settings::key;
 use super::{Module, at, suggest};
 use crate::syntax::{Block, Expr, ExprKind, Literal, ObjectItem};
@@ -36,6 +36,7 @@ impl Module {
             if block.body.json && name == "//" {
                 continue;
             }
+            check_written_name(&name, attribute.name.origin, diagnostics);
             let mut required = ProviderRequirement {
                 source: None,
                 version: None,
@@ -87,32 +88,39 @@ impl ProviderRequirement {
     }
 
     fn version(&mut self, value: &Expr, diagnostics: &mut Diagnostics) {
-        match value.as_literal_str() {
-            Some(text) if is_constraint(text) => self.version = Some(text.into()),
-            Some(_) => {
-                let hint = "write it like \">= 5.2, < 6.0\" or \"~> 5.0\"";
-                diagnostics.push(at(value.origin, "this is no version constraint").hint(hint));
-            }
-            None => diagnostics.push(at(value.origin, "`version` must be a text without expressions")),
-        }
+        self.version = constraint(value, diagnostics);
     }
 
     fn aliases(&mut self, name: &str, value: &Expr, diagnostics: &mut Diagnostics) {
-        let hint = format!("write `configuration_aliases = [{name}.west]`");
+        let hint = format!("write `configuration_aliases = [{name}, {name}.west]`");
         let Some(items) = value.as_tuple() else {
             let summary = "`configuration_aliases` must be a list of provider names";
             return diagnostics.push(at(value.origin, summary).hint(hint));
         };
         for item in items {
             let Some(alias) = ProviderName::decode(item, diagnostics) else { continue };
-            if alias.local != name || alias.alias.is_none() {
-                let summary = format!("`{alias}` is no alias of `{name}`");
+            if alias.local != name {
+                let summary = format!("`{alias}` is no configuration of `{name}`");
                 diagnostics.push(at(item.origin, summary).hint(hint.clone()));
                 continue;
             }
             self.aliases.push(alias);
         }
     }
+}
+
+/// A text that says which versions will do.
+pub(super) fn constraint(value: &Expr, diagnostics: &mut Diagnostics) -> Option<SmolStr> {
+    let text = value.as_literal_str();
+    if let Some(text) = text.filter(|text| is_constraint(text)) {
+        return Some(text.into());
+    }
+    diagnostics.push(match text {
+        Some(_) => at(value.origin, "this is no version constraint")
+            .hint("write it like \">= 5.2, < 6.0\" or \"~> 5.0\""),
+        None => at(value.origin, "`version` must be a text without expressions"),
+    });
+    None
 }
 
 /// Whether a text says which versions will do, such as `>= 5.2, != 5.7.1`.

@@ -8,7 +8,7 @@ use trueup_core::{Diagnostics, Mode, Origin};
 use super::blocks::{Words, labels, unsupported};
 use super::conditions::declared_name;
 use super::lifecycle::Lifecycle;
-use super::provider::{ProviderName, provider_names};
+use super::provider::{ProviderName, check_local_name, provider_names};
 use super::{Module, ResourceKey, at, twice};
 use crate::syntax::{Block, BlockShape, Body, Expr, ExprKind, Name, StaticTraversal};
 
@@ -31,6 +31,8 @@ pub struct Resource {
     pub lifecycle: Arc<Lifecycle>,
     /// What it attaches to others (BIND-1).
     pub binds: Vec<Bind>,
+    /// The check that it is for, if it stands in one: nothing else can refer to it.
+    pub check: Option<SmolStr>,
     /// All else: what its provider understands.
     pub body: Body,
 }
@@ -87,6 +89,35 @@ pub(super) const NESTED: &[BlockShape<'static>] = &[
 
 impl Module {
     pub(super) fn declare_resource(&mut self, block: Block, mode: Mode, diagnostics: &mut Diagnostics) {
+        self.declare_resource_of(block, mode, None, diagnostics);
+    }
+
+    /// A data source that stands in a check.
+    pub(super) fn declare_scoped_data(
+        &mut self,
+        mut block: Block,
+        check: SmolStr,
+        diagnostics: &mut Diagnostics,
+    ) {
+        block.body.items.retain(|item| {
+            let name = item.name();
+            let known = !matches!(name.text.as_str(), "count" | "for_each" | "lifecycle");
+            if !known {
+                let summary = format!("`{}` cannot stand in a data source of a `check`", name.text);
+                diagnostics.push(at(name.origin, summary).hint("declare the data source beside the check"));
+            }
+            known
+        });
+        self.declare_resource_of(block, Mode::Data, Some(check), diagnostics);
+    }
+
+    fn declare_resource_of(
+        &mut self,
+        block: Block,
+        mode: Mode,
+        check: Option<SmolStr>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let Some([type_label, name_label]) = labels(&block, diagnostics) else { return };
         let (Some(type_name), Some(name)) =
             (declared_name(type_label, diagnostics), declared_name(name_label, diagnostics))
@@ -104,6 +135,9 @@ impl Module {
         let mut words = Words::of(block, NESTED, diagnostics);
         let repetition = repetition(&mut words, diagnostics);
         let provider = words.expression("provider").and_then(|it| ProviderName::decode(&it, diagnostics));
+        if let (None, Some((implied, _))) = (&provider, type_name.split_once('_')) {
+            check_local_name(implied, type_origin, diagnostics);
+        }
         let depends_on = traversals(words.expression("depends_on"), "depends_on", diagnostics);
         let lifecycle = words.block("lifecycle", diagnostics);
         let lifecycle = lifecycle.map(|block| Arc::new(Lifecycle::decode(block, mode, diagnostics)));
@@ -116,8 +150,18 @@ impl Module {
             diagnostics.push(unsupported(block.header, &format!("`{}`", block.name.text), hint));
         }
         let body = Body { json, ..words.rest() };
-        let declared =
-            Resource { name, type_origin, header, repetition, provider, depends_on, lifecycle, binds, body };
+        let declared = Resource {
+            name,
+            type_origin,
+            header,
+            repetition,
+            provider,
+            depends_on,
+            lifecycle,
+            binds,
+            check,
+            body,
+        };
         self.resources.insert(key, declared);
     }
 

@@ -13,7 +13,8 @@ use super::blocks::{Words, labels, unsupported};
 use super::lifecycle::{decode_retry, duration};
 use super::required::ProviderRequirement;
 use super::{Module, at, remark};
-use crate::syntax::{Block, BlockShape, Expr, ExprKind, Literal, ObjectKey};
+use crate::eval::{calls_functions, references};
+use crate::syntax::{Block, BlockShape, Body, Expr, ExprKind, Literal, ObjectKey};
 
 /// What is said about the program itself.
 #[derive(Debug, Default)]
@@ -38,6 +39,19 @@ pub struct Settings {
     pub limits: IndexMap<SmolStr, usize>,
     /// The providers that are asked for, by their local names.
     pub required_providers: IndexMap<SmolStr, ProviderRequirement>,
+    /// What the module tells providers of itself, by their local names.
+    pub provider_metas: IndexMap<SmolStr, ProviderMeta>,
+}
+
+/// What a module tells a provider of itself.
+#[derive(Debug)]
+pub struct ProviderMeta {
+    /// Where the provider is named.
+    pub origin: Origin,
+    /// Its block's first line, to point at.
+    pub header: Origin,
+    /// What it is told.
+    pub body: Body,
 }
 
 /// The version of Terraform whose language this is.
@@ -86,9 +100,21 @@ impl Module {
             diagnostics.push(unsupported(experiments.origin, "`experiments`", "remove it"));
         }
         for block in words.blocks("provider_meta") {
-            diagnostics.push(unsupported(block.header, "`provider_meta`", "remove it"));
+            self.declare_meta(block, diagnostics);
         }
         words.finish(diagnostics);
+    }
+
+    fn declare_meta(&mut self, block: Block, diagnostics: &mut Diagnostics) {
+        let Some([label]) = labels(&block, diagnostics) else { return };
+        let (provider, header, origin) = (label.text.clone(), block.header, label.origin);
+        if self.settings.provider_metas.contains_key(&provider) {
+            let summary = format!("`provider_meta` of `{provider}` stands twice in this module");
+            return diagnostics.push(at(header, summary).hint("put both into one"));
+        }
+        refuse_computed(&block.body, diagnostics);
+        let meta = ProviderMeta { origin, header, body: block.body };
+        self.settings.provider_metas.insert(provider, meta);
     }
 
     pub(super) fn declare_stack(&mut self, block: Block, diagnostics: &mut Diagnostics) {
@@ -189,6 +215,17 @@ impl Module {
             }
         }
     }
+}
+
+/// What a module tells of itself is the same in every run.
+fn refuse_computed(body: &Body, diagnostics: &mut Diagnostics) {
+    for attribute in body.attributes() {
+        if calls_functions(&attribute.value) || !references(&attribute.value).is_empty() {
+            let summary = "`provider_meta` takes no references and calls no functions";
+            diagnostics.push(at(attribute.value.origin, summary).hint("write the value itself"));
+        }
+    }
+    body.blocks().for_each(|block| refuse_computed(&block.body, diagnostics));
 }
 
 /// A whole number from 1 on.

@@ -15,6 +15,8 @@ pub struct Variable {
     pub name: Name,
     /// What it must be, with the defaults of optional attributes.
     pub constraint: TypeConstraint,
+    /// Whether its type is written out.
+    pub is_typed: bool,
     /// Stands in where nothing is given.
     pub default: Option<Expr>,
     /// What it is for.
@@ -51,7 +53,9 @@ impl Module {
             return;
         }
         let mut words = Words::of(block, &[BlockShape { name: "validation", labels: 0 }], diagnostics);
-        let constraint = match words.expression("type") {
+        let ty = words.expression("type");
+        let is_typed = ty.is_some();
+        let constraint = match ty {
             None => TypeConstraint::any(),
             Some(ty) => match parse_type(&ty) {
                 Ok(constraint) => constraint,
@@ -64,6 +68,7 @@ impl Module {
         let variable = Variable {
             name,
             constraint,
+            is_typed,
             default: words.expression("default"),
             description: words.text("description", diagnostics).map(String::from),
             sensitive: words.flag("sensitive", diagnostics).unwrap_or(false),

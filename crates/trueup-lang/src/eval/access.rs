@@ -1,6 +1,8 @@
 //! What is taken of values: names, attributes, indexes and splats.
 
-use trueup_core::{Diagnostic, Entries, Kind, Marks, Number, Origin, Type, Value, convert, nearest};
+use trueup_core::{
+    Diagnostic, Entries, Kind, Marks, Number, Origin, Refinement, Type, Value, convert, nearest,
+};
 
 use super::quoting::collection_marks;
 use super::{Evaluator, Reference};
@@ -234,23 +236,37 @@ impl Evaluator<'_> {
     pub(super) fn splat(&mut self, splat: &Splat) -> Value {
         let source = self.value(&splat.source);
         let marks = collection_marks(&source);
+        // Elements of one type make a list of one type.
+        let is_list = matches!(source.kind(), Kind::List(_) | Kind::Set(_)) && !source.is_tuple();
         let items: Vec<Value> = match source.kind() {
             Kind::List(items) | Kind::Set(items) => items.to_vec(),
             Kind::Null => Vec::new(),
-            // Whether it is null, and so how long the list is, is not known.
+            // If it is null, and so how long the list is, is not known.
+            // What is not null and no list is one element.
+            Kind::Unknown(ty) if source.is_never_null() && !is_sequence(ty) => vec![source.clone()],
             Kind::Unknown(ty) => {
-                if let Type::List(element) | Type::Set(element) = ty {
-                    let element = Value::unknown((**element).clone());
-                    let each = self.inside(marks, |it| it.splat_item(element, splat));
-                    return Value::unknown(Type::list(Type::of(&each))).with_marks(marks);
-                }
-                return Value::unknown(Type::Any).with_marks(marks);
+                return self.unknown_splat(ty, source.refinement(), splat, marks).with_marks(marks);
             }
             _ => vec![source.clone()],
         };
         let items: Vec<Value> =
             self.inside(marks, |it| items.into_iter().map(|item| it.splat_item(item, splat)).collect());
-        Value::list(items).with_marks(marks)
+        let made = if is_list { Value::list(items) } else { Value::tuple(items) };
+        made.with_marks(marks)
+    }
+
+    fn unknown_splat(&mut self, ty: &Type, known: Option<&Refinement>, splat: &Splat, marks: Marks) -> Value {
+        let mut of = |element: &Type| {
+            let element = Value::unknown(element.clone());
+            Type::of(&self.inside(marks, |it| it.splat_item(element, splat)))
+        };
+        match ty {
+            Type::List(element) | Type::Set(element) => {
+                Value::refined(Type::list(of(element)), known.cloned().unwrap_or_default())
+            }
+            Type::Tuple(elements) => Value::unknown(Type::tuple(elements.iter().map(of))).never_null(),
+            _ => Value::unknown(Type::Any),
+        }
     }
 
     fn splat_item(&mut self, item: Value, splat: &Splat) -> Value {
@@ -259,6 +275,10 @@ impl Evaluator<'_> {
         self.splat_items.pop();
         value
     }
+}
+
+fn is_sequence(ty: &Type) -> bool {
+    matches!(ty, Type::List(_) | Type::Set(_) | Type::Tuple(_))
 }
 
 fn static_step(step: &Step<'_>) -> Option<StaticStep> {

@@ -238,10 +238,10 @@ enum Made<'a> {
 impl Made<'_> {
     fn finish(self) -> Value {
         match self {
-            Made::Tuple { items, .. } => Value::list(items),
+            Made::Tuple { items, .. } => Value::tuple(items),
             Made::Object { entries, .. } => Value::object(entries),
             Made::Groups { groups, .. } => {
-                Value::object(groups.into_iter().map(|(key, items)| (key, Value::list(items))))
+                Value::object(groups.into_iter().map(|(key, items)| (key, Value::tuple(items))))
             }
         }
     }

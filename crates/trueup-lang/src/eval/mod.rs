@@ -7,11 +7,11 @@
 //! The semantics are Terraform's, and a table of cases is checked against it. Where ours differ on purpose:
 //!
 //! - dividing by zero is an error, not an infinite number
-//! - a list equals a tuple of the same elements
-//! - texts are kept as written, not brought to a normal form of Unicode
 //! - `can` of a secret is secret, and so is what `try` falls back to after one
 //! - `&&` and `||` leave their right operand alone where the left one decides
 //! - decimals are exact: results are rounded only beyond 154 digits
+//!
+//! The book lists all of them (`docs/language.md`).
 
 mod access;
 mod arithmetic;
@@ -29,12 +29,15 @@ use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Excess, KnownSecrets, Marks, Origin, Type, Value};
 
 pub use environment::{Constants, Environment, Moment, Reads, Reference, Resolved, Surroundings};
+pub(crate) use references::calls_functions;
 pub use references::{references, visit_traversals};
 
 use arithmetic::ArithmeticError;
 pub(crate) use arithmetic::rounded;
 pub(crate) use equality::equal;
 
+use crate::limits::deep_at;
+use crate::normal_form::normal_form;
 use crate::syntax::{Expr, ExprKind, Literal};
 
 /// The outcome of an evaluation.
@@ -82,6 +85,8 @@ pub(crate) struct Evaluator<'e> {
     marks_seen: Marks,
     /// Secrets that were evaluated, for the search through what is told.
     secrets_seen: Vec<Value>,
+    /// How many levels deep the walk is.
+    depth: usize,
 }
 
 /// How many secrets are kept to be searched for.
@@ -101,11 +106,26 @@ impl<'e> Evaluator<'e> {
             ambient: Marks::NONE,
             marks_seen: Marks::NONE,
             secrets_seen: Vec::new(),
+            depth: 0,
         }
     }
 
     fn value(&mut self, expression: &Expr) -> Value {
         let value = match &expression.kind {
+            ExprKind::Literal(literal) => literal_value(literal),
+            _ => {
+                self.depth += 1;
+                let value = deep_at(self.depth, || self.value_of(expression));
+                self.depth -= 1;
+                value
+            }
+        };
+        self.note(&value);
+        if value.origin().is_none() { value.with_origin(expression.origin) } else { value }
+    }
+
+    fn value_of(&mut self, expression: &Expr) -> Value {
+        match &expression.kind {
             ExprKind::Literal(literal) => literal_value(literal),
             ExprKind::Template(template) => self.template(&template.parts, expression.origin),
             ExprKind::Traversal(traversal) => self.traversal(traversal, expression.origin),
@@ -121,17 +141,15 @@ impl<'e> Evaluator<'e> {
             },
             ExprKind::Call(call) => self.call(call, expression.origin),
             ExprKind::Unary(operator, operand) => self.unary(*operator, operand),
-            ExprKind::Binary(_) => self.binary(expression),
-            ExprKind::Conditional(conditional) => self.conditional(conditional, expression.origin),
+            ExprKind::Binary(chain) => self.binary(chain),
+            ExprKind::Conditional(conditional) => self.conditional(conditional),
             ExprKind::For(it) => self.for_expression(it),
             ExprKind::Tuple(items) => {
-                Value::list(items.iter().map(|item| self.value(item)).collect::<Vec<_>>())
+                Value::tuple(items.iter().map(|item| self.value(item)).collect::<Vec<_>>())
             }
             ExprKind::Object(items) => self.object(items),
             ExprKind::Parentheses(inner) => self.value(inner),
-        };
-        self.note(&value);
-        if value.origin().is_none() { value.with_origin(expression.origin) } else { value }
+        }
     }
 
     fn note(&mut self, value: &Value) {
@@ -197,6 +215,6 @@ fn literal_value(literal: &Literal) -> Value {
         Literal::Null => Value::NULL,
         Literal::Bool(truth) => Value::from(*truth),
         Literal::Number(number) => Value::number(number.clone()),
-        Literal::String(text) => Value::string(text.clone()),
+        Literal::String(text) => Value::string(normal_form(text)),
     }
 }

@@ -2,8 +2,9 @@
 
 use trueup_core::{Diagnostic, Kind, Number, Origin, Type, Value, convert};
 
+use super::conditional::bounds;
 use super::{ArithmeticError, Evaluator, arithmetic, equal};
-use crate::syntax::{Binary, BinaryOperator, Expr, ExprKind, UnaryOperator};
+use crate::syntax::{Binary, BinaryOperator, Expr, Operation, UnaryOperator, spanning};
 
 impl Evaluator<'_> {
     pub(super) fn unary(&mut self, operator: UnaryOperator, operand: &Expr) -> Value {
@@ -12,41 +13,38 @@ impl Evaluator<'_> {
             UnaryOperator::Negate => self.operand(&value, &Type::Number, operator.symbol(), operand.origin),
             UnaryOperator::Not => self.operand(&value, &Type::Bool, operator.symbol(), operand.origin),
         };
-        let Some(result) = result else { return Value::unknown(wanted_by(operator)) };
+        let Some(result) = result else { return Value::unknown(wanted_by(operator)).never_null() };
         let computed = match result.kind() {
             Kind::Number(number) => Value::number(arithmetic::negate(number)),
             Kind::Bool(truth) => Value::from(!truth),
-            _ => Value::unknown(wanted_by(operator)),
+            _ => Value::unknown(wanted_by(operator)).never_null(),
         };
         computed.with_marks(value.marks())
     }
 
-    /// Chains lean to the left and may be long, so their left sides are walked in a loop.
-    pub(super) fn binary(&mut self, expression: &Expr) -> Value {
-        let mut spine = Vec::new();
-        let mut leftmost = expression;
-        while let ExprKind::Binary(binary) = &leftmost.kind {
-            spine.push((&**binary, leftmost.origin));
-            leftmost = &binary.left;
-        }
-        let mut value = self.value(leftmost);
-        while let Some((binary, origin)) = spine.pop() {
-            value = self.operation(&value, binary).with_origin(origin);
+    /// A chain of operations, from left to right.
+    pub(super) fn binary(&mut self, chain: &Binary) -> Value {
+        let mut value = self.value(&chain.first);
+        let mut origin = chain.first.origin;
+        for operation in &chain.operations {
+            let left_origin = origin;
+            origin = spanning(origin, operation.right.origin);
+            value = self.operation(&value, left_origin, operation).with_origin(origin);
         }
         value
     }
 
-    fn operation(&mut self, left: &Value, binary: &Binary) -> Value {
+    fn operation(&mut self, left: &Value, left_origin: Origin, binary: &Operation) -> Value {
         match binary.operator {
-            BinaryOperator::And => self.logical(left, binary, false),
-            BinaryOperator::Or => self.logical(left, binary, true),
+            BinaryOperator::And => self.logical(left, left_origin, binary, false),
+            BinaryOperator::Or => self.logical(left, left_origin, binary, true),
             BinaryOperator::Equal | BinaryOperator::NotEqual => {
                 let right = self.value(&binary.right);
                 let marks = left.all_marks() | right.all_marks();
                 let wanted = binary.operator == BinaryOperator::Equal;
                 let result = match equal(left, &right) {
                     Some(equal) => Value::from(equal == wanted),
-                    None => Value::unknown(Type::Bool),
+                    None => Value::unknown(Type::Bool).never_null(),
                 };
                 result.with_marks(marks)
             }
@@ -58,14 +56,14 @@ impl Evaluator<'_> {
             | BinaryOperator::Subtract
             | BinaryOperator::Multiply
             | BinaryOperator::Divide
-            | BinaryOperator::Remainder => self.numeric(left, binary),
+            | BinaryOperator::Remainder => self.numeric(left, left_origin, binary),
         }
     }
 
     /// `deciding` on the left settles the result, and then what is wrong on the right does not matter.
-    fn logical(&mut self, left: &Value, binary: &Binary, deciding: bool) -> Value {
+    fn logical(&mut self, left: &Value, left_origin: Origin, binary: &Operation, deciding: bool) -> Value {
         let symbol = binary.operator.symbol();
-        let converted = self.operand(left, &Type::Bool, symbol, binary.left.origin);
+        let converted = self.operand(left, &Type::Bool, symbol, left_origin);
         if converted.as_ref().and_then(Value::as_bool) == Some(deciding) {
             let (right, told) = self.attempt(&binary.right);
             // What can be no bool at all is a mistake all the same.
@@ -80,15 +78,15 @@ impl Evaluator<'_> {
         let result = match (converted, right_converted.as_ref().and_then(Value::as_bool)) {
             (Some(_), Some(right)) if right == deciding => Value::from(deciding),
             (Some(left), Some(right)) if left.as_bool().is_some() => Value::from(right),
-            _ => Value::unknown(Type::Bool),
+            _ => Value::unknown(Type::Bool).never_null(),
         };
         result.with_marks(marks)
     }
 
-    fn numeric(&mut self, left: &Value, binary: &Binary) -> Value {
+    fn numeric(&mut self, left: &Value, left_origin: Origin, binary: &Operation) -> Value {
         let right = self.value(&binary.right);
         let symbol = binary.operator.symbol();
-        let left_number = self.operand(left, &Type::Number, symbol, binary.left.origin);
+        let left_number = self.operand(left, &Type::Number, symbol, left_origin);
         let right_number = self.operand(&right, &Type::Number, symbol, binary.right.origin);
         let divides = matches!(binary.operator, BinaryOperator::Divide | BinaryOperator::Remainder);
         let result = match (left_number, right_number) {
@@ -98,14 +96,15 @@ impl Evaluator<'_> {
                 (_, Some(right)) if divides && *right == Number::from(0) => {
                     self.arithmetic_mistake(ArithmeticError::DivisionByZero, binary)
                 }
-                _ => Value::unknown(result_type(binary.operator)),
+                _ => compared(&left, &right, binary.operator)
+                    .unwrap_or_else(|| Value::unknown(result_type(binary.operator)).never_null()),
             },
-            _ => Value::unknown(result_type(binary.operator)),
+            _ => Value::unknown(result_type(binary.operator)).never_null(),
         };
         result.with_marks(left.marks() | right.marks())
     }
 
-    fn computed(&mut self, left: &Number, right: &Number, binary: &Binary) -> Value {
+    fn computed(&mut self, left: &Number, right: &Number, binary: &Operation) -> Value {
         let result = match binary.operator {
             BinaryOperator::Less => return Value::from(left < right),
             BinaryOperator::LessOrEqual => return Value::from(left <= right),
@@ -124,7 +123,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn arithmetic_mistake(&mut self, error: ArithmeticError, binary: &Binary) -> Value {
+    fn arithmetic_mistake(&mut self, error: ArithmeticError, binary: &Operation) -> Value {
         let origin = match error {
             ArithmeticError::DivisionByZero => binary.right.origin,
             ArithmeticError::TooLarge => binary.operator_origin,
@@ -159,6 +158,28 @@ impl Evaluator<'_> {
         }
     }
 }
+
+/// What the bounds of unknown numbers say of a comparison.
+fn compared(left: &Value, right: &Value, operator: BinaryOperator) -> Option<Value> {
+    let (left, right) = (bounds(left)?, bounds(right)?);
+    let below = |left: Bounds, right: Bounds| Some(left.1? < right.0?);
+    let not_above = |left: Bounds, right: Bounds| Some(left.1? <= right.0?);
+    let settled = |holds: Option<bool>, fails: Option<bool>| match (holds, fails) {
+        (Some(true), _) => Some(Value::from(true)),
+        (_, Some(true)) => Some(Value::from(false)),
+        _ => None,
+    };
+    match operator {
+        BinaryOperator::Less => settled(below(left, right), not_above(right, left)),
+        BinaryOperator::LessOrEqual => settled(not_above(left, right), below(right, left)),
+        BinaryOperator::Greater => settled(below(right, left), not_above(left, right)),
+        BinaryOperator::GreaterOrEqual => settled(not_above(right, left), below(left, right)),
+        _ => None,
+    }
+}
+
+/// The least and the most that a number can be.
+type Bounds = (Option<usize>, Option<usize>);
 
 fn wanted_by(operator: UnaryOperator) -> Type {
     match operator {

@@ -2,8 +2,10 @@
 
 use smol_str::SmolStr;
 
+use crate::limits::deep_at;
 use crate::syntax::{
-    Access, AccessKind, Expr, ExprKind, ForResult, ObjectKey, StaticTraversal, TemplatePart, Traversal,
+    Access, AccessKind, Branch, Expr, ExprKind, ForResult, ObjectKey, StaticTraversal, TemplatePart,
+    Traversal,
 };
 
 /// All traversals of an expression that begin with a name from outside, in the order they stand. Names of for
@@ -16,16 +18,32 @@ pub fn references(expression: &Expr) -> Vec<StaticTraversal> {
 
 /// Shows all those traversals to a visitor, with the names of the for expressions around each.
 pub fn visit_traversals(expression: &Expr, visit: &mut dyn FnMut(&Traversal, &[SmolStr])) {
-    Search { scope: Vec::new(), visit }.expression(expression);
+    Search { scope: Vec::new(), depth: 0, calls: false, visit }.expression(expression);
+}
+
+/// Whether a function is called anywhere in an expression.
+pub(crate) fn calls_functions(expression: &Expr) -> bool {
+    let mut search = Search { scope: Vec::new(), depth: 0, calls: false, visit: &mut |_, _| {} };
+    search.expression(expression);
+    search.calls
 }
 
 struct Search<'a> {
     scope: Vec<SmolStr>,
+    /// Whether a function is called.
+    calls: bool,
+    depth: usize,
     visit: &'a mut dyn FnMut(&Traversal, &[SmolStr]),
 }
 
 impl Search<'_> {
     fn expression(&mut self, expression: &Expr) {
+        self.depth += 1;
+        deep_at(self.depth, || self.parts_of(expression));
+        self.depth -= 1;
+    }
+
+    fn parts_of(&mut self, expression: &Expr) {
         match &expression.kind {
             ExprKind::Literal(_) | ExprKind::SplatItem => {}
             ExprKind::Template(template) => self.parts(&template.parts),
@@ -43,12 +61,20 @@ impl Search<'_> {
                 self.expression(&splat.source);
                 self.expression(&splat.each);
             }
-            ExprKind::Call(call) => call.arguments.iter().for_each(|argument| self.expression(argument)),
+            ExprKind::Call(call) => {
+                self.calls = true;
+                call.arguments.iter().for_each(|argument| self.expression(argument));
+            }
             ExprKind::Unary(_, operand) => self.expression(operand),
-            ExprKind::Binary(_) => self.chain(expression),
+            ExprKind::Binary(chain) => {
+                self.expression(&chain.first);
+                chain.operations.iter().for_each(|operation| self.expression(&operation.right));
+            }
             ExprKind::Conditional(conditional) => {
-                self.expression(&conditional.condition);
-                self.expression(&conditional.then);
+                for Branch { condition, then } in &conditional.branches {
+                    self.expression(condition);
+                    self.expression(then);
+                }
                 self.expression(&conditional.otherwise);
             }
             ExprKind::For(it) => {
@@ -75,18 +101,6 @@ impl Search<'_> {
             }
             ExprKind::Parentheses(inner) => self.expression(inner),
         }
-    }
-
-    /// Operators lean to the left and may be many: a loop, not a recursion.
-    fn chain(&mut self, expression: &Expr) {
-        let mut rights = Vec::new();
-        let mut leftmost = expression;
-        while let ExprKind::Binary(binary) = &leftmost.kind {
-            rights.push(&binary.right);
-            leftmost = &binary.left;
-        }
-        self.expression(leftmost);
-        rights.into_iter().rev().for_each(|right| self.expression(right));
     }
 
     fn accesses(&mut self, accesses: &[Access]) {

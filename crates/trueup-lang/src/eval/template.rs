@@ -1,10 +1,12 @@
 //! Templates: the texts of their parts, one after another.
 
-use trueup_core::{Diagnostic, Kind, Marks, Origin, Type, Value, convert};
+use smol_str::SmolStr;
+use trueup_core::{Diagnostic, Kind, Marks, Origin, Refinement, Type, Value, convert};
 
 use super::Evaluator;
 use super::quoting::collection_marks;
 use crate::limits::{TEXT_BYTES_MAX, too_long};
+use crate::normal_form::normal_text;
 use crate::syntax::TemplatePart;
 
 /// What a template has come to so far.
@@ -12,11 +14,24 @@ use crate::syntax::TemplatePart;
 struct Text {
     text: String,
     unknown: bool,
+    /// The text before the first part that is unknown.
+    beginning: Option<SmolStr>,
     /// Nothing is added any more.
     is_too_long: bool,
     marks: Marks,
     /// Where the template begins.
     origin: Option<Origin>,
+}
+
+impl Text {
+    /// Of what follows, nothing is known but perhaps how it begins.
+    fn unknown_from_here(&mut self, known: Option<&Refinement>) {
+        self.unknown = true;
+        if self.beginning.is_none() {
+            let prefix = known.map_or("", |known| known.prefix.as_str());
+            self.beginning = Some(format!("{}{prefix}", self.text).into());
+        }
+    }
 }
 
 impl Evaluator<'_> {
@@ -27,7 +42,10 @@ impl Evaluator<'_> {
         }
         let mut text = Text { origin: Some(origin), ..Text::default() };
         self.template_parts(parts, &mut text);
-        let result = if text.unknown { Value::unknown(Type::String) } else { Value::string(text.text) };
+        let result = match text.unknown {
+            true => Value::refined(Type::String, Refinement::beginning(text.beginning.unwrap_or_default())),
+            false => normal_text(Value::string(text.text)),
+        };
         result.with_marks(text.marks)
     }
 
@@ -48,7 +66,7 @@ impl Evaluator<'_> {
                     match condition.as_bool() {
                         Some(true) => self.template_parts(then, text),
                         Some(false) => self.template_parts(otherwise, text),
-                        None => text.unknown = true,
+                        None => text.unknown_from_here(None),
                     }
                 }
                 TemplatePart::For { key, value, collection, body } => {
@@ -56,7 +74,7 @@ impl Evaluator<'_> {
                     let marks = collection_marks(&source);
                     text.marks |= marks;
                     let Some(elements) = self.elements(&source, collection.origin) else {
-                        text.unknown = true;
+                        text.unknown_from_here(None);
                         continue;
                     };
                     for (element_key, element) in elements {
@@ -84,7 +102,7 @@ impl Evaluator<'_> {
         self.environment.report_source(value);
         match convert(value, &Type::String).as_ref().map(Value::kind) {
             Ok(Kind::String(part)) => self.push_text(part, Some(origin), text),
-            Ok(Kind::Unknown(_)) => text.unknown = true,
+            Ok(Kind::Unknown(_)) => text.unknown_from_here(value.refinement()),
             Ok(_) => {
                 self.tell(
                     origin,

@@ -20,7 +20,8 @@ pub(super) fn push_quoted<'s>(label: &Label, replaced: &[Token<'s>], result: &mu
     result.push(inserted(TokenKind::QuoteClose, "\"", first.start));
 }
 
-fn escaped(text: &str) -> String {
+/// A text as it stands between quotes.
+pub(crate) fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {

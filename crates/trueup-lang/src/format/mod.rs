@@ -36,6 +36,8 @@ mod write;
 
 use trueup_core::{Diagnostic, Diagnostics, SourceMap};
 
+pub(crate) use label::escaped;
+
 use crate::syntax::{FILE_BYTES_MAX, parse_body};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -51,6 +51,10 @@ impl FrontEnd for TerraformLanguage {
         scaffold::scaffold(stack)
     }
 
+    fn functions(&self) -> Vec<&'static str> {
+        crate::functions::names().collect()
+    }
+
     fn reference(&self) -> Vec<GeneratedFile> {
         vec![function_page::function_page()]
     }

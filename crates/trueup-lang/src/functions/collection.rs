@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
-use trueup_core::{Kind, Marks, Type, Value, convert};
+use trueup_core::{Kind, Marks, Refinement, Step, Type, Value, convert};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::compare::{Found, find};
@@ -17,7 +17,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("anytrue", &[param("list", Wanted::Bools)], Returns::Bool, |call| truth(call, true))
         .with_unknown(),
     function("coalesce", &[], Returns::Any, coalesce).more(nullable("vals")).with_unknown().with_secrets(),
-    function("coalescelist", &[], Returns::Any, coalescelist).more(any("vals")).with_unknown().with_secrets(),
+    function("coalescelist", &[], Returns::Any, coalescelist)
+        .more(nullable("vals"))
+        .with_unknown()
+        .with_secrets(),
     function("contains", &[any("list"), any("value")], Returns::Bool, contains).with_unknown(),
     function("index", &[any("list"), any("value")], Returns::Number, index).with_unknown(),
     function("keys", &[any("inputMap")], Returns::Texts, keys).with_unknown().with_secrets(),
@@ -43,7 +46,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Whether any element is `wanted`, or, where `wanted` is false, none. Null counts as false.
 fn truth(call: &Call<'_>, wanted: bool) -> Outcome {
-    let Some(items) = call.arguments[0].as_items() else { return Ok(Value::unknown(Type::Bool)) };
+    let undecided = || Value::unknown(Type::Bool).never_null();
+    let Some(items) = call.arguments[0].as_items() else { return Ok(undecided()) };
     let decided = items.iter().any(|item| {
         let counts_as = item.as_bool().or(item.is_null().then_some(false));
         counts_as == Some(wanted)
@@ -52,7 +56,7 @@ fn truth(call: &Call<'_>, wanted: bool) -> Outcome {
         return Ok(Value::from(wanted));
     }
     let open = items.iter().any(Value::is_unknown);
-    Ok(if open { Value::unknown(Type::Bool) } else { Value::from(!wanted) })
+    Ok(if open { undecided() } else { Value::from(!wanted) })
 }
 
 fn coalesce(call: &Call<'_>) -> Outcome {
@@ -68,17 +72,21 @@ fn coalesce(call: &Call<'_>) -> Outcome {
     let Some(ty) = unify(&types).or_else(any_type) else {
         return Err(Problem::new("the arguments have no type in common"));
     };
+    // Among texts an empty one is passed over, also if it is not known yet what another argument is.
+    let known: Vec<Type> = types.into_iter().filter(|ty| *ty != Type::Any).collect();
+    let is_text = unify(&known) == Some(Type::String);
     // That those before it are null or empty tells of them.
     let mut marks = Marks::NONE;
     for value in call.arguments {
         marks |= value.marks();
-        if value.is_unknown() {
-            return Ok(Value::unknown(ty).with_marks(marks));
+        let converted = convert(value, &ty);
+        if converted.as_ref().map_or(value, |converted| converted).is_unknown() {
+            return Ok(Value::unknown(ty).never_null().with_marks(marks));
         }
-        if value.is_null() || (ty == Type::String && value.as_str() == Some("")) {
+        if value.is_null() || (is_text && value.as_str() == Some("")) {
             continue;
         }
-        let converted = convert(value, &ty).map_err(|_| Problem::new("the arguments have no type in common"));
+        let converted = converted.map_err(|_| Problem::new("the arguments have no type in common"));
         return Ok(converted?.with_marks(marks));
     }
     Err(Problem::new("all arguments are null or empty"))
@@ -90,7 +98,9 @@ fn coalescelist(call: &Call<'_>) -> Outcome {
     }
     for (at, value) in call.arguments.iter().enumerate() {
         match value.kind() {
-            Kind::List(_) | Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => {}
+            Kind::List(_) | Kind::Null => {}
+            // What it is decides what all of it is.
+            Kind::Unknown(_) => break,
             kind => return Err(Problem::at(at, format!("needs lists, found {}", kind.name()))),
         }
     }
@@ -105,14 +115,14 @@ fn coalescelist(call: &Call<'_>) -> Outcome {
             return Ok(value.clone().with_marks(marks));
         }
     }
-    Err(Problem::new("all lists are empty"))
+    Err(Problem::new("all lists are null or empty"))
 }
 
 fn contains(call: &Call<'_>) -> Outcome {
     let items = match call.arguments[0].kind() {
         Kind::List(items) | Kind::Set(items) => items,
         Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
-            return Ok(Value::unknown(Type::Bool));
+            return Ok(Value::unknown(Type::Bool).never_null());
         }
         kind => {
             let problem = Problem::at(0, format!("needs a list or set, found {}", kind.name()));
@@ -128,14 +138,16 @@ fn contains(call: &Call<'_>) -> Outcome {
     Ok(match find(items, &call.arguments[1]) {
         Found::At(_) => Value::from(true),
         Found::Nowhere => Value::from(false),
-        Found::Open => Value::unknown(Type::Bool),
+        Found::Open => Value::unknown(Type::Bool).never_null(),
     })
 }
 
 fn index(call: &Call<'_>) -> Outcome {
     let items = match call.arguments[0].kind() {
         Kind::List(items) => items,
-        Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => return Ok(Value::unknown(Type::Number)),
+        Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => {
+            return Ok(Value::unknown(Type::Number).never_null());
+        }
         kind => return Err(Problem::at(0, format!("needs a list, found {}", kind.name()))),
     };
     if items.is_empty() {
@@ -144,20 +156,20 @@ fn index(call: &Call<'_>) -> Outcome {
     match find(items, &call.arguments[1]) {
         Found::At(at) => Ok(Value::from(at)),
         Found::Nowhere => Err(Problem::at(1, "the value is not in the list")),
-        Found::Open => Ok(Value::unknown(Type::Number)),
+        Found::Open => Ok(Value::unknown(Type::Number).never_null()),
     }
 }
 
 fn keys(call: &Call<'_>) -> Outcome {
     let value = &call.arguments[0];
     let keys = match value.kind() {
-        Kind::Map(entries) | Kind::Object(entries) => {
-            Value::list(entries.keys().map(|key| Value::string(key.clone())))
-        }
+        Kind::Map(entries) => Value::list(entries.keys().map(|key| Value::string(key.clone()))),
+        Kind::Object(entries) => Value::tuple(entries.keys().map(|key| Value::string(key.clone()))),
         Kind::Unknown(Type::Object(object)) => {
-            Value::list(object.attributes.keys().map(|key| Value::string(key.clone())))
+            Value::tuple(object.attributes.keys().map(|key| Value::string(key.clone())))
         }
-        Kind::Unknown(Type::Any | Type::Map(_)) => Value::unknown(Type::list(Type::String)),
+        Kind::Unknown(Type::Map(_)) => Value::refined(Type::list(Type::String), known_size(value)),
+        Kind::Unknown(Type::Any) => Value::unknown(Type::Any),
         kind => return Err(Problem::at(0, format!("needs a map or object, found {}", kind.name()))),
     };
     Ok(keys.with_marks(value.marks()))
@@ -166,14 +178,21 @@ fn keys(call: &Call<'_>) -> Outcome {
 fn values(call: &Call<'_>) -> Outcome {
     let value = &call.arguments[0];
     let values = match value.kind() {
-        Kind::Map(entries) | Kind::Object(entries) => {
-            Value::list(entries.iter().map(|(_, item)| item.clone()))
+        Kind::Map(entries) => Value::list(entries.iter().map(|(_, item)| item.clone())),
+        Kind::Object(entries) => Value::tuple(entries.iter().map(|(_, item)| item.clone())),
+        Kind::Unknown(Type::Map(element)) => Value::refined(Type::List(element.clone()), known_size(value)),
+        Kind::Unknown(Type::Object(object)) => {
+            Value::unknown(Type::tuple(object.attributes.values().cloned())).never_null()
         }
-        Kind::Unknown(Type::Map(element)) => Value::unknown(Type::List(element.clone())),
-        Kind::Unknown(Type::Any | Type::Object(_)) => Value::unknown(Type::Any),
+        Kind::Unknown(Type::Any) => Value::unknown(Type::Any),
         kind => return Err(Problem::at(0, format!("needs a map or object, found {}", kind.name()))),
     };
     Ok(values.with_marks(value.marks()))
+}
+
+/// What is known of an unknown value's size.
+fn known_size(value: &Value) -> Refinement {
+    value.refinement().cloned().unwrap_or_default()
 }
 
 fn length(call: &Call<'_>) -> Outcome {
@@ -182,13 +201,18 @@ fn length(call: &Call<'_>) -> Outcome {
         Kind::String(text) => Value::from(text.graphemes(true).count()),
         Kind::List(items) => Value::from(items.len()),
         // Unknown elements may turn out to be the same.
-        Kind::Set(items) if !items.iter().all(Value::is_wholly_known) => Value::unknown(Type::Number),
+        Kind::Set(items) if !items.iter().all(Value::is_wholly_known) => {
+            Value::refined(Type::Number, Refinement::bounds(1, Some(items.len())))
+        }
         Kind::Set(items) => Value::from(items.len()),
         Kind::Map(entries) | Kind::Object(entries) => Value::from(entries.len()),
         Kind::Unknown(Type::Tuple(elements)) => Value::from(elements.len()),
         Kind::Unknown(Type::Object(object)) => Value::from(object.attributes.len()),
-        Kind::Unknown(Type::Any | Type::String | Type::List(_) | Type::Set(_) | Type::Map(_)) => {
-            Value::unknown(Type::Number)
+        Kind::Unknown(Type::Any) => Value::unknown(Type::Number).never_null(),
+        Kind::Unknown(Type::String | Type::List(_) | Type::Set(_) | Type::Map(_)) => {
+            let known = known_size(value);
+            let least = known.least.unwrap_or(usize::from(!known.prefix.is_empty()));
+            Value::refined(Type::Number, Refinement::bounds(least, known.most))
         }
         Kind::Unknown(ty @ (Type::Bool | Type::Number)) => {
             return Err(Problem::at(0, format!("needs a text, list, set, map or object, found a {ty}")));
@@ -259,36 +283,68 @@ fn matchkeys(call: &Call<'_>) -> Outcome {
     Ok(Value::list(taken.map(|(value, _)| value.clone())))
 }
 
+/// Maps of one type make a map of it; all others make an object.
 fn merge(call: &Call<'_>) -> Outcome {
     let mut merged: BTreeMap<SmolStr, Value> = BTreeMap::new();
-    let (mut all_maps, mut marks, mut open) = (!call.arguments.is_empty(), Marks::NONE, false);
+    let (mut marks, mut open) = (Marks::NONE, false);
     for (at, value) in call.arguments.iter().enumerate() {
         marks |= value.marks();
         match value.kind() {
             Kind::Null => {}
-            Kind::Map(entries) => {
-                merged.extend(entries.iter().map(|(key, item)| (key.clone(), item.clone())));
-            }
-            Kind::Object(entries) => {
-                all_maps = false;
+            Kind::Map(entries) | Kind::Object(entries) => {
                 merged.extend(entries.iter().map(|(key, item)| (key.clone(), item.clone())));
             }
             Kind::Unknown(Type::Any | Type::Map(_) | Type::Object(_)) => open = true,
             kind => return Err(Problem::at(at, format!("needs maps or objects, found {}", kind.name()))),
         }
     }
-    let merged = match (open, all_maps) {
-        (true, _) => Value::unknown(Type::Any),
-        (false, true) => Value::map(merged),
-        (false, false) => Value::object(merged),
+    let map = one_map(call.arguments);
+    let merged = match (open, map) {
+        (true, Some(map)) => Value::unknown(map).never_null(),
+        (true, None) => Value::unknown(merged_object(call.arguments).unwrap_or(Type::Any)).never_null(),
+        (false, Some(_)) => Value::map(merged),
+        (false, None) => Value::object(merged),
     };
     Ok(merged.with_marks(marks))
+}
+
+/// The one type of several maps. An empty one does not show its own.
+fn one_map(values: &[Value]) -> Option<Type> {
+    let maps = values.iter().filter(|value| !value.is_null());
+    let element = |value: &Value| match value.kind() {
+        Kind::Map(_) | Kind::Unknown(Type::Map(_)) => Type::of(value).at(&Step::Any),
+        _ => None,
+    };
+    let mut elements = maps.map(element).collect::<Option<Vec<Type>>>()?;
+    let is_any = !elements.is_empty();
+    elements.retain(|element| *element != Type::Any);
+    match elements.split_first() {
+        None => is_any.then(|| Type::map(Type::Any)),
+        Some((first, rest)) => rest.iter().all(|ty| ty == first).then(|| Type::map(first.clone())),
+    }
+}
+
+/// The type of what several maps and objects come to, if all of their keys are known.
+fn merged_object(values: &[Value]) -> Option<Type> {
+    let mut attributes = BTreeMap::new();
+    for value in values {
+        match value.kind() {
+            Kind::Null => {}
+            Kind::Map(entries) | Kind::Object(entries) => {
+                attributes.extend(entries.iter().map(|(key, item)| (key.clone(), Type::of(item))));
+            }
+            Kind::Unknown(Type::Object(object)) => attributes.extend(object.attributes.clone()),
+            _ => return None,
+        }
+    }
+    Some(Type::object(attributes))
 }
 
 fn one(call: &Call<'_>) -> Outcome {
     let value = &call.arguments[0];
     let items = match value.kind() {
         Kind::List(items) | Kind::Set(items) => items,
+        Kind::Unknown(Type::Tuple(elements)) if elements.len() > 1 => return Err(too_many(elements.len())),
         Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
             return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).with_marks(value.marks()));
         }
@@ -297,10 +353,16 @@ fn one(call: &Call<'_>) -> Outcome {
     match &**items {
         [] => Ok(Value::NULL.with_marks(value.marks())),
         [only] => Ok(only.clone().with_marks(value.marks())),
-        more => {
-            Err(Problem::at(0, format!("needs a list of at most one element, and this has {}", more.len())))
+        // Unknown elements of a set may turn out to be the same.
+        more if matches!(value.kind(), Kind::Set(_)) && !value.is_wholly_known() => {
+            Ok(Value::unknown(Type::of(&more[0])).with_marks(value.all_marks()))
         }
+        more => Err(too_many(more.len())),
     }
+}
+
+fn too_many(elements: usize) -> Problem {
+    Problem::at(0, format!("needs a list of at most one element, and this has {elements}"))
 }
 
 fn transpose(call: &Call<'_>) -> Outcome {
@@ -322,7 +384,11 @@ fn transpose(call: &Call<'_>) -> Outcome {
 fn zipmap(call: &Call<'_>) -> Outcome {
     let (keys, values) = (&call.arguments[0], &call.arguments[1]);
     let marks = keys.all_marks() | values.marks();
-    let unknown = Ok(Value::unknown(Type::Any).with_marks(marks));
+    let of_list = match Type::of(values) {
+        Type::List(element) => Type::Map(element),
+        _ => Type::Any,
+    };
+    let unknown = Ok(Value::unknown(of_list).never_null().with_marks(marks));
     let items = match values.kind() {
         Kind::List(items) => items,
         Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => return unknown,
@@ -339,7 +405,8 @@ fn zipmap(call: &Call<'_>) -> Outcome {
         let Some(name) = name.as_str() else { return Err(Problem::at(0, "the keys must not be null")) };
         entries.push((SmolStr::new(name), item.clone()));
     }
-    Ok(Value::object(entries).with_marks(marks))
+    let made = if values.is_tuple() { Value::object(entries) } else { Value::map(entries) };
+    Ok(made.with_marks(marks))
 }
 
 /// The value as a list of elements of one type, for functions that take lists of any one type.

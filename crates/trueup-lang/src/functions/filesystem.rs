@@ -104,7 +104,7 @@ fn fileexists(call: &Call<'_>) -> Outcome {
 
 fn fileset(call: &Call<'_>) -> Outcome {
     let folder = located(call, call.text(0));
-    let files = matching_files(&folder, call.text(1)).map_err(|message| Problem::at(1, message))?;
+    let files = matching_files(&folder, &clean(call.text(1))).map_err(|message| Problem::at(1, message))?;
     let what = format!("the files {} in {}", call.shown(call.text(1)), call.shown(call.text(0)));
     call.surroundings().reads.note(what, files.join("\n").as_bytes());
     Ok(Value::set(files.into_iter().map(Value::string)))

@@ -3,7 +3,7 @@
 mod directive;
 mod number;
 
-use trueup_core::{Kind, Type, Value};
+use trueup_core::{Kind, Refinement, Type, Value};
 
 use super::{
     Call, Function, Outcome, Problem, Returns, Wanted, counted, function, nullable, param,
@@ -12,13 +12,25 @@ use super::{
 use directive::{Part, parts};
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    function("format", &[param("format", Wanted::Text)], Returns::Text, |call| {
-        formatted(call, &call.arguments[1..]).map(Value::string)
-    })
-    .more(nullable("args")),
+    function("format", &[param("format", Wanted::Text)], Returns::Text, format)
+        .more(nullable("args"))
+        .with_unknown(),
     function("formatlist", &[param("format", Wanted::Text)], Returns::Texts, formatlist)
-        .more(nullable("args")),
+        .more(nullable("args"))
+        .with_unknown(),
 ];
+
+/// What stands before the first directive is known whatever the arguments are.
+fn format(call: &Call<'_>) -> Outcome {
+    if call.arguments.iter().all(Value::is_wholly_known) {
+        return formatted(call, &call.arguments[1..]).map(Value::string);
+    }
+    let beginning = match parts(call.text(0)).unwrap_or_default().first() {
+        Some(Part::Text(literal)) => *literal,
+        _ => "",
+    };
+    Ok(Value::refined(Type::String, Refinement::beginning(beginning)))
+}
 
 /// What is wrong with a format quotes it, so nothing of that is told of a secret one.
 fn formatted(call: &Call<'_>, arguments: &[Value]) -> Result<String, Problem> {
@@ -69,6 +81,15 @@ fn render(format: &str, arguments: &[Value]) -> Result<String, Problem> {
 /// Formats once for each element of the lists; what is no list is the same each time.
 fn formatlist(call: &Call<'_>) -> Outcome {
     let arguments = &call.arguments[1..];
+    let is_open = |argument: &Value| match argument.kind() {
+        Kind::Unknown(ty) => matches!(ty, Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)),
+        // Unknown elements may turn out to be the same.
+        Kind::Set(_) => !argument.is_wholly_known(),
+        _ => false,
+    };
+    if arguments.iter().any(is_open) {
+        return Ok(Value::unknown(Type::list(Type::String)).never_null());
+    }
     let mut length = None;
     for (at, argument) in arguments.iter().enumerate() {
         let (Kind::List(items) | Kind::Set(items)) = argument.kind() else { continue };
@@ -93,7 +114,11 @@ fn formatlist(call: &Call<'_>) -> Outcome {
     };
     let mut bytes = 0;
     let rows = (0..length.unwrap_or(1)).map(|at| {
-        let text = formatted(call, &row(at))?;
+        let row = row(at);
+        if call.arguments[0].is_unknown() || !row.iter().all(Value::is_wholly_known) {
+            return Ok(Value::unknown(Type::String).never_null());
+        }
+        let text = formatted(call, &row)?;
         bytes += text.len();
         refuse_longer_than_max(bytes)?;
         Ok(Value::string(text))

@@ -1,18 +1,32 @@
 //! JSON: jsondecode jsonencode.
 
-use trueup_core::{Entries, JsonError, Kind, Value};
+use trueup_core::{Entries, JsonError, Kind, Refinement, Type, Value};
 
 use super::{Call, Outcome, Problem, refuse_longer_than_max};
 use crate::limits::TEXT_BYTES_MAX;
+use crate::normal_form::normal_value;
 
+/// Of what is not known yet, its type says how it begins.
 pub(super) fn jsonencode(call: &Call<'_>) -> Outcome {
+    let value = &call.arguments[0];
+    if !value.is_wholly_known() {
+        let beginning = match value.kind() {
+            Kind::List(_) | Kind::Set(_) => "[",
+            Kind::Map(_) | Kind::Object(_) => "{",
+            Kind::Unknown(Type::List(_) | Type::Set(_) | Type::Tuple(_)) if value.is_never_null() => "[",
+            Kind::Unknown(Type::Map(_) | Type::Object(_)) if value.is_never_null() => "{",
+            Kind::Unknown(Type::String) if value.is_never_null() => "\"",
+            _ => "",
+        };
+        return Ok(Value::refined(Type::String, Refinement::beginning(beginning)));
+    }
     let text = json_text(&call.arguments[0]);
     refuse_longer_than_max(text.len())?;
     Ok(Value::string(text))
 }
 
 pub(super) fn jsondecode(call: &Call<'_>) -> Outcome {
-    Value::from_plain_json(call.text(0)).map_err(|error| {
+    Value::from_plain_json(call.text(0)).map(normal_value).map_err(|error| {
         let reason = match error {
             JsonError::Syntax { message } | JsonError::Form { message, .. } => message,
             JsonError::TooDeep => error.to_string(),

@@ -25,6 +25,7 @@ mod sequence;
 mod set;
 mod string;
 mod template;
+mod tfvars;
 mod timestamp;
 mod type_conversion;
 mod yaml;
@@ -38,6 +39,7 @@ use trueup_core::{Excess, Marks, Origin, Value};
 
 use crate::eval::{Environment, Surroundings};
 use crate::limits::{TEXT_BYTES_MAX, too_long};
+use crate::normal_form::normal_text;
 use crate::types::convert_unified;
 
 pub(crate) use json::json_text;
@@ -165,7 +167,7 @@ fn bounded_list(items: impl Iterator<Item = Value>) -> Outcome {
 pub(crate) type Outcome = Result<Value, Problem>;
 
 /// The functions of each family, under what its members have in common.
-static FAMILIES: [(&str, &[Function]); 15] = [
+static FAMILIES: [(&str, &[Function]); 16] = [
     ("Numbers", numeric::FUNCTIONS),
     ("Texts", string::FUNCTIONS),
     ("Texts by a format", format::FUNCTIONS),
@@ -181,6 +183,7 @@ static FAMILIES: [(&str, &[Function]); 15] = [
     ("Files", filesystem::FUNCTIONS),
     ("Templates", template::FUNCTIONS),
     ("Network addresses", network::FUNCTIONS),
+    ("Values as texts of the language", tfvars::FUNCTIONS),
 ];
 
 static ALL: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock::new(|| {
@@ -244,7 +247,7 @@ fn called(function: &Function, arguments: &[Argument], environment: &dyn Environ
     // Arguments can be large, so they are looked through only where the function does not do that itself.
     let marks = if function.sees_secrets { Marks::NONE } else { all_marks(&values) };
     if !function.sees_unknown && !values.iter().all(Value::is_wholly_known) {
-        return Ok(Value::unknown(function.returns.ty(&values)).with_marks(all_marks(&values)));
+        return Ok(Value::unknown(function.returns.ty(&values)).never_null().with_marks(all_marks(&values)));
     }
     let plain: Vec<Value>;
     let visible = if marks != Marks::NONE {
@@ -254,6 +257,7 @@ fn called(function: &Function, arguments: &[Argument], environment: &dyn Environ
         &values
     };
     let result = (function.call)(&Call { arguments: visible, environment, marked: &values })?;
+    let result = normal_text(result);
     Ok(result.with_marks(marks))
 }
 
@@ -266,6 +270,10 @@ fn accept(parameter: &Parameter, at: usize, value: &Value) -> Outcome {
         return Err(Problem::at(at, format!("the argument `{}` must not be null", parameter.name)));
     }
     let Some(wanted) = parameter.wanted.ty() else { return Ok(value.clone()) };
+    let value = match value.is_unknown() && !parameter.nullable {
+        true => &value.clone().never_null(),
+        false => value,
+    };
     convert_unified(value, &wanted).map_err(|mismatches| {
         let first = mismatches.into_iter().next();
         let message = first.map_or_else(

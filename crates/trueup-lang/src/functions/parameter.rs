@@ -3,6 +3,7 @@
 use trueup_core::{Kind, Type, Value};
 
 use super::{Call, Outcome, Problem};
+use crate::types::unify;
 
 /// A function and what it declares.
 pub(crate) struct Function {
@@ -63,6 +64,8 @@ pub(crate) enum Returns {
     Same(usize),
     /// The type of an argument's elements.
     Element(usize),
+    /// The type that all arguments have in common.
+    Common,
 }
 
 /// A function without variadic arguments that sees neither unknown nor secret values.
@@ -170,8 +173,11 @@ impl Returns {
             Returns::MapOfTexts => Type::map(Type::list(Type::String)),
             Returns::Same(at) => match arguments.get(at).map(Value::kind) {
                 Some(Kind::Unknown(ty)) => ty.clone(),
-                _ => Type::Any,
+                _ => arguments.get(at).map_or(Type::Any, Type::of),
             },
+            Returns::Common => {
+                unify(&arguments.iter().map(Type::of).collect::<Vec<_>>()).unwrap_or(Type::Any)
+            }
             Returns::Element(at) => match arguments.get(at).map(Value::kind) {
                 Some(Kind::Unknown(Type::List(element) | Type::Set(element) | Type::Map(element))) => {
                     (**element).clone()

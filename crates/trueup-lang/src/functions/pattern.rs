@@ -113,7 +113,7 @@ impl Shape {
         let group = |at: usize| captures.get(at).map_or(Value::NULL, |found| Value::string(found.as_str()));
         match self {
             Shape::Text => group(0),
-            Shape::List => Value::list((1..captures.len()).map(group)),
+            Shape::List => Value::tuple((1..captures.len()).map(group)),
             Shape::Object => {
                 let names = pattern.capture_names().enumerate();
                 Value::object(names.filter_map(|(at, name)| name.map(|name| (name, group(at)))))

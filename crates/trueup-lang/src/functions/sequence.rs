@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use trueup_core::{Excess, Kind, Marks, Number, Type, Value};
+use trueup_core::{Excess, Kind, Marks, Number, Refinement, Type, Value, convert};
 
 use super::{Call, Function, Outcome, Problem, Returns, Wanted, any, counted, function, param};
+use crate::types::unify;
 
 /// As in Terraform: more is a mistake rather than a wish.
 const RANGE_LENGTH_MAX: usize = 1024;
@@ -15,7 +16,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[param("list", Wanted::List), param("size", Wanted::Number)],
         Returns::Any,
         chunklist,
-    ),
+    )
+    .with_unknown(),
     function("compact", &[param("list", Wanted::Texts)], Returns::Texts, compact),
     function("concat", &[], Returns::Any, concat).more(any("seqs")).with_unknown().with_secrets(),
     function("distinct", &[param("list", Wanted::List)], Returns::Same(0), distinct),
@@ -33,11 +35,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     )
     .with_unknown()
     .with_secrets(),
-    function("sort", &[param("list", Wanted::Texts)], Returns::Texts, sort),
+    function("sort", &[param("list", Wanted::Texts)], Returns::Texts, sort).with_unknown(),
 ];
 
 fn chunklist(call: &Call<'_>) -> Outcome {
-    let items = call.arguments[0].as_items().unwrap_or_default();
+    let Some(items) = call.arguments[0].as_items().filter(|_| !call.arguments[1].is_unknown()) else {
+        return Ok(Value::unknown(Type::list(Type::of(&call.arguments[0]))).never_null());
+    };
     let size = call.count(1)?;
     if items.is_empty() {
         return Ok(Value::list([]));
@@ -51,22 +55,16 @@ fn compact(call: &Call<'_>) -> Outcome {
     Ok(Value::list(items.iter().filter(|item| item.as_str().is_some_and(|text| !text.is_empty())).cloned()))
 }
 
+/// Lists whose elements have a type in common make a list of it; all others make a tuple.
 fn concat(call: &Call<'_>) -> Outcome {
     if call.arguments.is_empty() {
         return Err(Problem::new("needs at least one list"));
     }
-    let mut items = Vec::new();
-    let (mut marks, mut open) = (Marks::NONE, false);
+    let mut marks = Marks::NONE;
     for (at, value) in call.arguments.iter().enumerate() {
         marks |= value.marks();
         match value.kind() {
-            Kind::List(own) => {
-                items.extend(own.iter().cloned());
-                if items.len() > Value::POSITIONS_MAX {
-                    return Err(Problem::new(format!("the result {}", Excess::Positions)));
-                }
-            }
-            Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => open = true,
+            Kind::List(_) | Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => {}
             kind => {
                 let problem = Problem::at(at, format!("needs lists, found {}", kind.name()));
                 return Err(match kind {
@@ -76,8 +74,49 @@ fn concat(call: &Call<'_>) -> Outcome {
             }
         }
     }
-    let joined = if open { Value::unknown(Type::Any) } else { Value::list(items) };
+    let is_list = |value: &Value| match value.kind() {
+        Kind::List(_) => !value.is_tuple(),
+        Kind::Unknown(ty) => matches!(ty, Type::List(_)),
+        _ => false,
+    };
+    let list = match call.arguments.iter().all(is_list) {
+        true => unify(&call.arguments.iter().map(Type::of).collect::<Vec<_>>()),
+        false => None,
+    };
+    let joined = match (&list, call.arguments.iter().any(Value::is_unknown)) {
+        (Some(list), true) => Value::unknown(list.clone()).never_null(),
+        (None, true) => Value::unknown(tuple_of(call.arguments).unwrap_or(Type::Any)).never_null(),
+        (Some(list), false) => Value::list(joined_items(call, list)?),
+        (None, false) => Value::tuple(joined_items(call, &Type::Any)?),
+    };
     Ok(joined.with_marks(marks))
+}
+
+/// The elements of all lists, which are brought to this type first.
+fn joined_items(call: &Call<'_>, list: &Type) -> Result<Vec<Value>, Problem> {
+    let mut items = Vec::new();
+    for (at, value) in call.arguments.iter().enumerate() {
+        let converted = convert(value, list)
+            .map_err(|_| Problem::at(at, "the elements of the lists have no type in common"))?;
+        items.extend(converted.as_items().unwrap_or_default().iter().cloned());
+        if items.len() > Value::POSITIONS_MAX {
+            return Err(Problem::new(format!("the result {}", Excess::Positions)));
+        }
+    }
+    Ok(items)
+}
+
+/// The tuple of the elements of all lists, if their number is known.
+fn tuple_of(lists: &[Value]) -> Option<Type> {
+    let mut types = Vec::new();
+    for list in lists {
+        match list.kind() {
+            Kind::List(items) => types.extend(items.iter().map(Type::of)),
+            Kind::Unknown(Type::Tuple(elements)) => types.extend(elements.iter().cloned()),
+            _ => return None,
+        }
+    }
+    Some(Type::tuple(types))
 }
 
 fn distinct(call: &Call<'_>) -> Outcome {
@@ -90,18 +129,17 @@ fn element(call: &Call<'_>) -> Outcome {
     let (list, index) = (&call.arguments[0], &call.arguments[1]);
     let marks = list.marks() | index.marks();
     let number = index.as_number();
-    if let Some(number) = number {
-        if !number.is_integer() {
-            return Err(Problem::at(1, "the index must be a whole number"));
-        }
-        if *number < Number::from(0) {
-            return Err(Problem::at(1, "the index must not be negative")
-                .hint("for the last element write list[length(list) - 1]"));
-        }
+    if number.is_some_and(|number| !number.is_integer()) {
+        return Err(Problem::at(1, "the index must be a whole number"));
     }
     let items = match list.kind() {
         Kind::List(items) => items,
-        Kind::Unknown(Type::Any | Type::List(_) | Type::Tuple(_)) => {
+        Kind::Unknown(Type::Tuple(elements)) => {
+            let at = number.map(|number| place(number, elements.len())).transpose()?;
+            let ty = at.map_or(Type::Any, |at| elements[at].clone());
+            return Ok(Value::unknown(ty).with_marks(marks));
+        }
+        Kind::Unknown(Type::Any | Type::List(_)) => {
             return Ok(Value::unknown(Returns::Element(0).ty(call.arguments)).with_marks(marks));
         }
         kind => {
@@ -112,13 +150,24 @@ fn element(call: &Call<'_>) -> Outcome {
             });
         }
     };
-    if items.is_empty() {
+    let Some(number) = number else {
+        let element = match Type::of(list) {
+            Type::List(element) if !list.is_tuple() => (*element).clone(),
+            _ => Type::Any,
+        };
+        return Ok(Value::unknown(element).with_marks(marks));
+    };
+    Ok(items[place(number, items.len())?].clone().with_marks(marks))
+}
+
+/// The place of an element: beyond the last comes the first again, and before the first the last.
+fn place(number: &Number, length: usize) -> Result<usize, Problem> {
+    if length == 0 {
         return Err(Problem::at(0, "an empty list has no elements"));
     }
-    let Some(number) = number else { return Ok(Value::unknown(Type::Any).with_marks(marks)) };
-    let Some(at) = number.as_u64() else { return Err(Problem::at(1, "the index is too large")) };
-    let at = usize::try_from(at % items.len() as u64).unwrap_or(0);
-    Ok(items[at].clone().with_marks(marks))
+    let Some(at) = number.as_i64() else { return Err(Problem::at(1, "the index is too large")) };
+    let length = i64::try_from(length).unwrap_or(i64::MAX);
+    Ok(usize::try_from(at.rem_euclid(length)).unwrap_or(0))
 }
 
 fn flatten(call: &Call<'_>) -> Outcome {
@@ -135,7 +184,7 @@ fn flatten(call: &Call<'_>) -> Outcome {
     if flat.items.len() > Value::POSITIONS_MAX {
         return Err(Problem::new(format!("the result {}", Excess::Positions)));
     }
-    let result = if flat.open { Value::unknown(Type::Any) } else { Value::list(flat.items) };
+    let result = if flat.open { Value::unknown(Type::Any) } else { Value::tuple(flat.items) };
     Ok(result.with_marks(flat.marks))
 }
 
@@ -160,7 +209,10 @@ impl Flat {
                 items.iter().for_each(|item| self.gather(item));
             }
             // What it turns out to be decides how many elements there are.
-            Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => self.open = true,
+            Kind::Unknown(Type::Any | Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
+                self.marks |= value.marks();
+                self.open = true;
+            }
             _ => self.items.push(value.clone()),
         }
     }
@@ -206,6 +258,7 @@ fn range(call: &Call<'_>) -> Outcome {
 fn reverse(call: &Call<'_>) -> Outcome {
     let value = &call.arguments[0];
     let reversed = match value.kind() {
+        Kind::List(items) if value.is_tuple() => Value::tuple(items.iter().rev().cloned()),
         Kind::List(items) => Value::list(items.iter().rev().cloned()),
         // Two elements that are equal are one, and the order is that of their values.
         Kind::Set(items) => Value::list(items.iter().rev().cloned()).with_marks(value.all_marks()),
@@ -228,8 +281,14 @@ fn slice(call: &Call<'_>) -> Outcome {
     let marks = call.arguments.iter().fold(Marks::NONE, |marks, it| marks | it.marks());
     let items = match list.kind() {
         Kind::List(items) => items,
+        Kind::Unknown(Type::Tuple(elements)) if !call.arguments[1..].iter().any(Value::is_unknown) => {
+            let taken = bounds(call, elements.len())?;
+            return Ok(Value::unknown(Type::tuple(elements[taken].iter().cloned()))
+                .never_null()
+                .with_marks(marks));
+        }
         Kind::Unknown(Type::List(element)) => {
-            return Ok(Value::unknown(Type::List(element.clone())).with_marks(marks));
+            return Ok(Value::unknown(Type::List(element.clone())).never_null().with_marks(marks));
         }
         Kind::Unknown(Type::Any | Type::Tuple(_)) => {
             return Ok(Value::unknown(Type::Any).with_marks(marks));
@@ -239,21 +298,35 @@ fn slice(call: &Call<'_>) -> Outcome {
     if call.arguments[1].is_unknown() || call.arguments[2].is_unknown() {
         return Ok(Value::unknown(Type::Any).with_marks(marks));
     }
+    let taken = items[bounds(call, items.len())?].iter().cloned();
+    let taken = if list.is_tuple() { Value::tuple(taken) } else { Value::list(taken) };
+    Ok(taken.with_marks(marks))
+}
+
+/// The part of a list of this length that a slice is.
+fn bounds(call: &Call<'_>, length: usize) -> Result<std::ops::Range<usize>, Problem> {
     let (start, end) = (call.count(1)?, call.count(2)?);
-    if end > items.len() {
-        return Err(Problem::at(
-            2,
-            format!("the end is beyond the list, which has {}", counted(items.len(), "element")),
-        ));
+    if end > length {
+        let message = format!("the end is beyond the list, which has {}", counted(length, "element"));
+        return Err(Problem::at(2, message));
     }
     if start > end {
         return Err(Problem::at(1, "the start is beyond the end"));
     }
-    Ok(Value::list(items[start..end].iter().cloned()).with_marks(marks))
+    Ok(start..end)
 }
 
 fn sort(call: &Call<'_>) -> Outcome {
-    let mut texts: Vec<Value> = call.arguments[0].as_items().unwrap_or_default().to_vec();
+    let list = &call.arguments[0];
+    if !list.is_wholly_known() {
+        let length = list.as_items().map(<[Value]>::len);
+        let known = match (length, list.refinement()) {
+            (None, known) => known.cloned().unwrap_or_default(),
+            (length, _) => Refinement::bounds(length.unwrap_or(0), length),
+        };
+        return Ok(Value::refined(Type::list(Type::String), known));
+    }
+    let mut texts: Vec<Value> = list.as_items().unwrap_or_default().to_vec();
     if texts.iter().any(Value::is_null) {
         return Err(Problem::at(0, "the list must not hold null"));
     }

@@ -1,7 +1,7 @@
 //! Texts: chomp endswith indent join lower split startswith strcontains strrev substr title trim trimprefix trimspace
 //! trimsuffix upper. Characters are what people see as such (grapheme clusters), as in Terraform.
 
-use trueup_core::Value;
+use trueup_core::{Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
@@ -22,8 +22,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "startswith",
         &[param("str", Wanted::Text), param("prefix", Wanted::Text)],
         Returns::Bool,
-        |call| Ok(Value::from(call.text(0).starts_with(call.text(1)))),
-    ),
+        startswith,
+    )
+    .with_unknown(),
     function(
         "strcontains",
         &[param("str", Wanted::Text), param("substr", Wanted::Text)],
@@ -107,6 +108,22 @@ fn join(call: &Call<'_>) -> Outcome {
     let length: usize = texts.iter().map(|text| text.len() + call.text(0).len()).sum();
     refuse_longer_than_max(length)?;
     text(&texts.join(call.text(0)))
+}
+
+/// What is known of the beginning may be enough.
+fn startswith(call: &Call<'_>) -> Outcome {
+    let [text, wanted] = call.arguments else { return Ok(Value::unknown(Type::Bool)) };
+    let open = Value::unknown(Type::Bool).never_null();
+    let Some(wanted) = wanted.as_str() else { return Ok(open) };
+    if let Some(text) = text.as_str() {
+        return Ok(Value::from(text.starts_with(wanted)));
+    }
+    let known = text.refinement().map_or("", |known| known.prefix.as_str());
+    Ok(match known.starts_with(wanted) {
+        true => Value::from(true),
+        false if known.len() >= wanted.len() => Value::from(false),
+        false => open,
+    })
 }
 
 fn title(call: &Call<'_>) -> Outcome {

@@ -9,6 +9,10 @@ use trueup_core::{Number, Value};
 
 use super::timestamp::Timestamp;
 use super::{Call, Outcome, Problem};
+use crate::normal_form::normal_text;
+
+/// What the names of YAML's own tags begin with.
+const CORE_TAGS: &str = "tag:yaml.org,2002:";
 
 /// How many values a document may come to once its aliases are followed: a few lines can stand for billions.
 const NODES_MAX: usize = 1_000_000;
@@ -16,6 +20,8 @@ const NODES_MAX: usize = 1_000_000;
 pub(super) fn yamldecode(call: &Call<'_>) -> Outcome {
     let mut reader = Reader {
         parser: Parser::new_from_str(call.text(0)),
+        end: 0,
+        length: Some(call.text(0).chars().count()).filter(|_| !call.text(0).ends_with('\n')),
         anchors: BTreeMap::new(),
         nodes: 0,
         concealed: call.concealed(),
@@ -28,6 +34,10 @@ struct Reader<'a> {
     /// What each anchor stands for, and how many values that is.
     anchors: BTreeMap<usize, (Value, usize)>,
     nodes: usize,
+    /// Where the last event ends.
+    end: usize,
+    /// How long the text is, if its last line has no end.
+    length: Option<usize>,
     concealed: bool,
 }
 
@@ -53,7 +63,10 @@ impl<'a> Reader<'a> {
 
     fn next(&mut self) -> Result<Event<'a>, Problem> {
         match self.parser.next_event() {
-            Some(Ok((event, _))) => Ok(event),
+            Some(Ok((event, span))) => {
+                self.end = span.end.index();
+                Ok(event)
+            }
             Some(Err(error)) => Err(self.syntax(&error)),
             None => Ok(Event::StreamEnd),
         }
@@ -82,7 +95,9 @@ impl<'a> Reader<'a> {
                 self.count(nodes)?;
                 return Ok(value);
             }
-            Event::Scalar(text, style, anchor, tag) => (self.scalar(&text, style, tag.as_deref())?, anchor),
+            Event::Scalar(text, style, anchor, tag) => {
+                (self.scalar(self.without_line_end(&text, style), style, tag.as_deref())?, anchor)
+            }
             Event::SequenceStart(anchor, tag) => {
                 self.check_tag(tag.as_deref(), "seq")?;
                 (self.sequence(depth)?, anchor)
@@ -111,7 +126,7 @@ impl<'a> Reader<'a> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                Event::SequenceEnd => return Ok(Value::list(items)),
+                Event::SequenceEnd => return Ok(Value::tuple(items)),
                 event => items.push(self.node(event, depth + 1)?),
             }
         }
@@ -146,27 +161,46 @@ impl<'a> Reader<'a> {
     }
 
     fn scalar(&self, text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Outcome {
+        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
         let core = match tag {
             None if style == ScalarStyle::Plain => return plain(text),
+            // Of a block at the end of the text not even the first line is there.
+            None if is_block && text.is_empty() && self.length == Some(self.end) => return Ok(Value::NULL),
             None => "str",
             Some(tag) => self.core_tag(tag)?,
         };
-        let resolved = if style == ScalarStyle::Plain { plain(text)? } else { Value::string(text) };
+        let text_of = || normal_text(Value::string(text));
+        let resolved = if style == ScalarStyle::Plain { plain(text)? } else { text_of() };
         match core {
             // Texts in quotes stay texts, whatever their tag says; so does Terraform.
             "int" | "float" | "bool" | "null" | "timestamp" if style != ScalarStyle::Plain => Ok(resolved),
             "int" | "float" if resolved.as_number().is_some() => Ok(resolved),
             "bool" if resolved.as_bool().is_some() => Ok(resolved),
-            "null" if resolved.is_null() => Ok(resolved),
+            "null" => Ok(Value::NULL),
             "timestamp" => Ok(resolved),
-            "str" | "binary" => Ok(Value::string(text)),
+            "str" | "binary" => Ok(text_of()),
             other => Err(Problem::at(0, format!("a value is tagged as {other} and is none"))),
         }
     }
 
+    /// A block that goes up to the end of the text ends as the text does, which may be within a line.
+    fn without_line_end<'t>(&self, text: &'t str, style: ScalarStyle) -> &'t str {
+        match style {
+            ScalarStyle::Literal | ScalarStyle::Folded
+                if self.length.is_some_and(|length| self.end >= length) =>
+            {
+                text.strip_suffix('\n').unwrap_or(text)
+            }
+            _ => text,
+        }
+    }
+
     fn core_tag<'t>(&self, tag: &'t Tag) -> Result<&'t str, Problem> {
-        if tag.handle == "tag:yaml.org,2002:" || tag.handle == "!!" {
+        if tag.handle == CORE_TAGS || tag.handle == "!!" {
             return Ok(&tag.suffix);
+        }
+        if let ("" | "!", Some(core)) = (tag.handle.as_str(), tag.suffix.strip_prefix(CORE_TAGS)) {
+            return Ok(core);
         }
         let name = if self.concealed { String::new() } else { format!(" {}{}", tag.handle, tag.suffix) };
         Err(Problem::at(0, format!("the tag{name} is not supported")))
@@ -222,7 +256,7 @@ fn plain(text: &str) -> Outcome {
     if let Some(time) = looks_like_a_date.then(|| Timestamp::from_yaml(text)).flatten() {
         return Ok(Value::string(time.to_string()));
     }
-    Ok(Value::string(text))
+    Ok(normal_text(Value::string(text)))
 }
 
 fn number(text: &str) -> Option<Number> {

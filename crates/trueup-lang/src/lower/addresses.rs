@@ -49,9 +49,12 @@ pub(super) fn computed_reference(
     Ok((address, path))
 }
 
-/// A traversal with its indexes evaluated.
+/// A traversal with its indexes evaluated. A text counts as the traversal written in it: JSON has no other way to write one.
 pub(super) fn computed_traversal(frame: &Frame<'_>, expression: &Expr) -> Option<StaticTraversal> {
-    let ExprKind::Traversal(traversal) = &expression.kind else { return expression.as_static_traversal() };
+    let ExprKind::Traversal(traversal) = &expression.kind else {
+        let quoted = expression.as_quoted_expression()?;
+        return matches!(quoted.kind, ExprKind::Traversal(_)).then(|| computed_traversal(frame, &quoted))?;
+    };
     let mut steps = Vec::with_capacity(traversal.steps.len());
     for access in &traversal.steps {
         steps.push(match &access.kind {
@@ -59,6 +62,8 @@ pub(super) fn computed_traversal(frame: &Frame<'_>, expression: &Expr) -> Option
             AccessKind::Index(index) => {
                 let value = frame.evaluate(index);
                 match value.as_str() {
+                    // It would be shown.
+                    _ if value.is_secret() => return None,
                     Some(key) => StaticStep::Key(key.into()),
                     None => StaticStep::Index(value.as_number().and_then(trueup_core::Number::as_u64)?),
                 }

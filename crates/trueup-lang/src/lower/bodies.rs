@@ -14,14 +14,14 @@ pub(super) struct Nested<'a> {
     pub(super) nesting: Nesting,
     pub(super) inner: Cow<'a, Schema>,
     pub(super) shape: Shape,
-    /// Whether it is an attribute whose elements must have everything: what a block leaves out is null.
-    whole: bool,
+    /// Whether it is an attribute of a plain type: without a block it is unset, and what a block leaves out is null.
+    pub(super) is_plain: bool,
 }
 
 impl Nested<'_> {
     /// What one block comes to.
     pub(super) fn element(&self, value: Value) -> Value {
-        if !self.whole {
+        if !self.is_plain {
             return value;
         }
         self.inner.attributes.keys().fold(value, |value, name| match value.get(name) {
@@ -35,7 +35,7 @@ impl Nested<'_> {
 pub(super) fn nested<'a>(schema: &'a Schema, name: &str) -> Option<Nested<'a>> {
     if let Some(block) = schema.blocks.get(name) {
         let inner = Cow::Borrowed(&*block.block);
-        return Some(Nested { nesting: block.nesting, inner, shape: block.shape(), whole: false });
+        return Some(Nested { nesting: block.nesting, inner, shape: block.shape(), is_plain: false });
     }
     let shape = &schema.attributes.get(name)?.shape;
     let inside = |shape: &'a Shape| match shape {
@@ -52,8 +52,8 @@ pub(super) fn nested<'a>(schema: &'a Schema, name: &str) -> Option<Nested<'a>> {
         Shape::Plain(Type::Set(element)) => (Nesting::Set, object(element).map(Cow::Owned)),
         Shape::Plain(_) => return None,
     };
-    let whole = matches!(shape, Shape::Plain(_));
-    Some(Nested { nesting, inner: inner?, shape: shape.clone(), whole })
+    let is_plain = matches!(shape, Shape::Plain(_));
+    Some(Nested { nesting, inner: inner?, shape: shape.clone(), is_plain })
 }
 
 /// What a block for an object of this type takes.

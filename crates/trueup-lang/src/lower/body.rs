@@ -157,6 +157,10 @@ impl Gathered {
             })
             .with_marks(marks);
         }
+        if nested.is_plain && items.is_empty() {
+            // An empty list would say that there must be none; a provider may keep what others have added.
+            return Value::NULL.with_marks(marks);
+        }
         let value = match nested.nesting {
             Nesting::Single | Nesting::Group => {
                 if let Some((_, _, again)) = items.get(1) {

@@ -3,32 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostic, Diagnostics, Mode, Origin, Severity, SourceMap};
 use trueup_front_end::{BuildRequest, BuiltProgram, InvalidProgram, Purpose};
 use trueup_program::{
-    CheckDeclaration, FunctionAnswer, FunctionAnswers, FunctionCall, ImportDeclaration, OutputDeclaration,
-    ParallelismClass, Program, Scope,
+    FunctionAnswer, FunctionAnswers, FunctionCall, OutputDeclaration, ParallelismClass, Program, Scope,
 };
-use trueup_provider::Registry;
 
 use super::StackFolder;
-use super::addresses::computed_address;
 use super::bodies::check_names;
+use super::calls::check_call;
 use super::computed::What;
 use super::premises::premises;
 use super::providers::{Configs, find_schemas};
 use super::resources::{Declaration, Located, LoweredResource};
 use super::stated::check_called;
-use crate::declare::{Import, Module, ModuleCall, at, suggest};
+use crate::declare::{Comparisons, at};
 use crate::eval::{Moment, Reads};
 use crate::modules::ModuleNode;
-use crate::variables::{check_defaults, root_values};
-use crate::world::{
-    Builtin, Evaluation, Frame, Instance, Keys, Outside, Position, Standing, StaticScope, Used, World,
-    implied,
-};
+use crate::variables::{check_defaults, root_values, unknown_values};
+use crate::world::{Builtin, Evaluation, Instance, Outside, Position, Standing, StaticScope, Used, World};
 
 /// A program in the making.
 pub(super) struct Builder<'a> {
@@ -46,21 +42,6 @@ pub(super) struct Builder<'a> {
 impl StackFolder {
     /// Builds the program, or says all that is wrong with it.
     pub async fn build(&self, request: BuildRequest<'_>) -> Result<BuiltProgram, InvalidProgram> {
-        let answers = FunctionAnswers::default();
-        loop {
-            let built = self.build_once(request, &answers).await;
-            if !add_missing(&answers, request.registry).await {
-                return built;
-            }
-        }
-    }
-
-    /// The same with the answers of functions that are known by now.
-    async fn build_once(
-        &self,
-        request: BuildRequest<'_>,
-        answers: &FunctionAnswers,
-    ) -> Result<BuiltProgram, InvalidProgram> {
         if !self.found && request.purpose != Purpose::Destroy {
             let summary = format!("there are no stack files in {}", self.folder.display());
             let hint = "write one whose name ends in `.tf` or `.tu.hcl`";
@@ -75,7 +56,7 @@ impl StackFolder {
             });
         }
         let (purpose, waited_for) = (request.purpose, request.waited_for);
-        let Prepared { builder, configs, sources } = self.prepare(request, answers).await;
+        let Prepared { builder, configs, sources } = self.prepare(request).await;
         match purpose {
             Purpose::Deploy | Purpose::Validate => builder.build(&configs, waited_for, sources),
             Purpose::Destroy => Ok(builder.build_providers(&configs, sources)),
@@ -83,11 +64,7 @@ impl StackFolder {
     }
 
     /// All that building and evaluating begin with.
-    pub(super) async fn prepare<'a>(
-        &self,
-        request: BuildRequest<'a>,
-        answers: &'a FunctionAnswers,
-    ) -> Prepared<'a> {
+    pub(super) async fn prepare<'a>(&self, request: BuildRequest<'a>) -> Prepared<'a> {
         let mut diagnostics = self.diagnostics.clone();
         let mut sources = self.sources.clone();
         let builtin = Builtin::of(request.registry);
@@ -104,6 +81,8 @@ impl StackFolder {
         );
         // Also those that this build does not evaluate: records may hold texts that were made of them.
         request.registry.secrets().learn(given.values());
+        let validating = request.purpose == Purpose::Validate;
+        let given = if validating { unknown_values(module) } else { given };
         let reads = Reads::default();
         let outside = Outside {
             folder: self.folder.clone(),
@@ -115,11 +94,21 @@ impl StackFolder {
         let moment = Moment { now: request.now, random: request.random.clone() };
         let root = Instance::root(self.tree.clone(), outside, moment);
         let (stack, stage) = (SmolStr::from(request.stack), request.stage.into());
-        let world = Arc::new(World { root, stack, stage, given, types, builtin });
+        let world = Arc::new(World {
+            root,
+            stack,
+            stage,
+            given,
+            types,
+            builtin,
+            validating,
+            comparisons: Comparisons::default(),
+            modules: AtomicUsize::new(1),
+        });
         let builder = Builder {
             world,
             known: request.known,
-            answers,
+            answers: request.answers,
             resources: Vec::new(),
             diagnostics,
             program: Program { stack: request.stack.into(), ..Program::default() },
@@ -128,18 +117,6 @@ impl StackFolder {
         };
         Prepared { builder, configs, sources }
     }
-}
-
-/// Adds the answers that an evaluation missed. Whether there were any: then it has to be repeated, and nothing of it is
-/// kept.
-pub(super) async fn add_missing(answers: &FunctionAnswers, registry: &Registry) -> bool {
-    let missing = answers.take_missing();
-    let any = !missing.is_empty();
-    for call in missing {
-        let answer = registry.call_function(&call).await.map_err(|failure| failure.message);
-        answers.add(call, answer);
-    }
-    any
 }
 
 /// A build that is about to begin.
@@ -215,6 +192,7 @@ impl Builder<'_> {
                 Declaration::Data(declared) => self.program.data.push(*declared),
             }
         }
+        self.read_for_checks_last();
         let mut index: BTreeMap<Address, usize> = BTreeMap::new();
         if !bindings.is_empty() {
             index.extend(self.program.resources.iter().enumerate().map(|(at, it)| (it.address.clone(), at)));
@@ -272,6 +250,7 @@ impl Builder<'_> {
         }
         self.evaluate_all(evaluation, instance);
         self.lower_providers(evaluation, instance, configs);
+        self.lower_metas(evaluation, instance, configs);
         for resource in 0..node.module.resources.len() {
             self.lower_resource(evaluation, instance, resource);
         }
@@ -322,7 +301,7 @@ impl Builder<'_> {
         }
         for (name, call) in &node.module.calls {
             if let Some(called) = node.calls.get(name) {
-                check_call(call, &called.module, &mut self.diagnostics);
+                check_call(call, &called.module, &self.world.comparisons, &mut self.diagnostics);
                 check_called(&called.module, &mut self.diagnostics);
             }
         }
@@ -361,67 +340,6 @@ impl Builder<'_> {
                 value,
                 secret: output.sensitive,
             });
-        }
-    }
-
-    fn lower_imports(&mut self, evaluation: &Evaluation<'_>, root: &Arc<Instance>) {
-        for (index, import) in root.node.module.imports.iter().enumerate() {
-            let keys = match &import.for_each {
-                None => Keys::One,
-                Some(for_each) => evaluation.each_keys(root, for_each),
-            };
-            for position in keys.positions() {
-                let frame = Frame::of_module(evaluation, root)
-                    .at_position(position.clone(), import.for_each.as_ref());
-                let to = match computed_address(&frame, &import.to, &root.path) {
-                    Ok(to) => to,
-                    Err(wrong) => {
-                        self.tell(*wrong);
-                        continue;
-                    }
-                };
-                self.check_import_provider(root, import, &to);
-                let mut used = Used::new();
-                let here =
-                    Standing { instance: root, position: &position, for_each: import.for_each.as_ref() };
-                evaluation.used_by(here, &import.id, &mut used);
-                let lowered = self.lowered(root, What::Import { index, position }, &used);
-                let evaluated = lowered.within(evaluation);
-                self.tell_all(evaluated.diagnostics);
-                self.refuse_ephemeral(&evaluated.value, import.id.origin, "the id of an import");
-                let id = lowered.into_expression(Some(&evaluated.value));
-                self.program.imports.push(ImportDeclaration { to, id });
-            }
-        }
-    }
-
-    /// Whoever imports is who manages.
-    fn check_import_provider(&mut self, root: &Instance, import: &Import, to: &Address) {
-        let Some(named) = &import.provider else { return };
-        let manages = self.resources.iter().find_map(|it| match &it.declaration {
-            Declaration::Resource(declared) if declared.address == *to => Some(declared.provider.clone()),
-            _ => None,
-        });
-        let Some(manages) = manages else { return };
-        let manages = manages.unwrap_or_else(|| implied(to.type_name()).into());
-        if root.configuration(named, &self.world.builtin).as_ref() != Some(&manages) {
-            let summary = format!("{to} is managed by the provider `{manages}`, not by `{named}`");
-            self.tell(
-                at(named.origin, summary).hint("say `provider` on the resource, and leave it out here"),
-            );
-        }
-    }
-
-    fn lower_checks(&mut self, evaluation: &Evaluation<'_>, instance: &Arc<Instance>) {
-        let here = Standing { instance, position: &Position::One, for_each: None };
-        for (index, check) in instance.node.module.checks.iter().enumerate() {
-            let mut used = Used::new();
-            for assertion in &check.assertions {
-                evaluation.used_by_condition(here, assertion, &mut used);
-            }
-            let lowered = self.lowered(instance, What::Check(index), &used);
-            let condition = lowered.into_expression(None);
-            self.program.checks.push(CheckDeclaration { name: check.name.text.clone(), condition });
         }
     }
 
@@ -465,32 +383,10 @@ fn static_scope<'a>(
 }
 
 impl LoweredResource {
-    fn address(&self) -> &Address {
+    pub(super) fn address(&self) -> &Address {
         match &self.declaration {
             Declaration::Resource(declared) => &declared.address,
             Declaration::Data(declared) => &declared.address,
-        }
-    }
-}
-
-/// What a call says, held against the variables of what it calls.
-fn check_call(call: &ModuleCall, called: &Module, diagnostics: &mut Diagnostics) {
-    for attribute in call.body.attributes() {
-        let name = &attribute.name;
-        if !called.variables.contains_key(&name.text) {
-            let summary = format!("module `{}` has no variable `{}`", call.name.text, name.text);
-            let known = called.variables.keys().map(SmolStr::as_str);
-            diagnostics.push(suggest(at(name.origin, summary), &name.text, known));
-        }
-    }
-    for block in call.body.blocks() {
-        diagnostics
-            .push(at(block.name.origin, format!("unknown block `{}` in a module call", block.name.text)));
-    }
-    for (name, variable) in &called.variables {
-        if variable.default.is_none() && call.body.attribute(name).is_none() {
-            let summary = format!("missing `{name}` for module `{}`", call.name.text);
-            diagnostics.push(at(call.header, summary).hint(format!("add `{name} = …`")));
         }
     }
 }

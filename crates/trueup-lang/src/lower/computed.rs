@@ -80,8 +80,9 @@ impl Lowered {
                 frame.at_position(position.clone(), import.for_each.as_ref()).evaluate(&import.id)
             }
             What::Check(index) => {
-                let frame = Frame::of_module(evaluation, instance);
-                for assertion in &module.checks[*index].assertions {
+                let check = &module.checks[*index];
+                let frame = Frame::of_check(evaluation, instance, &check.name.text);
+                for assertion in &check.assertions {
                     if let Some(message) = evaluation.violated(&frame, assertion) {
                         evaluation.tell(crate::declare::remark(assertion.condition.origin, message));
                     }

@@ -2,32 +2,17 @@
 
 use trueup_core::Value;
 use trueup_front_end::{BuildRequest, InvalidProgram};
-use trueup_program::{FunctionAnswers, Scope};
+use trueup_program::Scope;
 
 use super::StackFolder;
-use super::build::{Prepared, add_missing};
+use super::build::Prepared;
 use crate::syntax::parse_expression;
 use crate::world::{Evaluation, Frame};
 
 impl StackFolder {
     /// The value of an expression as it would stand in the root module. What resources give is as far as it is known.
     pub async fn evaluate(&self, text: &str, request: BuildRequest<'_>) -> Result<Value, InvalidProgram> {
-        let answers = FunctionAnswers::default();
-        loop {
-            let value = self.evaluate_once(text, request, &answers).await;
-            if !add_missing(&answers, request.registry).await {
-                return value;
-            }
-        }
-    }
-
-    async fn evaluate_once(
-        &self,
-        text: &str,
-        request: BuildRequest<'_>,
-        answers: &FunctionAnswers,
-    ) -> Result<Value, InvalidProgram> {
-        let Prepared { builder, mut sources, .. } = self.prepare(request, answers).await;
+        let Prepared { builder, mut sources, .. } = self.prepare(request).await;
         let file = sources.add("console", text);
         let expression = match parse_expression(text, file) {
             Ok(expression) => expression,

@@ -11,8 +11,13 @@ mod addresses;
 mod bodies;
 mod body;
 mod build;
+mod calls;
+mod checks;
 mod computed;
 mod console;
+mod deferral;
+mod imports;
+mod metas;
 mod moves;
 mod premises;
 mod providers;
@@ -88,6 +93,13 @@ impl StackFolder {
                     versions: required.version.clone(),
                     origin: required.origin,
                 });
+            }
+            for config in providers.iter().filter(|config| config.version.is_some()) {
+                let local = config.name.local.clone();
+                let source = settings.required_providers.get(&local).and_then(|it| it.source.clone());
+                let (versions, origin) = (config.version.clone(), config.name.origin);
+                listed.insert(local.clone());
+                found.push(RequiredProvider { local, source, versions, origin });
             }
             let configured = providers.iter().map(|it| it.name.clone());
             let used = resources.iter().map(|(key, declared)| named(key, declared));

@@ -51,7 +51,7 @@ impl Builder<'_> {
 
 /// What it means that a module on the way is repeated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Repeated {
+pub(super) enum Repeated {
     /// Its instances are meant as well.
     IsTheSame,
     /// Its instances have keys, and an address without one is another.
@@ -59,7 +59,7 @@ enum Repeated {
 }
 
 /// Whether an instance of a module, or a module it calls, declares something.
-fn is_declared(range: &AddressRange, instance: &Instance, repeated: Repeated) -> bool {
+pub(super) fn is_declared(range: &AddressRange, instance: &Instance, repeated: Repeated) -> bool {
     let called = |path: &ModulePath| {
         let steps = path.steps().get(instance.path.steps().len()..)?;
         steps.iter().try_fold(&*instance.node, |node: &ModuleNode, step| {

@@ -13,14 +13,20 @@ use super::bodies::check_names;
 use super::build::Builder;
 use super::computed::What;
 use super::resources::Located;
-use crate::declare::{Module, ModuleCall, Resource, ResourceKey, at};
+use crate::declare::{Module, ModuleCall, ProviderMeta, Resource, ResourceKey, at};
 use crate::modules::ModuleNode;
 use crate::world::{
     Builtin, Evaluation, Instance, Position, Standing, TypeSchema, Types, Used, implied, named,
 };
 
-/// What the configuration of each provider takes; nothing is said of those that cannot be had.
-pub(super) type Configs = BTreeMap<SmolStr, Arc<Schema>>;
+/// What each provider takes; nothing is said of those that cannot be had.
+#[derive(Default)]
+pub(super) struct Configs {
+    /// As its configuration.
+    configs: BTreeMap<SmolStr, Arc<Schema>>,
+    /// From modules, about themselves; of providers that are told something.
+    pub(super) metas: BTreeMap<SmolStr, Arc<Schema>>,
+}
 
 impl Builder<'_> {
     /// Lowers the configurations that a module has.
@@ -34,7 +40,7 @@ impl Builder<'_> {
         let module = &instance.node.module;
         for (index, declared) in module.providers.iter().enumerate().filter(|(_, it)| instance.counts(it)) {
             let meant = self.world.builtin.meant(module, &declared.name.local);
-            let Some(schema) = configs.get(&meant).cloned() else { continue };
+            let Some(schema) = configs.configs.get(&meant).cloned() else { continue };
             let name = instance.configuration_name(&meant, &declared.name);
             let subject = format!("provider {name}");
             check_names(&declared.body, &schema, &subject, &mut self.diagnostics);
@@ -50,8 +56,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The configurations of a module and of all that are in it, and the ephemeral resources that they may refer to,
-    /// whatever else is wrong with them.
+    /// The configurations of a module and of all that are in it, what these tell providers, and the ephemeral resources
+    /// that they may refer to, whatever else is wrong with them.
     pub(super) fn lower_all_providers(
         &mut self,
         evaluation: &Evaluation<'_>,
@@ -59,6 +65,7 @@ impl Builder<'_> {
         configs: &Configs,
     ) {
         self.lower_providers(evaluation, instance, configs);
+        self.lower_metas(evaluation, instance, configs);
         let resources = instance.node.module.resources.keys().enumerate();
         for (at, _) in resources.filter(|(_, key)| key.mode == Mode::Ephemeral) {
             self.lower_resource(evaluation, instance, at);
@@ -153,12 +160,17 @@ pub(super) async fn find_schemas(
     diagnostics: &mut Diagnostics,
 ) -> (Types, Configs) {
     let mut found =
-        Finding { registry, builtin, diagnostics, configs: Configs::new(), broken: BTreeSet::new() };
+        Finding { registry, builtin, diagnostics, configs: Configs::default(), broken: BTreeSet::new() };
     let mut types = Types::default();
     let mut settled: BTreeMap<(Mode, SmolStr), SmolStr> = BTreeMap::new();
     for node in tree.modules() {
         for declared in &node.module.providers {
             found.config(&node.module, &declared.name.local, declared.name.origin).await;
+        }
+        for (local, meta) in &node.module.settings.provider_metas {
+            if is_used(&node.module, local) {
+                found.meta(&node.module, local, meta).await;
+            }
         }
         for (key, declared) in &node.module.resources {
             let name = (key.mode, key.type_name.clone());
@@ -199,6 +211,11 @@ pub(super) async fn find_schemas(
     (types, found.configs)
 }
 
+/// Whether a module has resources of a provider. To others it has nothing to tell.
+fn is_used(module: &Module, local: &str) -> bool {
+    module.resources.iter().any(|(key, declared)| named(key, declared).local == local)
+}
+
 /// Providers being loaded, each once.
 struct Finding<'a> {
     registry: &'a Registry,
@@ -209,6 +226,20 @@ struct Finding<'a> {
 }
 
 impl Finding<'_> {
+    /// Finds what a provider takes from modules about themselves.
+    async fn meta(&mut self, module: &Module, local: &SmolStr, meta: &ProviderMeta) {
+        let Some(provider) = self.config(module, local, meta.origin).await else { return };
+        let Some(found) = self.registry.provider(&provider) else { return };
+        match found.meta_schema().await {
+            Ok(Some(schema)) => drop(self.configs.metas.insert(provider, schema)),
+            Ok(None) => {
+                let summary = format!("the provider `{provider}` takes no `provider_meta`");
+                self.diagnostics.push(at(meta.header, summary).hint("remove the block"));
+            }
+            Err(failure) => self.diagnostics.push(at(meta.origin, failure.message)),
+        }
+    }
+
     /// Loads the provider that a module means by a name. Its name, if it can be had; why not is told once, where it is
     /// used first.
     async fn config(&mut self, module: &Module, local: &SmolStr, origin: Origin) -> Option<SmolStr> {
@@ -216,13 +247,13 @@ impl Finding<'_> {
         if self.broken.contains(&provider) {
             return None;
         }
-        if self.configs.contains_key(&provider) {
+        if self.configs.configs.contains_key(&provider) {
             return Some(provider);
         }
         let wrong = match self.registry.provider(&provider) {
             Some(found) => match found.config_schema().await {
                 Ok(schema) => {
-                    self.configs.insert(provider.clone(), schema);
+                    self.configs.configs.insert(provider.clone(), schema);
                     return Some(provider);
                 }
                 Err(failure) => {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use trueup_core::{Address, Diagnostics, Mode, Origin, Path, Value};
 use trueup_program::{
-    BindingDeclaration, DataDeclaration, DriftPolicy, Expression, Place, Reference, ResourceDeclaration,
-    ResourceOptions,
+    BindingDeclaration, DataDeclaration, Deferral, DriftPolicy, Expression, Place, ReadFailure, Reference,
+    ResourceDeclaration, ResourceOptions,
 };
 
 use super::addresses::{computed_reference, computed_traversal};
 use super::build::Builder;
 use super::computed::{Lowered, What, standing};
+use super::deferral::deferral;
 use crate::declare::{DriftWord, IgnoreChanges, Lifecycle, at};
 use crate::eval::references;
 use crate::world::{Evaluation, Frame, Instance, Keys, Position, Used};
@@ -87,6 +88,11 @@ impl Builder<'_> {
         evaluation.used_by_repetition(instance, position, declared.repetition.as_ref(), &mut depends_on);
         self.used_by_callers(evaluation, instance, &mut depends_on);
         let triggers = self.triggers(evaluation, instance, resource, position, &mut depends_on);
+        let deferral = match key.mode {
+            Mode::Data => deferral(evaluation, instance, declared, &address),
+            Mode::Resource | Mode::Ephemeral => Deferral::default(),
+        };
+        depends_on.extend(deferral.resources.iter().chain(&deferral.with_upstream).cloned());
         // A resource that depends on itself would wait for ever; what refers to itself is a cycle for the engine to tell.
         depends_on.remove(&address);
         let postconditions =
@@ -107,12 +113,16 @@ impl Builder<'_> {
                 ..ResourceDeclaration::new(address, inputs)
             })),
             Mode::Data | Mode::Ephemeral => Declaration::Data(Box::new(DataDeclaration {
-                address,
                 provider,
-                inputs,
                 depends_on,
+                deferral,
                 postconditions,
+                failure: match declared.check {
+                    None => ReadFailure::Error,
+                    Some(_) => ReadFailure::Warning,
+                },
                 place,
+                ..DataDeclaration::new(address, inputs)
             })),
         };
         LoweredResource { declaration, used, bindings }
@@ -176,6 +186,10 @@ impl Builder<'_> {
             let frame = Frame::of_resource(evaluation, instance, resource, position);
             let mut meant = Used::new();
             evaluation.used_by(standing(instance, resource, position), trigger, &mut meant);
+            if let Position::Any(_) = position {
+                used.extend(meant);
+                continue;
+            }
             match computed_reference(&frame, trigger, &instance.path) {
                 Ok((address, path)) => {
                     if meant.is_empty() {
@@ -233,6 +247,10 @@ impl Builder<'_> {
         let (_, declared) = instance.resource(resource);
         let mut found = Vec::new();
         for (index, bind) in declared.binds.iter().enumerate() {
+            if let Position::Any(_) = position {
+                // What it goes to may follow from its key.
+                continue;
+            }
             let frame = Frame::of_resource(evaluation, instance, resource, position);
             let Some(to) = computed_traversal(&frame, &bind.to) else {
                 let hint = "what a binding goes to must be known before anything is made";

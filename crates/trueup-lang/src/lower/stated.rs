@@ -3,7 +3,7 @@
 use trueup_core::{Diagnostics, Mode, Origin};
 
 use super::build::Builder;
-use crate::declare::{IgnoreChanges, Module, Resource, ResourceKey, at, suggest};
+use crate::declare::{Comparisons, IgnoreChanges, Module, Resource, ResourceKey, at, suggest};
 use crate::modules::ModuleNode;
 use crate::syntax::{StaticStep, StaticTraversal};
 use crate::world::TypeSchema;
@@ -16,7 +16,7 @@ impl Builder<'_> {
         let calls = module.calls.values().flat_map(|it| &it.depends_on);
         let outputs = module.outputs.values().flat_map(|it| &it.depends_on);
         for name in resources.chain(calls).chain(outputs) {
-            check_dependency(module, name, &mut self.diagnostics);
+            check_dependency(module, name, &self.world.comparisons, &mut self.diagnostics);
         }
         let world = self.world.clone();
         for (key, declared) in &module.resources {
@@ -28,7 +28,12 @@ impl Builder<'_> {
 }
 
 /// What something depends on must be there, and be a whole.
-fn check_dependency(module: &Module, name: &StaticTraversal, diagnostics: &mut Diagnostics) {
+fn check_dependency(
+    module: &Module,
+    name: &StaticTraversal,
+    comparisons: &Comparisons,
+    diagnostics: &mut Diagnostics,
+) {
     let steps: Vec<&str> = name
         .steps
         .iter()
@@ -50,6 +55,9 @@ fn check_dependency(module: &Module, name: &StaticTraversal, diagnostics: &mut D
     };
     if !known {
         let diagnostic = at(name.origin, format!("there is no `{name}` to depend on"));
+        if !comparisons.take(module.resources.len() + module.calls.len()) {
+            return diagnostics.push(diagnostic);
+        }
         let resources = module.resources.keys().map(display);
         let calls = module.calls.keys().map(|call| format!("module.{call}"));
         let all: Vec<String> = resources.chain(calls).collect();

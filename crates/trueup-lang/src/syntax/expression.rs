@@ -1,15 +1,17 @@
 //! The tree of an expression.
 //!
 //! Compact, because a program has hundreds of thousands of these: an [`Expr`] is 48 bytes, everything larger is boxed.
-//! Chains of attribute and index access are flat, not nested, so that their length costs no depth.
+//! Chains of attribute and index access, of operators and of conditionals are flat, not nested, so that their length costs
+//! no depth.
 
 use smol_str::SmolStr;
 use trueup_core::{Number, Origin};
 
 use super::body::Name;
+use crate::limits::deep;
 
 /// An expression and its place.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Expr {
     /// What it consists of.
     pub kind: ExprKind,
@@ -197,28 +199,42 @@ pub enum BinaryOperator {
     Remainder,
 }
 
-/// Two operands and the operator between them.
+/// A chain of operators, applied from left to right: `a + b == c` is `(a + b) == c`. However long, it is one level deep.
 #[derive(Clone, Debug)]
 pub struct Binary {
-    /// What is done.
+    /// The first operand.
+    pub first: Expr,
+    /// What is done with it, in turn; at least one operation.
+    pub operations: Vec<Operation>,
+}
+
+/// An operator and the operand after it.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The operator.
     pub operator: BinaryOperator,
-    /// Where the operator stands.
+    /// The operator's place.
     pub operator_origin: Origin,
-    /// The operand before it. Long chains lean to the left: walk down this one in a loop.
-    pub left: Expr,
     /// The operand after it.
     pub right: Expr,
 }
 
-/// A choice between two expressions.
+/// A choice: `a ? b : c ? d : e`. However many branches it has, it is one level deep.
 #[derive(Clone, Debug)]
 pub struct Conditional {
-    /// What decides.
-    pub condition: Expr,
-    /// The result if it is true.
-    pub then: Expr,
-    /// The result if it is false.
+    /// The branches; at least one. The first whose condition is true gives the result.
+    pub branches: Vec<Branch>,
+    /// The result if no condition is true.
     pub otherwise: Expr,
+}
+
+/// A condition and the result if it is true.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// The condition.
+    pub condition: Expr,
+    /// The result.
+    pub then: Expr,
 }
 
 /// A collection made from another.
@@ -268,6 +284,17 @@ pub enum ObjectKey {
     Name(Name),
     /// Anything else: a quoted string, a number, an expression in parentheses.
     Expr(Expr),
+}
+
+impl Clone for Expr {
+    fn clone(&self) -> Self {
+        deep(|| Expr { kind: self.kind.clone(), origin: self.origin })
+    }
+}
+
+/// The place of an expression from its first part to its last.
+pub(crate) fn spanning(first: Origin, last: Origin) -> Origin {
+    Origin { end: first.end.max(last.end), ..first }
 }
 
 impl Expr {

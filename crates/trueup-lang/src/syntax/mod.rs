@@ -5,7 +5,8 @@
 //! JSON leaves open, which names are blocks and how many labels they have, is settled by [`Body::shaped`].
 //!
 //! The parser is our own, recursive descent straight over the bytes (`parser/`): it tells several errors of a file, each
-//! with its range, it is linear in the length of the text, and it refuses what nests too deeply before the stack does.
+//! with its range, it is linear in the length of the text, it takes more stack for what nests deeply, and it refuses what
+//! nests beyond a bound.
 //!
 //! Nothing here evaluates anything, and nothing here knows what a resource is.
 
@@ -20,9 +21,11 @@ mod traversal;
 use trueup_core::Diagnostics;
 
 pub use body::{Attribute, Block, BlockShape, Body, BodyShape, Item, Label, Name};
+pub(crate) use expression::spanning;
 pub use expression::{
-    Access, AccessKind, Binary, BinaryOperator, Call, Conditional, Expr, ExprKind, For, ForResult, Literal,
-    ObjectItem, ObjectKey, Splat, SplatStyle, Template, TemplatePart, Traversal, UnaryOperator,
+    Access, AccessKind, Binary, BinaryOperator, Branch, Call, Conditional, Expr, ExprKind, For, ForResult,
+    Literal, ObjectItem, ObjectKey, Operation, Splat, SplatStyle, Template, TemplatePart, Traversal,
+    UnaryOperator,
 };
 pub use json::parse_json_body;
 pub(crate) use parser::parse_expression_at;

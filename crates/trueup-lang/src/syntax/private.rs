@@ -5,11 +5,11 @@ use trueup_core::{Diagnostic, Diagnostics, FileId, Origin, SourceMap};
 
 use super::body::Body;
 use super::expression::Expr;
-use super::{Parsed, parse_expression, parse_source};
+use super::{Parsed, enter_source, parse_expression};
 
-/// Enters a file in the source map and reads it. No report shows any of it, until it is [disclosed](SourceMap::disclose).
+/// Enters a file of values in the source map and reads it. No report shows any of it, until it is [disclosed](SourceMap::disclose).
 pub(crate) fn parse_private_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) -> Parsed<Body> {
-    let mut parsed = parse_source(sources, name, bytes);
+    let mut parsed = enter_source(sources, name, bytes).parse_values(sources);
     conceal(sources, parsed.tree.origin.file, &mut parsed.diagnostics);
     parsed
 }
@@ -87,8 +87,6 @@ mod tests {
             "hunter2",
             "{\"token\": hunter2}",
             "{\"token\": \"hunter2}",
-            "{\"token\": \"${hunter2 hunter3}\"}",
-            "{\"token\": \"%{hunter2}\"}",
             "{\"token\" \"hunter2\"}",
             "[\"hunter2\"]",
             "{\"token\": \"hunter2\",}",

@@ -3,6 +3,7 @@
 use trueup_core::{Diagnostic, FileId, Origin, SourceMap};
 
 use super::body::Body;
+use super::json::parse_json_values;
 use super::{Parsed, parse_body, parse_json_body};
 
 /// The largest file that is read. Places are 32 bits wide, and nobody writes a program of this size by hand.
@@ -27,12 +28,21 @@ pub(crate) enum Entered {
 impl Entered {
     /// Reads it. `sources` is the map it stands in.
     pub(crate) fn parse(self, sources: &SourceMap) -> Parsed<Body> {
+        self.parse_by(sources, parse_json_body)
+    }
+
+    /// Reads a file of values. `sources` is the map it stands in.
+    pub(crate) fn parse_values(self, sources: &SourceMap) -> Parsed<Body> {
+        self.parse_by(sources, parse_json_values)
+    }
+
+    fn parse_by(self, sources: &SourceMap, parse_json: fn(&str, FileId) -> Parsed<Body>) -> Parsed<Body> {
         match self {
             Entered::Refused(parsed) => parsed,
             Entered::Text(id) => {
                 let file = sources.file(id).expect("it was entered in this map");
                 let text = file.text().unwrap_or_default();
-                if file.name().ends_with(".json") { parse_json_body(text, id) } else { parse_body(text, id) }
+                if file.name().ends_with(".json") { parse_json(text, id) } else { parse_body(text, id) }
             }
         }
     }

@@ -60,13 +60,17 @@ impl Expr {
     pub fn as_static_traversal(&self) -> Option<StaticTraversal> {
         match &self.kind {
             ExprKind::Traversal(traversal) => Some(traversal.known_part()).filter(|known| known.complete),
-            ExprKind::Literal(Literal::String(text)) => {
-                let inner = parser::parse_expression_at(text, self.origin).ok()?;
-                match inner.kind {
-                    ExprKind::Traversal(_) => inner.as_static_traversal(),
-                    _ => None,
-                }
-            }
+            _ => match self.as_quoted_expression()? {
+                quoted @ Expr { kind: ExprKind::Traversal(_), .. } => quoted.as_static_traversal(),
+                _ => None,
+            },
+        }
+    }
+
+    /// The expression that is written in a literal string.
+    pub(crate) fn as_quoted_expression(&self) -> Option<Expr> {
+        match &self.kind {
+            ExprKind::Literal(Literal::String(text)) => parser::parse_expression_at(text, self.origin).ok(),
             _ => None,
         }
     }

@@ -41,7 +41,7 @@ pub fn parse_type(expression: &Expr) -> Result<TypeConstraint, Diagnostics> {
     if let ExprKind::Literal(Literal::String(text)) = &expression.kind {
         return parse_type(&parse_expression_at(text, expression.origin)?);
     }
-    let mut reader = Reader { diagnostics: Diagnostics::new() };
+    let mut reader = Reader { diagnostics: Diagnostics::new(), depth: 0 };
     match reader.constraint(expression) {
         Some(constraint) if reader.diagnostics.is_empty() => Ok(constraint),
         _ => Err(reader.diagnostics),
@@ -53,10 +53,23 @@ const CONSTRUCTORS: [&str; 5] = ["list", "map", "object", "set", "tuple"];
 
 struct Reader {
     diagnostics: Diagnostics,
+    /// How many types are around the one at hand.
+    depth: usize,
 }
 
 impl Reader {
     fn constraint(&mut self, expression: &Expr) -> Option<TypeConstraint> {
+        if self.depth == Value::DEPTH_MAX {
+            let summary = format!("this type nests deeper than {} levels", Value::DEPTH_MAX);
+            return self.mistake(expression.origin, &summary, "no value is as deep; use `any`");
+        }
+        self.depth += 1;
+        let constraint = self.constraint_of(expression);
+        self.depth -= 1;
+        constraint
+    }
+
+    fn constraint_of(&mut self, expression: &Expr) -> Option<TypeConstraint> {
         match &expression.kind {
             ExprKind::Call(call) => self.constructed(call),
             _ => match expression.as_keyword() {

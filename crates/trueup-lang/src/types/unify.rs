@@ -48,12 +48,12 @@ fn unify_sequences(types: &[Type]) -> Option<Type> {
             _ => None,
         })
         .collect();
-    // What is no set becomes one of those that are, whose elements decide.
-    if !sets.is_empty() {
+    // What is no set becomes one of those that are, whose elements decide; unless there is a list, which a set can become.
+    let lists = types.iter().any(|ty| matches!(ty, Type::List(_)));
+    if !sets.is_empty() && !lists {
         let element = unify(&sets)?;
         let fits = |ty: &Type| match ty {
             Type::Tuple(own) => own.iter().all(|own| may_become(own, &element)),
-            Type::List(own) => may_become(own, &element),
             _ => true,
         };
         return types.iter().all(fits).then(|| Type::set(element.clone()));
@@ -66,7 +66,9 @@ fn unify_sequences(types: &[Type]) -> Option<Type> {
             _ => {}
         }
     }
-    Some(Type::list(unify_elements(elements)?))
+    let element = unify_elements(elements)?;
+    let fits = |set: &Type| may_become(set, &element);
+    sets.iter().all(fits).then(|| Type::list(element.clone()))
 }
 
 fn unify_keyed(types: &[Type]) -> Option<Type> {
@@ -94,7 +96,9 @@ fn unify_keyed(types: &[Type]) -> Option<Type> {
             _ => {}
         }
     }
-    Some(Type::map(unify_elements(elements)?))
+    // What may be of any type may become the type of the others, and this a map.
+    let open = elements.contains(&Type::Any).then_some(Type::Any);
+    Some(Type::map(unify_elements(elements).or(open)?))
 }
 
 /// The type of a collection's elements. A null among them, whose type is open, has no say.
@@ -149,7 +153,14 @@ fn settle(value: &Value, wanted: &Type) -> Result<Type, Mismatch> {
                 .collect::<Result<Vec<_>, _>>()?,
         ),
         (Kind::Unknown(Type::Tuple(elements)), Type::List(element)) if **element == Type::Any => {
-            Type::list(unify(elements).unwrap_or(Type::Any))
+            Type::list(common(value, elements)?)
+        }
+        (Kind::Unknown(Type::Tuple(elements)), Type::Set(element)) if **element == Type::Any => {
+            Type::set(common(value, elements)?)
+        }
+        (Kind::Unknown(Type::Object(object)), Type::Map(element)) if **element == Type::Any => {
+            let types: Vec<Type> = object.attributes.values().cloned().collect();
+            Type::map(common(value, &types)?)
         }
         (Kind::Unknown(Type::List(own) | Type::Set(own)), Type::List(element)) if **element == Type::Any => {
             Type::List(own.clone())
@@ -166,11 +177,11 @@ fn settle(value: &Value, wanted: &Type) -> Result<Type, Mismatch> {
 
 fn settle_elements<'a>(
     whole: &Value,
-    items: impl Iterator<Item = &'a Value>,
+    mut items: impl Iterator<Item = &'a Value> + Clone,
     element: &Type,
 ) -> Result<Type, Mismatch> {
     let mut types = Vec::new();
-    for item in items.filter(|item| !item.is_null()) {
+    for item in items.clone().filter(|item| !item.is_null()) {
         let ty = match settle(item, element)? {
             Type::Any => Type::of(item),
             settled => settled,
@@ -182,7 +193,20 @@ fn settle_elements<'a>(
     if types.is_empty() {
         return Ok(element.clone());
     }
-    unify(&types).ok_or_else(|| Mismatch {
+    let common = common(whole, &types)?;
+    if is_open(&common) && common != Type::Any {
+        // What is open in it, each element settles for itself.
+        items.try_for_each(|item| settle(item, &common).map(drop))?;
+    }
+    Ok(common)
+}
+
+/// The type that the elements of a value have in common.
+fn common(whole: &Value, types: &[Type]) -> Result<Type, Mismatch> {
+    if types.is_empty() {
+        return Ok(Type::Any);
+    }
+    unify(types).ok_or_else(|| Mismatch {
         path: Path::ROOT,
         origin: whole.origin(),
         message: "the elements have no type in common".to_owned(),

@@ -7,7 +7,7 @@ use trueup_core::{Address, Diagnostic, InstanceKey, Marks, Mode, Path, Type, Val
 use trueup_program::Reference as OutputReference;
 
 use super::functions::is_of_provider;
-use super::{Evaluation, Instance, Keys, Position, for_each};
+use super::{Evaluation, Instance, Keys, Position, RepeatedBy, for_each};
 use crate::declare::{ResourceKey, suggest};
 use crate::eval::{Environment, Reference, Resolved, Surroundings};
 use crate::syntax::{Expr, StaticStep};
@@ -21,12 +21,23 @@ pub(crate) struct Frame<'a> {
     for_each: Option<&'a Expr>,
     /// What `self` stands for.
     this: Option<Address>,
+    /// The check that the expression stands in.
+    check: Option<&'a str>,
 }
 
 impl<'a> Frame<'a> {
     /// Outside any resource.
     pub(crate) fn of_module(evaluation: &'a Evaluation<'a>, instance: &'a Arc<Instance>) -> Self {
-        Frame { evaluation, instance, position: Position::One, for_each: None, this: None }
+        Frame { evaluation, instance, position: Position::One, for_each: None, this: None, check: None }
+    }
+
+    /// In a check.
+    pub(crate) fn of_check(
+        evaluation: &'a Evaluation<'a>,
+        instance: &'a Arc<Instance>,
+        check: &'a str,
+    ) -> Self {
+        Frame { check: Some(check), ..Frame::of_module(evaluation, instance) }
     }
 
     /// In one instance of a resource.
@@ -38,7 +49,7 @@ impl<'a> Frame<'a> {
     ) -> Self {
         let (_, declared) = instance.resource(resource);
         let for_each = for_each(declared.repetition.as_ref());
-        Frame { evaluation, instance, position: position.clone(), for_each, this: None }
+        Frame { evaluation, instance, position: position.clone(), for_each, this: None, check: None }
     }
 
     /// In one instance of a resource, after it was made: `self` stands for it.
@@ -61,7 +72,7 @@ impl<'a> Frame<'a> {
         let call = called.call(parent);
         let position = called.caller.as_ref().map_or(Position::One, |caller| caller.position.clone());
         let for_each = call.and_then(|call| for_each(call.repetition.as_ref()));
-        Frame { evaluation, instance: parent, position, for_each, this: None }
+        Frame { evaluation, instance: parent, position, for_each, this: None, check: None }
     }
 
     /// At a position of its own.
@@ -184,7 +195,8 @@ impl Frame<'_> {
             Some(index) => Ok(used(self.evaluation.variable(self.instance, index)?, 1)),
             None => {
                 let diagnostic = Diagnostic::error(format!("there is no variable `{name}`"));
-                Err(suggest(diagnostic, name, variables.keys().map(SmolStr::as_str))
+                Err(self
+                    .suggest(diagnostic, name, variables.keys().map(SmolStr::as_str))
                     .hint(format!("declare it with `variable \"{name}\" {{}}`")))
             }
         }
@@ -197,29 +209,35 @@ impl Frame<'_> {
             Some(index) => Ok(used(self.evaluation.local(self.instance, index)?, 1)),
             None => {
                 let diagnostic = Diagnostic::error(format!("there is no local value `{name}`"));
-                Err(suggest(diagnostic, name, locals.keys().map(SmolStr::as_str)))
+                Err(self.suggest(diagnostic, name, locals.keys().map(SmolStr::as_str)))
             }
         }
     }
 
     fn each(&self, steps: &[StaticStep]) -> Result<Resolved, Diagnostic> {
-        let Position::Each(key, value) = &self.position else {
-            return Err(Diagnostic::error("`each` is known only where `for_each` stands"));
+        let unknown = Value::unknown(Type::Any);
+        let (key, value) = match &self.position {
+            Position::Each(key, value) => (Value::string(key.clone()), value),
+            Position::Element(key, value) => (key.clone(), value),
+            Position::Any(RepeatedBy::ForEach) => (Value::unknown(Type::String), &unknown),
+            Position::One | Position::Count(_) | Position::Any(RepeatedBy::Count) => {
+                return Err(Diagnostic::error("`each` is known only where `for_each` stands"));
+            }
         };
         match steps {
-            [StaticStep::Attribute(name), ..] if name == "key" => Ok(used(Value::string(key.clone()), 1)),
+            [StaticStep::Attribute(name), ..] if name == "key" => Ok(used(key, 1)),
             [StaticStep::Attribute(name), ..] if name == "value" => {
                 if value.is_wholly_known() {
                     return Ok(used(value.clone(), 1));
                 }
-                if let Some(repeated) = self.for_each.and_then(|all| self.instance.repeated_resource(all)) {
-                    let key = Some(InstanceKey::Key(key.clone()));
+                let repeated = self.for_each.and_then(|all| self.instance.repeated_resource(all));
+                if let (Some(repeated), key @ Some(_)) = (repeated, self.position.key()) {
                     return self.output(&self.instance.address(repeated, key), &steps[1..], 1);
                 }
                 // It depends on resources: more may be known of them by now.
                 let all =
                     self.for_each.map(|all| Frame::of_module(self.evaluation, self.instance).evaluate(all));
-                let found = all.as_ref().and_then(|all| all.get(key)).cloned();
+                let found = key.as_str().and_then(|key| all.as_ref()?.get(key)).cloned();
                 Ok(used(found.unwrap_or_else(|| value.clone()), 1))
             }
             _ => Err(Diagnostic::error("there is `each.key` and `each.value`")),
@@ -227,11 +245,13 @@ impl Frame<'_> {
     }
 
     fn count(&self, steps: &[StaticStep]) -> Result<Resolved, Diagnostic> {
-        let Position::Count(index) = &self.position else {
-            return Err(Diagnostic::error("`count` is known only where `count` stands"));
+        let index = match &self.position {
+            Position::Count(index) => Value::from(*index),
+            Position::Any(RepeatedBy::Count) => Value::unknown(Type::Number),
+            _ => return Err(Diagnostic::error("`count` is known only where `count` stands")),
         };
         match steps {
-            [StaticStep::Attribute(name), ..] if name == "index" => Ok(used(Value::from(*index), 1)),
+            [StaticStep::Attribute(name), ..] if name == "index" => Ok(used(index, 1)),
             _ => Err(Diagnostic::error("there is only `count.index`")),
         }
     }
@@ -257,7 +277,7 @@ impl Frame<'_> {
         let name = attribute(reference.steps, "module")?;
         let Some(call) = calls.get_index_of(name) else {
             let diagnostic = Diagnostic::error(format!("there is no module `{name}`"));
-            return Err(suggest(diagnostic, name, calls.keys().map(SmolStr::as_str)));
+            return Err(self.suggest(diagnostic, name, calls.keys().map(SmolStr::as_str)));
         };
         let children = self.evaluation.children(self.instance, call)?;
         let keys = &children.keys;
@@ -265,9 +285,13 @@ impl Frame<'_> {
         let found = match (keys, rest) {
             (Keys::Pending, _) => return Ok(used(self.not_yet(reference), reference.steps.len())),
             (Keys::One, _) => children.instances.first().map(|child| (child, rest, 1)),
+            (Keys::Any(_), [key, rest @ ..]) if instance_key(key).is_some() => {
+                children.instances.first().map(|child| (child, rest, 2))
+            }
+            (Keys::Any(_), _) => return Ok(used(Value::unknown(Type::Any), reference.steps.len())),
             (Keys::Count(_) | Keys::Each(_), [key, rest @ ..]) if instance_key(key).is_some() => {
                 let Some(found) = instance_key(key).and_then(|key| keys.find(&key)) else {
-                    return Err(no_instance(&format!("module.{name}"), keys, key));
+                    return Err(self.no_instance(&format!("module.{name}"), keys, key));
                 };
                 children.instances.get(found).map(|child| (child, rest, 2))
             }
@@ -284,7 +308,7 @@ impl Frame<'_> {
                     None => {
                         let diagnostic =
                             Diagnostic::error(format!("module `{name}` has no output `{output}`"));
-                        Err(suggest(diagnostic, output, outputs.keys().map(SmolStr::as_str)))
+                        Err(self.suggest(diagnostic, output, outputs.keys().map(SmolStr::as_str)))
                     }
                 }
             }
@@ -312,6 +336,10 @@ impl Frame<'_> {
         let key = ResourceKey { mode, type_name: type_name.into(), name: name.clone() };
         let resources = &self.instance.node.module.resources;
         let Some(index) = resources.get_index_of(&key) else { return Err(self.unknown_resource(&key)) };
+        if let Some(check) = resources[index].check.as_deref().filter(|check| self.check != Some(check)) {
+            let summary = format!("{}{type_name}.{name} is known in the check `{check}` only", mode.prefix());
+            return Err(Diagnostic::error(summary).hint("declare it outside the check"));
+        }
         self.evaluation.touch();
         let keys = self.evaluation.resource_keys(self.instance, index)?;
         match (&keys, rest) {
@@ -320,15 +348,23 @@ impl Frame<'_> {
                 Ok(used(Value::unknown(Type::Any), steps + rest.len()))
             }
             (Keys::One, _) => self.output(&self.instance.address(index, None), rest, steps),
+            (Keys::Any(_), [step, rest @ ..]) if instance_key(step).is_some() => {
+                self.output(&self.instance.address(index, None), rest, steps + 1)
+            }
             (Keys::Count(_) | Keys::Each(_), [step, rest @ ..]) if instance_key(step).is_some() => {
                 let Some(found) = instance_key(step).and_then(|key| keys.find(&key)) else {
-                    return Err(no_instance(&self.instance.address(index, None).to_string(), &keys, step));
+                    return Err(self.no_instance(
+                        &self.instance.address(index, None).to_string(),
+                        &keys,
+                        step,
+                    ));
                 };
                 self.output(&self.instance.address(index, keys.key_at(found)), rest, steps + 1)
             }
-            (Keys::Count(_) | Keys::Each(_), [StaticStep::Attribute(attribute), ..]) => {
+            (Keys::Count(_) | Keys::Each(_) | Keys::Any(_), [StaticStep::Attribute(attribute), ..]) => {
                 Err(several_instances(&self.instance.address(index, None).to_string(), &keys, attribute))
             }
+            (Keys::Any(_), _) => Ok(used(Value::unknown(Type::Any), steps)),
             (Keys::Count(_) | Keys::Each(_), _) => {
                 let whole = |position: &Position| {
                     let address = self.instance.address(index, position.key());
@@ -349,7 +385,10 @@ impl Frame<'_> {
         };
         let reference = OutputReference { address: address.clone(), path };
         match self.evaluation.scope.resolve(&reference) {
-            Some(value) => Ok(used(value, steps + taken)),
+            Some(value) => Ok(used(
+                self.evaluation.world.types.as_declared(address, &reference.path, value),
+                steps + taken,
+            )),
             None => {
                 let name = reference.path.first_key().unwrap_or_default();
                 let types = &self.evaluation.world.types;
@@ -368,8 +407,11 @@ impl Frame<'_> {
     fn unknown_resource(&self, key: &ResourceKey) -> Diagnostic {
         let prefix = key.mode.prefix();
         let name = |key: &ResourceKey| format!("{prefix}{}.{}", key.type_name, key.name);
-        let resources = self.instance.node.module.resources.keys().filter(|other| other.mode == key.mode);
-        let known: Vec<String> = resources.map(name).collect();
+        let resources = &self.instance.node.module.resources;
+        let known: Vec<String> = match self.evaluation.world.comparisons.take(resources.len()) {
+            true => resources.keys().filter(|other| other.mode == key.mode).map(name).collect(),
+            false => Vec::new(),
+        };
         let here =
             if self.instance.path.is_root() { String::new() } else { format!(" in {}", self.instance.path) };
         let looks_like_type = key.mode != Mode::Resource || key.type_name.contains('_');
@@ -379,6 +421,31 @@ impl Frame<'_> {
         }
         let diagnostic = Diagnostic::error(format!("there is no resource `{wanted}`{here}"));
         suggest(diagnostic, &wanted, known.iter().map(String::as_str))
+    }
+
+    fn suggest<'n>(
+        &self,
+        diagnostic: Diagnostic,
+        given: &str,
+        known: impl ExactSizeIterator<Item = &'n str> + Clone,
+    ) -> Diagnostic {
+        self.evaluation.world.comparisons.suggest(diagnostic, given, known)
+    }
+
+    fn no_instance(&self, of: &str, keys: &Keys, step: &StaticStep) -> Diagnostic {
+        let diagnostic = Diagnostic::error(format!("there is no instance {of}{step}"));
+        match keys {
+            Keys::Count(0) => diagnostic.hint("its `count` is 0"),
+            Keys::Count(count) => diagnostic.hint(format!("they are numbered 0 to {}", count - 1)),
+            Keys::Each(entries) => {
+                let given = match step {
+                    StaticStep::Key(key) | StaticStep::Attribute(key) => key.to_string(),
+                    StaticStep::Index(index) => index.to_string(),
+                };
+                self.suggest(diagnostic, &given, entries.as_slice().iter().map(|(key, _)| key.as_str()))
+            }
+            Keys::One | Keys::Pending | Keys::Any(_) => diagnostic,
+        }
     }
 
     fn unknown_root(&self, root: &str) -> Diagnostic {
@@ -414,35 +481,19 @@ fn instance_key(step: &StaticStep) -> Option<InstanceKey> {
     }
 }
 
-/// The values of all instances: a list for `count`, an object for `for_each`.
+/// The values of all instances: a tuple for `count`, an object for `for_each`.
 fn gathered(keys: &Keys, values: Vec<Value>) -> Value {
     match keys {
         Keys::Each(entries) => Value::object(entries.iter().map(|(key, _)| key.clone()).zip(values)),
-        Keys::One | Keys::Count(_) | Keys::Pending => Value::list(values),
+        Keys::One | Keys::Count(_) | Keys::Pending | Keys::Any(_) => Value::tuple(values),
     }
 }
 
 fn several_instances(of: &str, keys: &Keys, attribute: &str) -> Diagnostic {
     let (example, all) = match keys {
         Keys::Each(_) => ("[\"key\"]", format!("values({of})[*].{attribute}")),
-        Keys::One | Keys::Count(_) | Keys::Pending => ("[0]", format!("{of}[*].{attribute}")),
+        Keys::One | Keys::Count(_) | Keys::Pending | Keys::Any(_) => ("[0]", format!("{of}[*].{attribute}")),
     };
     Diagnostic::error(format!("there are several instances of {of}"))
         .hint(format!("say which: `{of}{example}.{attribute}`, or all: `{all}`"))
-}
-
-fn no_instance(of: &str, keys: &Keys, step: &StaticStep) -> Diagnostic {
-    let diagnostic = Diagnostic::error(format!("there is no instance {of}{step}"));
-    match keys {
-        Keys::Count(0) => diagnostic.hint("its `count` is 0"),
-        Keys::Count(count) => diagnostic.hint(format!("they are numbered 0 to {}", count - 1)),
-        Keys::Each(entries) => {
-            let given = match step {
-                StaticStep::Key(key) | StaticStep::Attribute(key) => key.to_string(),
-                StaticStep::Index(index) => index.to_string(),
-            };
-            suggest(diagnostic, &given, entries.iter().map(|(key, _)| key.as_str()))
-        }
-        Keys::One | Keys::Pending => diagnostic,
-    }
 }

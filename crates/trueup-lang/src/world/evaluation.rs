@@ -1,7 +1,7 @@
 //! One evaluation: what is known of resources now, and what came up on the way.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trueup_core::{Diagnostic, Diagnostics, Origin, Type, Value};
@@ -9,6 +9,7 @@ use trueup_program::Scope;
 
 use super::{Frame, Instance, Known, World};
 use crate::declare::{Condition, at};
+use crate::limits::deep;
 use crate::syntax::Expr;
 use crate::variables::{ITS_DEFAULT, converted, ephemeral_if, tellable};
 
@@ -27,17 +28,16 @@ pub(crate) struct Evaluation<'a> {
     memo_of_wrong: RefCell<BTreeMap<(usize, Entity), Value>>,
     /// What is being evaluated, the outermost first.
     active: RefCell<Vec<(Arc<Instance>, Entity)>>,
+    /// Those beyond the first few, to be found without going through all.
+    active_deep: RefCell<BTreeSet<(usize, Entity)>>,
     told: RefCell<Diagnostics>,
 }
 
 /// The longest chain of names of which each refers to the next: each takes its part of memory.
-const DEPTH_MAX: usize = 2000;
+const DEPTH_MAX: usize = 20_000;
 
-/// The least room that evaluating one name begins with, more than its deepest expression needs.
-const STACK_LEFT_MIN: usize = 1024 * 1024;
-
-/// How much more stack there is when that is not left.
-const STACK_MORE: usize = 8 * 1024 * 1024;
+/// So many of the names being evaluated are looked through one by one; most chains are no longer.
+const ACTIVE_FIRST: usize = 16;
 
 /// Something with a value of its own, by its position in its module.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -64,6 +64,7 @@ impl<'a> Evaluation<'a> {
             memo: RefCell::default(),
             memo_of_wrong: RefCell::default(),
             active: RefCell::default(),
+            active_deep: RefCell::default(),
             told: RefCell::default(),
         }
     }
@@ -131,7 +132,10 @@ impl<'a> Evaluation<'a> {
 
     fn is_active(&self, instance: &Arc<Instance>, entity: Entity) -> bool {
         let active = self.active.borrow();
-        active.iter().any(|(other, active)| Arc::ptr_eq(other, instance) && *active == entity)
+        let mut first = active.iter().take(ACTIVE_FIRST);
+        first.any(|(other, active)| Arc::ptr_eq(other, instance) && *active == entity)
+            || active.len() > ACTIVE_FIRST
+                && self.active_deep.borrow().contains(&(instance.identity(), entity))
     }
 
     /// Does something for an entity, unless that is being done already.
@@ -141,16 +145,8 @@ impl<'a> Evaluation<'a> {
         entity: Entity,
         work: impl FnOnce() -> T,
     ) -> Result<T, Diagnostic> {
-        let is_this =
-            |(active, other): &(Arc<Instance>, Entity)| Arc::ptr_eq(active, instance) && *other == entity;
-        if let Some(start) = self.active.borrow().iter().position(is_this) {
-            let active = self.active.borrow();
-            let round: Vec<String> =
-                active[start..].iter().map(|(instance, entity)| instance.name_of(*entity)).collect();
-            let detail = format!("{} → {}", round.join(" → "), instance.name_of(entity));
-            return Err(Diagnostic::error(format!("{} depends on itself", instance.name_of(entity)))
-                .detail(detail)
-                .hint("remove one of these references"));
+        if self.is_active(instance, entity) {
+            return Err(self.round(instance, entity));
         }
         if self.active.borrow().len() >= DEPTH_MAX {
             let summary = format!("{} is more than {DEPTH_MAX} names away", instance.name_of(entity));
@@ -158,10 +154,30 @@ impl<'a> Evaluation<'a> {
                 Diagnostic::error(summary).hint("shorten the chain of names that refer to each other")
             );
         }
+        let is_deep = self.active.borrow().len() >= ACTIVE_FIRST;
         self.active.borrow_mut().push((instance.clone(), entity));
-        let done = stacker::maybe_grow(STACK_LEFT_MIN, STACK_MORE, work);
+        if is_deep {
+            self.active_deep.borrow_mut().insert((instance.identity(), entity));
+        }
+        let done = deep(work);
+        if is_deep {
+            self.active_deep.borrow_mut().remove(&(instance.identity(), entity));
+        }
         self.active.borrow_mut().pop();
         Ok(done)
+    }
+
+    /// The round of names by which an entity depends on itself.
+    fn round(&self, instance: &Arc<Instance>, entity: Entity) -> Diagnostic {
+        let is_this =
+            |(active, other): &(Arc<Instance>, Entity)| Arc::ptr_eq(active, instance) && *other == entity;
+        let active = self.active.borrow();
+        let round = active.iter().skip_while(|it| !is_this(it));
+        let round: Vec<String> = round.map(|(instance, entity)| instance.name_of(*entity)).collect();
+        let name = instance.name_of(entity);
+        Diagnostic::error(format!("{name} depends on itself"))
+            .detail(format!("{} → {name}", round.join(" → ")))
+            .hint("remove one of these references")
     }
 
     /// The value of an entity, evaluated once, and kept for good if it depends on no resource.

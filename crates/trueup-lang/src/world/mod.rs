@@ -14,12 +14,13 @@ mod types;
 mod used;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock, Weak};
 
 use smol_str::SmolStr;
 use trueup_core::{Address, InstanceKey, KnownSecrets, Mode, ModulePath, ModuleStep, Value};
 
-use crate::declare::{ModuleCall, Repetition, Resource, ResourceKey};
+use crate::declare::{Comparisons, ModuleCall, Repetition, Resource, ResourceKey};
 use crate::eval::{Moment, Reads, Surroundings};
 use crate::modules::ModuleNode;
 use crate::syntax::{Expr, ExprKind, StaticStep};
@@ -28,7 +29,7 @@ pub(crate) use environment::Frame;
 pub(crate) use evaluation::Evaluation;
 pub(crate) use providers::{Builtin, implied, named};
 use recent::Recent;
-pub(crate) use repetition::{Children, Keys, Position};
+pub(crate) use repetition::{Children, Keys, Position, RepeatedBy};
 pub(crate) use types::{StaticScope, TypeSchema, Types};
 pub(crate) use used::{Standing, Used};
 
@@ -42,6 +43,11 @@ pub(crate) struct World {
     pub(crate) types: Types,
     /// The providers that are built in.
     pub(crate) builtin: Builtin,
+    /// Whether the program is judged by itself, and what is not known now is not found out later.
+    pub(crate) validating: bool,
+    pub(crate) comparisons: Comparisons,
+    /// How many instances of modules there are.
+    pub(crate) modules: AtomicUsize,
 }
 
 /// What evaluation may know of the world outside.

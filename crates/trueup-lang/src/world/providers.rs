@@ -87,9 +87,12 @@ impl Instance {
     }
 
     /// Whether a block configures something. In a module that another calls, an empty one is an old way to say that a
-    /// configuration is expected.
+    /// configuration is expected; where none is passed, one with an alias has its provider's defaults, and one without
+    /// is the caller's.
     pub(crate) fn counts(&self, own: &ProviderConfig) -> bool {
-        self.path == ModulePath::ROOT || !own.is_empty()
+        let Some(parent) = self.parent() else { return true };
+        let passed = || self.passed(&parent).any(|(theirs, _)| theirs.is(&own.name));
+        !own.is_empty() || own.name.alias.is_some() && !passed()
     }
 
     /// The name by which the engine knows a configuration of this module.

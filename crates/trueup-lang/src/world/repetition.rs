@@ -1,6 +1,7 @@
 //! How many instances there are of a resource or module, and which.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Entries, InstanceKey, Kind, Type, Value, convert};
@@ -20,6 +21,15 @@ pub(crate) enum Keys {
     Each(Entries),
     /// Not known yet.
     Pending,
+    /// Not known, and not to be known: validation looks at one that stands for all.
+    Any(RepeatedBy),
+}
+
+/// What repeats something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RepeatedBy {
+    Count,
+    ForEach,
 }
 
 /// Which instance of several.
@@ -31,13 +41,17 @@ pub(crate) enum Position {
     Count(u64),
     /// `each.key` and `each.value`.
     Each(SmolStr, Value),
+    /// The same of an import, which may go through any collection and has no key of its own.
+    Element(Value, Value),
+    /// The one that stands for all.
+    Any(RepeatedBy),
 }
 
 impl Position {
     /// The key in an address.
     pub(crate) fn key(&self) -> Option<InstanceKey> {
         match self {
-            Position::One => None,
+            Position::One | Position::Element(..) | Position::Any(_) => None,
             Position::Count(index) => Some(InstanceKey::Index(*index)),
             Position::Each(key, _) => Some(InstanceKey::Key(key.clone())),
         }
@@ -54,6 +68,17 @@ impl Keys {
                 entries.iter().map(|(key, value)| Position::Each(key.clone(), value.clone())).collect()
             }
             Keys::Pending => Vec::new(),
+            Keys::Any(by) => vec![Position::Any(*by)],
+        }
+    }
+
+    /// How many there are, as far as that is known.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Keys::One | Keys::Any(_) => 1,
+            Keys::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX),
+            Keys::Each(entries) => entries.len(),
+            Keys::Pending => 0,
         }
     }
 
@@ -75,6 +100,7 @@ impl Keys {
                 };
                 entries.as_slice().binary_search_by(|(own, _)| own.cmp(&text)).ok()
             }
+            (Keys::Any(_), _) => Some(0),
             (Keys::One | Keys::Pending, _) => None,
         }
     }
@@ -84,7 +110,7 @@ impl Keys {
         match self {
             Keys::Count(_) => Some(InstanceKey::Index(at as u64)),
             Keys::Each(entries) => entries.as_slice().get(at).map(|(key, _)| InstanceKey::Key(key.clone())),
-            Keys::One | Keys::Pending => None,
+            Keys::One | Keys::Pending | Keys::Any(_) => None,
         }
     }
 }
@@ -113,6 +139,9 @@ impl Children {
 
 /// The most instances of one thing.
 const COUNT_MAX: u64 = 1_000_000;
+
+/// The most instances of modules in a program.
+const MODULES_MAX: usize = 50_000;
 
 impl Evaluation<'_> {
     /// The instances of a resource.
@@ -148,6 +177,13 @@ impl Evaluation<'_> {
         if keys == Keys::Pending {
             return Ok(Children::default());
         }
+        let (more, before) = (keys.len(), self.world.modules.load(Relaxed));
+        if before.saturating_add(more) > MODULES_MAX {
+            let summary = format!("there are more than {MODULES_MAX} instances of modules");
+            let hint = "modules that call each other more than once multiply, as `count` and `for_each` do";
+            return Err(at(declared.header, summary).hint(hint));
+        }
+        self.world.modules.fetch_add(more, Relaxed);
         // Another may have been faster; all must see the same instances.
         let children = instance.children[call].get_or_init(|| {
             let positions = keys.positions().into_iter();
@@ -157,32 +193,38 @@ impl Evaluation<'_> {
         Ok(children.clone())
     }
 
-    /// The positions that a `for_each` outside resources and modules gives.
-    pub(crate) fn each_keys(&self, instance: &Arc<Instance>, for_each: &Expr) -> Keys {
+    /// The positions that the `for_each` of an import gives, as far as it is known.
+    pub(crate) fn elements(&self, instance: &Arc<Instance>, for_each: &Expr) -> Vec<Position> {
         let value = Frame::of_module(self, instance).evaluate(for_each);
-        match each_keys(for_each, &value) {
-            Ok(Keys::Pending) => {
+        match elements(for_each, &value) {
+            Ok(Some(elements)) => elements,
+            // Validation finds out no more.
+            Ok(None) if self.world.validating => Vec::new(),
+            Ok(None) => {
                 self.pend(for_each.origin);
-                Keys::Pending
+                Vec::new()
             }
-            Ok(keys) => keys,
             Err(wrong) => {
                 self.tell(*wrong);
-                Keys::Pending
+                Vec::new()
             }
         }
     }
 
     fn keys(&self, instance: &Arc<Instance>, repetition: Option<&Repetition>) -> Keys {
-        let (expression, counted) = match repetition {
+        let (expression, by) = match repetition {
             None => return Keys::One,
-            Some(Repetition::Count(expression)) => (expression, true),
-            Some(Repetition::ForEach(expression)) => (expression, false),
+            Some(Repetition::Count(expression)) => (expression, RepeatedBy::Count),
+            Some(Repetition::ForEach(expression)) => (expression, RepeatedBy::ForEach),
         };
         let frame = Frame::of_module(self, instance);
         let value = frame.evaluate(expression);
-        let keys = if counted { counted_keys(expression, &value) } else { each_keys(expression, &value) };
+        let keys = match by {
+            RepeatedBy::Count => counted_keys(expression, &value),
+            RepeatedBy::ForEach => each_keys(expression, &value),
+        };
         match keys {
+            Ok(Keys::Pending) if self.world.validating => Keys::Any(by),
             Ok(Keys::Pending) => {
                 self.pend(expression.origin);
                 Keys::Pending
@@ -248,6 +290,31 @@ fn each_keys(expression: &Expr, value: &Value) -> Result<Keys, Box<Diagnostic>> 
             .hinted("write `toset(…)`")),
         _ => Err(wrong(format!("`for_each` takes a map or a set of texts, not {}", value.kind_name()))),
     }
+}
+
+/// The elements of any collection, each with its key: imports have none in their addresses. `None` if they are not known yet.
+fn elements(expression: &Expr, value: &Value) -> Result<Option<Vec<Position>>, Box<Diagnostic>> {
+    refuse_ephemeral(expression, "for_each", value)?;
+    if !value.is_wholly_known() {
+        return Ok(None);
+    }
+    let marks = value.marks();
+    let element =
+        |key: Value, value: &Value| Position::Element(key.with_marks(marks), value.clone().with_marks(marks));
+    Ok(Some(match value.kind() {
+        Kind::Null => Vec::new(),
+        Kind::List(items) => {
+            items.iter().enumerate().map(|(at, item)| element(Value::from(at as u64), item)).collect()
+        }
+        Kind::Set(items) => items.iter().map(|item| element(item.clone(), item)).collect(),
+        Kind::Map(entries) | Kind::Object(entries) => {
+            entries.iter().map(|(key, item)| element(Value::string(key.clone()), item)).collect()
+        }
+        _ => {
+            let summary = format!("`for_each` takes a collection, not {}", value.kind_name());
+            return Err(Box::new(at(expression.origin, summary)));
+        }
+    }))
 }
 
 /// How many there are is recorded.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use trueup_core::schema::Block;
-use trueup_core::{Mode, Type, Value};
+use trueup_core::schema::{Attribute, Block, Shape};
+use trueup_core::{Address, Mode, Path, Type, Value};
 use trueup_program::{FunctionAnswer, FunctionAnswers, FunctionCall, Reference, Scope};
 use trueup_provider::{DataHandler, EphemeralHandler, ResourceHandler};
 
@@ -40,6 +40,20 @@ impl TypeSchema {
         }
     }
 
+    /// A value of an attribute, in which lists are tuples if it may be of any type.
+    fn declared(&self, name: &str, value: Value) -> Value {
+        let is_open = |block: &Block| block.attributes.get(name).is_some_and(Self::is_open);
+        if is_open(self.outputs()) || is_open(self.inputs()) { value.with_tuples() } else { value }
+    }
+
+    fn has_open(&self) -> bool {
+        [self.outputs(), self.inputs()].iter().any(|block| block.attributes.values().any(Self::is_open))
+    }
+
+    fn is_open(attribute: &Attribute) -> bool {
+        matches!(attribute.shape, Shape::Plain(Type::Any))
+    }
+
     /// The type of an attribute as references see it: outputs come before inputs.
     fn attribute(&self, name: &str) -> Option<Type> {
         [self.outputs(), self.inputs()].into_iter().find_map(|block| {
@@ -52,6 +66,27 @@ impl TypeSchema {
 impl Types {
     pub(crate) fn get(&self, mode: Mode, type_name: &str) -> Option<&TypeSchema> {
         self.0.get(&(mode, SmolStr::new(type_name)))
+    }
+
+    /// A value that was answered under a path as references see it: where any type may stand, lists are tuples, since
+    /// records do not tell them apart.
+    pub(crate) fn as_declared(&self, address: &Address, path: &Path, value: Value) -> Value {
+        // Most values that are referred to are plain.
+        if value.as_items().is_none() && value.as_entries().is_none() {
+            return value;
+        }
+        let Some(schema) = self.get(address.mode(), address.type_name()) else { return value };
+        let Some(name) = path.first_key() else {
+            let Some(entries) = value.as_entries().filter(|_| schema.has_open()) else { return value };
+            let entries =
+                entries.iter().map(|(name, item)| (name.clone(), schema.declared(name, item.clone())));
+            let object = Value::object(entries).with_marks(value.marks());
+            return match value.origin() {
+                Some(origin) => object.with_origin(origin),
+                None => object,
+            };
+        };
+        schema.declared(name, value)
     }
 
     /// All attributes of a type, for suggestions.

@@ -43,6 +43,25 @@ impl Evaluation<'_> {
         }
     }
 
+    /// Adds the managed resources that an expression itself names, each with all its instances.
+    pub(crate) fn resources_named(&self, instance: &Arc<Instance>, expression: &Expr, used: &mut Used) {
+        visit_traversals(expression, &mut |traversal, _| {
+            if let Some((resource, _)) = resource_named(instance, Mode::Resource, traversal) {
+                self.use_resource(instance, resource, None, used);
+            }
+        });
+    }
+
+    /// Adds the managed resources that a body itself names.
+    pub(crate) fn resources_named_in_body(&self, instance: &Arc<Instance>, body: &Body, used: &mut Used) {
+        for item in &body.items {
+            match item {
+                Item::Attribute(attribute) => self.resources_named(instance, &attribute.value, used),
+                Item::Block(block) => self.resources_named_in_body(instance, &block.body, used),
+            }
+        }
+    }
+
     /// Adds what a condition and its message depend on.
     pub(crate) fn used_by_condition(&self, standing: Standing<'_>, condition: &Condition, used: &mut Used) {
         self.used_by(standing, &condition.condition, used);
@@ -104,7 +123,10 @@ impl Evaluation<'_> {
             "module" => self.used_by_module(standing, traversal, bound, used),
             "each" => {
                 let value = name.is_some_and(|name| name == "value");
-                let known = matches!(standing.position, Position::Each(_, value) if value.is_wholly_known());
+                let known = match standing.position {
+                    Position::Each(_, value) | Position::Element(_, value) => value.is_wholly_known(),
+                    Position::One | Position::Count(_) | Position::Any(_) => false,
+                };
                 if let (true, false, Some(for_each)) = (value, known, standing.for_each) {
                     self.used_by_for_each(standing, for_each, used);
                 }
@@ -124,18 +146,7 @@ impl Evaluation<'_> {
         bound: &[SmolStr],
         used: &mut Used,
     ) {
-        let root = &traversal.root.text;
-        // `type.name`, or `data.type.name` and its like.
-        let (type_name, name, steps) = match (mode, &traversal.steps[..]) {
-            (Mode::Resource, [name, steps @ ..]) if root != "resource" => {
-                (Some(root.clone()), attribute(name), steps)
-            }
-            (_, [type_name, name, steps @ ..]) => (attribute(type_name), attribute(name), steps),
-            _ => return,
-        };
-        let (Some(type_name), Some(name)) = (type_name, name) else { return };
-        let key = ResourceKey { mode, type_name, name };
-        let Some(resource) = standing.instance.node.module.resources.get_index_of(&key) else { return };
+        let Some((resource, steps)) = resource_named(standing.instance, mode, traversal) else { return };
         let wanted = steps.first().and_then(|access| self.index_of(standing, access, bound));
         self.use_resource(standing.instance, resource, wanted, used);
     }
@@ -338,6 +349,23 @@ impl Evaluation<'_> {
         let (outcome, _) = self.apart(|| self.depends_on_resources(work));
         outcome
     }
+}
+
+/// The resource of a module that a traversal begins with, and what follows its name.
+fn resource_named<'t>(
+    instance: &Instance,
+    mode: Mode,
+    traversal: &'t Traversal,
+) -> Option<(usize, &'t [Access])> {
+    let root = &traversal.root.text;
+    // `type.name`, or `data.type.name` and its like.
+    let (type_name, name, steps) = match (mode, &traversal.steps[..]) {
+        (Mode::Resource, [name, steps @ ..]) if root != "resource" => (root.clone(), attribute(name)?, steps),
+        (_, [type_name, name, steps @ ..]) => (attribute(type_name)?, attribute(name)?, steps),
+        _ => return None,
+    };
+    let resources = &instance.node.module.resources;
+    Some((resources.get_index_of(&ResourceKey { mode, type_name, name })?, steps))
 }
 
 fn attribute(access: &Access) -> Option<SmolStr> {

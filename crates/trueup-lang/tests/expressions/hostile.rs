@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use trueup_core::{Diagnostic, SourceMap, Type, Value, value};
 use trueup_lang::eval::{Environment, Moment, Reference, Resolved, Surroundings, evaluate};
 use trueup_lang::functions;
-use trueup_lang::syntax::parse_expression;
+use trueup_lang::syntax::{DEPTH_MAX, parse_expression};
 
 /// Half the stack that threads usually have; debug builds need the most of it.
 const STACK_BYTES: usize = 1024 * 1024;
@@ -63,19 +63,24 @@ fn evaluate_text(text: &str) -> Option<Value> {
 #[test]
 fn the_deepest_expressions_are_evaluated_on_a_small_stack() {
     let work = || {
+        // What is around a literal counts as a level too; values have a bound of their own.
+        let (many, values) = (DEPTH_MAX - 2, Value::DEPTH_MAX - 2);
         let deep = [
-            format!("{}1{}", "(".repeat(90), ")".repeat(90)),
-            format!("{}1{}", "[".repeat(48), "]".repeat(48)),
-            format!("{}1{}", "max(".repeat(45), ")".repeat(45)),
-            format!("{}1{}", "try(".repeat(45), ")".repeat(45)),
-            format!("{}1{}", "[for x in [1] : ".repeat(30), "]".repeat(30)),
-            format!("{}\"x\"{}", "\"a${".repeat(30), "}\"".repeat(30)),
-            format!("{}1", "true ? 1 : ".repeat(90)),
-            format!("1{}", " + 1".repeat(1000)),
-            format!("true{}", " && true".repeat(1000)),
+            format!("{}1{}", "(".repeat(many), ")".repeat(many)),
+            format!("{}1{}", "[".repeat(values), "]".repeat(values)),
+            format!("{}1{}", "length([".repeat(many / 2), "])".repeat(many / 2)),
+            format!("{}1{}", "max(".repeat(many), ")".repeat(many)),
+            format!("{}1{}", "try(".repeat(many), ")".repeat(many)),
+            format!("{}1{}", "[for x in [1] : ".repeat(values), "]".repeat(values)),
+            format!("{}\"x\"{}", "\"a${".repeat(many), "}\"".repeat(many)),
+            format!("{}1", "-".repeat(many)),
+            format!("{}1{}", "true ? ".repeat(many), " : 1".repeat(many)),
+            format!("{}1", "false ? 1 : ".repeat(100_000)),
+            format!("1{}", " + 1".repeat(100_000)),
+            format!("true{}", " && true".repeat(100_000)),
         ];
         for text in deep {
-            assert!(evaluate_text(&text).is_some(), "{text}");
+            assert!(evaluate_text(&text).is_some(), "{}", &text[..20]);
         }
     };
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).expect("a thread");

@@ -102,6 +102,19 @@ fn unknown_operands_give_unknown_results_of_the_best_type() {
     check("max(unknown_list...)", "(unknown any)");
     check("try(unknown.a, 1)", "(unknown any)");
     check("can(unknown.a)", "(unknown bool)");
+    check("unknown ? { a = 1, b = unknown, c = [] } : {}", "(unknown map(any))");
+    check("unknown ? { a = 1, b = null, c = [] } : {}", "(unknown map(any))");
+    check("unknown ? { a = { x = 1 }, b = { x = unknown, y = [] } } : {}", "(unknown map(map(any)))");
+}
+
+/// UNKNOWN-5: what is not known yet may be the first text that is not empty.
+#[test]
+fn an_empty_text_is_passed_over_beside_what_is_unknown() {
+    check("coalesce(\"\", unknown)", "(unknown any)");
+    check("coalesce(\"\", try(unknown.a, \"b\"))", "(unknown any)");
+    check("coalesce(\"\", null, unknown, \"b\")", "(unknown any)");
+    check("coalesce(\"a\", unknown)", "\"a\"");
+    check("coalesce([], unknown)", "[]");
 }
 
 /// UNKNOWN-5: the branch that a known conditional does not take cannot fail it.
@@ -125,6 +138,64 @@ fn a_function_is_called_for_known_arguments_alone() {
     assert_eq!(calls("provider::test::same(unknown)", "(unknown any)"), 0);
     assert_eq!(calls("provider::test::same([1, unknown])", "(unknown any)"), 0);
     assert_eq!(calls("\"a ${provider::test::same(unknown)}\"", "(unknown string)"), 0);
+}
+
+/// UNKNOWN-16
+#[test]
+fn what_is_known_of_unknown_values_settles_what_it_can() {
+    for text in [
+        "\"p-${unknown}\" != \"\"",
+        "\"p-${unknown}\" != null",
+        "\"p-${unknown}\" != \"q\"",
+        "\"a${\"b-${unknown}\"}\" != \"ac\"",
+        "startswith(\"arn:${unknown}\", \"arn:\")",
+        "!startswith(\"arn:${unknown}\", \"url:\")",
+        "length(\"p-${unknown}\") > 0",
+        "length(toset([unknown_text, \"a\"])) <= 2",
+        "length(toset([unknown_text])) == 1",
+        "length(tolist(toset([unknown_text, \"a\"]))) >= 1",
+        "toset([unknown_text]) != toset([])",
+        "unknown_number + 1 != null",
+        "(unknown == 1) != null",
+        "upper(unknown_text) != null",
+        "coalesce(unknown_text, \"a\") != null",
+        "(unknown ? \"a\" : \"b\") != null",
+        "(unknown ? 1 : 2) > 0",
+        "(unknown ? 1 : 1) == 1",
+        "length(unknown ? tolist([1]) : tolist([2])) == 1",
+        "format(\"a-%s\", unknown) != \"\"",
+        "jsonencode([unknown]) != \"x\"",
+        "unknown_list != [\"a\"]",
+        "unknown_list != tolist([1])",
+        "unknown_text != 1",
+        "unknown_object != {}",
+    ] {
+        check(text, "true");
+    }
+    check("length(formatlist(\"%s\", [unknown_text, \"a\"]))", "2");
+    check("length(chunklist([unknown_text, \"a\"], 1))", "2");
+    check("sort([unknown_text, \"a\"])", "[(unknown string), (unknown string)]");
+    check("{ for p in setproduct([\"a\"], [unknown_text]) : p[0] => p[1] }", "{ a = (unknown string) }");
+    check("setunion([unknown_text], [\"a\"])", "set[\"a\", (unknown string)]");
+    check("setunion(toset(unknown_list), [1]) == toset([\"a\"])", "(unknown bool)");
+    check("merge(unknown_object, { a = 1 }).name", "(unknown string)");
+    check("keys(unknown_object)", "[\"name\"]");
+    check("\"p-${sensitive(unknown)}\" != \"\"", "(secret)");
+    // They may all turn out to be null, the same, or anything else.
+    for text in [
+        "unknown_text != null",
+        "unknown_number != null",
+        "(unknown ? \"a\" : null) != null",
+        "length(toset([unknown_text, \"a\"])) == 2",
+        "\"${unknown}-p\" == \"q\"",
+        "startswith(\"ar${unknown}\", \"arn:\")",
+        "unknown_list == tolist([])",
+        "length(unknown_list) > 0",
+    ] {
+        check(text, "(unknown bool)");
+    }
+    // Which elements of a set are the same is open, and so how many there are.
+    check("tolist(toset([unknown_text, \"a\"]))", "(unknown list(string))");
 }
 
 /// UNKNOWN-6.
@@ -157,6 +228,7 @@ fn secrets_make_what_is_made_of_them_secret() {
         "{ (secret) = 1 }",
         "try(secret)",
         "\"${unknown}${secret}\"",
+        "flatten([[1], sensitive(unknown_list)])",
     ] {
         check(text, "(secret)");
     }

@@ -12,7 +12,7 @@ use trueup_front_end::{
     BuildRequest, BuiltProgram, GivenVariable, InvalidProgram, Purpose, RandomBytes, Variables,
 };
 use trueup_lang::StackFolder;
-use trueup_program::Program;
+use trueup_program::{FunctionAnswers, Program};
 use trueup_provider::{Registry, RuntimeClock};
 use trueup_provider_std::{Randomness, Surroundings, std_provider, terraform_provider};
 use trueup_state::MemoryStore;
@@ -72,7 +72,8 @@ impl Bench {
             let mut waited_for = Vec::new();
             loop {
                 let known = preview.as_ref().map(|known| known as &(dyn trueup_program::Scope + Sync));
-                let request = self.request(&registry, Purpose::Deploy);
+                let answers = FunctionAnswers::default();
+                let request = self.request(&registry, &answers, Purpose::Deploy);
                 let request = BuildRequest { known, waited_for: &waited_for, ..request };
                 let built = loaded.build(request).await?;
                 if built.pending.is_empty() {
@@ -89,7 +90,12 @@ impl Bench {
         })
     }
 
-    fn request<'a>(&'a self, registry: &'a Registry, purpose: Purpose) -> BuildRequest<'a> {
+    fn request<'a>(
+        &'a self,
+        registry: &'a Registry,
+        answers: &'a FunctionAnswers,
+        purpose: Purpose,
+    ) -> BuildRequest<'a> {
         BuildRequest {
             registry,
             stack: "stack",
@@ -100,6 +106,7 @@ impl Bench {
             now: SystemTime::UNIX_EPOCH,
             random: &self.random,
             purpose,
+            answers,
             known: None,
             waited_for: &[],
         }
@@ -109,14 +116,16 @@ impl Bench {
     pub(crate) fn build_for(&self, purpose: Purpose) -> Result<Program, String> {
         let registry = self.registry();
         let loaded = StackFolder::read(self.folder.path());
-        let built = self.runtime.block_on(loaded.build(self.request(&registry, purpose)));
+        let answers = FunctionAnswers::default();
+        let built = self.runtime.block_on(loaded.build(self.request(&registry, &answers, purpose)));
         built.map(|built| built.program).map_err(|unsound| told(&unsound))
     }
 
     pub(crate) fn evaluate(&self, text: &str) -> Result<String, String> {
         let registry = self.registry();
         let loaded = StackFolder::read(self.folder.path());
-        let request = self.request(&registry, Purpose::Deploy);
+        let answers = FunctionAnswers::default();
+        let request = self.request(&registry, &answers, Purpose::Deploy);
         let value = self.runtime.block_on(loaded.evaluate(text, request));
         value.map(|value| value.to_string()).map_err(|unsound| told(&unsound))
     }

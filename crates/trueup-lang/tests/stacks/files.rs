@@ -172,3 +172,45 @@ fn files_that_functions_read_are_noted() {
     let changed: Vec<&str> = changed.map(|(before, _)| before.name.as_str()).collect();
     assert_eq!(changed, [expected[0], expected[3]]);
 }
+
+/// A provider block is known by its alias too.
+#[test]
+fn overrides_find_provider_blocks_by_their_alias() {
+    let aliased = |folder: &str| format!("provider \"std\" {{\n alias = \"b\"\n folder = \"{folder}\"\n}}\n");
+    let bench = Bench::new([
+        ("main.tf", &format!("provider \"std\" {{\n folder = \"a\"\n}}\n{}", aliased("b"))),
+        ("b_override.tf", &aliased("c")),
+    ]);
+    let folders = |bench: &Bench| {
+        let config = |it: &trueup_program::ProviderDeclaration| it.config.evaluate(&()).value.to_string();
+        bench.program().providers.iter().map(config).collect::<Vec<_>>().join(" ")
+    };
+    insta::assert_snapshot!(folders(&bench), @r#"{ folder = "a" } { folder = "c" }"#);
+    bench.write("a_override.tf.json", r#"{ "provider": { "std": { "folder": "d" } } }"#);
+    insta::assert_snapshot!(folders(&bench), @r#"{ folder = "d" } { folder = "c" }"#);
+    // The configuration without an alias is there without a block.
+    bench.write("main.tf", &aliased("b"));
+    insta::assert_snapshot!(folders(&bench), @r#"{ folder = "c" } { folder = "d" }"#);
+    bench.write("main.tf", "");
+    let refused = bench.refused();
+    assert!(refused.contains("there is no provider \"std\" with the alias `b` to override"), "{refused}");
+}
+
+#[test]
+fn versions_of_provider_blocks_count_and_are_deprecated() {
+    let bench = stack("provider \"std\" {\n version = \"~> 1.2\"\n}\n");
+    assert!(bench.warnings().contains("`version` in a provider block is deprecated"));
+    let required = trueup_lang::StackFolder::read(bench.folder.path()).providers();
+    assert_eq!(required.iter().filter_map(|it| it.versions.as_deref()).collect::<Vec<_>>(), ["~> 1.2"]);
+    let refused = stack("provider \"std\" {\n version = \"latest\"\n}\n").refused();
+    assert!(refused.contains("this is no version constraint"), "{refused}");
+}
+
+#[test]
+fn providers_are_required_in_one_place() {
+    let block = "terraform {\n required_providers {\n std = {}\n }\n}\n";
+    let refused = Bench::new([("a.tf", block), ("b.tf", block)]).refused();
+    assert!(refused.contains("`required_providers` stands twice in this module"), "{refused}");
+    assert!(refused.contains("b.tf:2"), "{refused}");
+    Bench::new([("a.tf", block), ("b_override.tf", block)]).program();
+}

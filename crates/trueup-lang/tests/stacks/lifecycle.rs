@@ -98,6 +98,7 @@ fn what_is_removed_may_be_left_where_it_is() {
     assert!(bench.folder.path().join("a.txt").exists());
 }
 
+/// CHECK-1
 #[test]
 fn checks_warn_and_stop_nothing() {
     let bench = stack(
@@ -192,4 +193,95 @@ fn timeouts_and_retries_are_set_per_resource() {
     bench.outputs();
     bench.write("main.tf", "resource \"terraform_data\" \"a\" {\n lifecycle {\n timeout = \"soon\"\n }\n}");
     assert!(bench.refused().contains("write it like \"90s\""));
+}
+
+/// JSON writes references as texts.
+#[test]
+fn each_instance_has_triggers_of_its_own() {
+    let text = |inputs: &str| {
+        format!(
+            r#"
+            locals {{ inputs = {inputs} }}
+            resource "terraform_data" "a" {{
+              count = 2
+              input = local.inputs[count.index]
+            }}
+            resource "terraform_data" "b" {{
+              for_each = {{ x = local.inputs[0], y = local.inputs[1] }}
+              input    = each.value
+            }}
+            "#
+        )
+    };
+    let bench = Bench::new([
+        ("main.tf", text("[1, 1]").as_str()),
+        (
+            "triggered.tf.json",
+            r#"{ "resource": { "terraform_data": {
+                "c": { "count": 2, "lifecycle": { "replace_triggered_by": ["terraform_data.a[count.index]"] } },
+                "d": { "for_each": { "x": 1, "y": 1 }, "lifecycle": { "replace_triggered_by": ["terraform_data.b[each.key].output"] } }
+            } } }"#,
+        ),
+    ]);
+    bench.outputs();
+    bench.write("main.tf", &text("[1, 2]"));
+    insta::assert_snapshot!(bench.plan(), @r#"
+    • terraform_data.a[0]
+    ~ terraform_data.a[1] (inputs)
+        input: 1 -> 2
+    • terraform_data.b["x"]
+    ~ terraform_data.b["y"] (inputs)
+        input: 1 -> 2
+    • terraform_data.c[0]
+    ± terraform_data.c[1] create first (triggered)
+    • terraform_data.d["x"]
+    ± terraform_data.d["y"] create first (triggered)
+    Plan: 2 to update, 2 to replace
+    "#);
+}
+
+/// CHECK-2
+#[test]
+fn what_a_check_reads_warns_and_stops_nothing() {
+    let text = |path: &str, more: &str| {
+        format!(
+            r#"
+            resource "std_file" "a" {{
+              path    = "a.txt"
+              content = "hello"
+            }}
+            check "size" {{
+              data "std_file" "a" {{
+                path = "{path}"
+              }}
+              assert {{
+                condition     = data.std_file.a.size > 10
+                error_message = "The size is ${{data.std_file.a.size}}."
+              }}
+            }}
+            {more}
+            "#
+        )
+    };
+    // It is read when all else is as it should be.
+    let bench = stack(&text("a.txt", ""));
+    let report = bench.deploy();
+    assert!(report.succeeded());
+    assert!(report.warnings.iter().any(|it| it.contains("The size is 5.")), "{:?}", report.warnings);
+    bench.write("main.tf", &text("b.txt", ""));
+    assert!(bench.plan().ends_with("No changes"), "{}", bench.plan());
+    bench.write("main.tf", &text("b.txt", "").replace("hello", "hello again"));
+    let report = bench.deploy();
+    assert!(report.succeeded());
+    assert!(report.warnings.iter().any(|it| it.contains("cannot read")), "{:?}", report.warnings);
+    assert!(!report.warnings.iter().any(|it| it.contains("The size")), "{:?}", report.warnings);
+    bench.write("main.tf", &text("a.txt", "output \"x\" {\n value = data.std_file.a.size\n}"));
+    let refused = bench.refused();
+    assert!(refused.contains("data.std_file.a is known in the check `size` only"), "{refused}");
+    bench.write(
+        "main.tf",
+        &text("a.txt", "").replace("data \"std_file\" \"a\" {", "data \"std_file\" \"a\" {\n count = 2"),
+    );
+    let refused = bench.refused();
+    assert!(refused.contains("`count` cannot stand in a data source of a `check`"), "{refused}");
 }

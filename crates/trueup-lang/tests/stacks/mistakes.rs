@@ -159,6 +159,10 @@ fn words_that_are_not_supported_are_refused_at_their_place() {
         ("x = 1", "cannot stand outside a block"),
         ("resource \"terraform_data\" {}", "takes 2 labels"),
         ("terraform {\n experiments = [x]\n}", "not supported"),
+        ("provider \"my_std\" {}", "`my_std` is not the name of a provider"),
+        ("provider \"Std\" {}", "write `std`"),
+        ("terraform {\n required_providers {\n s-- = {}\n }\n}", "`s--` is not the name of a provider"),
+        ("resource \"a-_b\" \"c\" {}", "`a-` is not the name of a provider"),
         ("provider \"sdt\" {}", "did you mean the built-in provider `std`?"),
         ("output \"a\" {}", "missing attribute `value`"),
         ("output \"a\" { value = self.x }", "postconditions"),
@@ -172,8 +176,33 @@ fn words_that_are_not_supported_are_refused_at_their_place() {
 }
 
 #[test]
-fn a_long_chain_of_names_is_refused_before_the_stack_ends() {
-    let chain: String = (0..5000).map(|at| format!("  n{at} = local.n{}\n", at + 1)).collect();
-    let refused = stack(&format!("locals {{\n{chain}  n5000 = 1\n}}\n")).refused();
-    assert!(refused.contains("more than 2000 names away"), "{}", &refused[..500]);
+fn names_are_found_in_any_order_along_long_chains() {
+    let chain: String = (0..10_000).map(|at| format!("  n{at} = local.n{}\n", at + 1)).collect();
+    let built =
+        stack(&format!("locals {{\n{chain}  n10000 = 7\n}}\noutput \"x\" {{\n  value = local.n0\n}}\n"));
+    assert_eq!(built.output("x"), "7");
+}
+
+/// BOUND-6
+#[test]
+fn a_chain_of_names_beyond_the_bound_is_refused() {
+    let chain: String = (0..20_001).map(|at| format!("  n{at} = local.n{}\n", at + 1)).collect();
+    let refused = stack(&format!("locals {{\n{chain}  n20001 = 1\n}}\n")).refused();
+    assert!(refused.contains("more than 20000 names away"), "{}", &refused[..500]);
+}
+
+/// BOUND-6: every one of many mistakes would be compared with every one of many names.
+#[test]
+fn many_mistakes_among_many_names_get_a_bounded_number_of_suggestions() {
+    let count = 4000;
+    let locals: String = (0..count).map(|at| format!("  name{at} = local.nane{at}\n")).collect();
+    let calls = (0..count).map(|at| format!("  depends_on = [terraform_data.nane{at}]\n"));
+    let resources: String = calls
+        .enumerate()
+        .map(|(at, call)| format!("resource \"terraform_data\" \"name{at}\" {{\n{call}}}\n"))
+        .collect();
+    let refused = stack(&format!("locals {{\n{locals}}}\n{resources}")).refused();
+    let told = |part: &str| refused.matches(part).count();
+    assert_eq!((told("there is no local value"), told("to depend on")), (count, count));
+    assert_eq!(told("did you mean"), 200_000 / count);
 }

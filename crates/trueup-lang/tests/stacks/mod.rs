@@ -4,7 +4,7 @@
 mod bench;
 mod bindings;
 mod conditions;
-mod differential;
+pub(crate) mod differential;
 mod ephemeral;
 mod expansion;
 mod files;

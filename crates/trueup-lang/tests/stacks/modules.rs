@@ -175,3 +175,65 @@ fn what_only_the_root_module_may_say_is_refused_elsewhere() {
         assert!(refused.contains(told) && refused.contains("in the root module only"), "{refused}");
     }
 }
+
+/// A module may expect the configuration without an alias too, and has one with an alias if it says so, be it empty.
+#[test]
+fn modules_expect_configurations_and_have_their_own() {
+    let module = |block: &str| {
+        format!(
+            "{block}\nresource \"std_file\" \"a\" {{\n provider = std.b\n path = \"a\"\n content = \"\"\n}}\n"
+        )
+    };
+    let expects =
+        module("terraform {\n required_providers {\n std = { configuration_aliases = [std, std.b] }\n }\n}");
+    let root = |providers: &str| {
+        format!(
+            "provider \"std\" {{\n alias = \"x\"\n folder = \"x\"\n}}\nmodule \"m\" {{\n source = \"./m\"\n {providers}\n}}\n"
+        )
+    };
+    let bench = Bench::new([
+        ("main.tf", &root("providers = { std = std.x, std.b = std.x }")),
+        ("m/main.tf", &expects),
+    ]);
+    let serves =
+        |bench: &Bench| bench.program().resources[0].provider.clone().unwrap_or_default().to_string();
+    assert_eq!(serves(&bench), "std.x");
+    bench.write("main.tf", &root("providers = { std.b = std.x }"));
+    let refused = bench.refused();
+    assert!(refused.contains("module `m` expects the provider `std`"), "{refused}");
+    bench.write("m/main.tf", &module("provider \"std\" {\n alias = \"b\"\n}"));
+    assert_eq!(serves(&bench), "std.x");
+    bench.write("main.tf", &root(""));
+    assert_eq!(serves(&bench), "module.m.std.b");
+}
+
+/// BOUND-6: few folders, and more instances than anybody could wait for.
+#[test]
+fn modules_that_multiply_are_refused() {
+    let bench = Bench::new([]);
+    let calls = |at: usize| {
+        let call = |name: &str| format!("module \"{name}\" {{\n source = \"../m{at}\"\n}}\n");
+        [call("a"), call("b")].concat()
+    };
+    for at in 0..40 {
+        bench.write(&format!("m{at}/main.tf"), &calls(at + 1));
+    }
+    bench.write("m40/main.tf", "locals {}\n");
+    bench.write("main.tf", "module \"m\" {\n source = \"./m0\"\n}\n");
+    let refused = bench.refused();
+    assert!(refused.contains("there are more than 50000 instances of modules"), "{refused}");
+}
+
+/// BOUND-6: by way of links, a folder has paths without end.
+#[cfg(unix)]
+#[test]
+fn modules_that_call_each_other_through_links_are_refused() {
+    let bench = Bench::new([("main.tf", "module \"m\" {\n source = \"./m\"\n}\n")]);
+    let call = |name: &str| format!("module \"{name}\" {{\n source = \"./{name}/m\"\n}}\n");
+    bench.write("m/main.tf", &[call("a"), call("b")].concat());
+    for name in ["a", "b"] {
+        std::os::unix::fs::symlink("..", bench.folder.path().join("m").join(name)).unwrap();
+    }
+    let refused = bench.refused();
+    assert!(refused.contains("module `a` calls itself by way of `m/a/m`"), "{refused}");
+}

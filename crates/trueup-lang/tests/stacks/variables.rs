@@ -47,15 +47,46 @@ fn values_take_the_type_that_is_declared() {
         }
         variable "flag" { type = bool }
         variable "text" {}
+        variable "any" { type = any }
         variable "nothing" {
           default  = "kept"
           nullable = false
         }
-        output "all" { value = [var.list, var.object, var.flag, var.text, var.nothing] }
+        output "all" { value = [var.list, var.object, var.flag, var.text, var.any, var.nothing] }
         "#,
     );
-    let bench = bench.var("list", "[1, \"2\"]").var("flag", "true").var("text", "[1, 2]");
-    insta::assert_snapshot!(bench.output("all"), @r#"[[1, 2], { name = "x", size = 3, tags = null }, true, "[1, 2]", "kept"]"#);
+    let bench =
+        bench.var("list", "[1, \"2\"]").var("flag", "true").var("text", "[1, 2]").var("any", "[1, 2]");
+    insta::assert_snapshot!(bench.output("all"), @r#"[[1, 2], { name = "x", size = 3, tags = null }, true, "[1, 2]", [1, 2], "kept"]"#);
+}
+
+/// Terraform does the same (`tests/expressions/referee` asks it about expressions).
+#[test]
+fn types_decide_what_is_equal() {
+    let bench = stack(
+        r#"
+        variable "list" {
+          type    = list(string)
+          default = ["a"]
+        }
+        variable "map" {
+          type    = map(string)
+          default = { a = "b" }
+        }
+        variable "any" { default = ["a"] }
+        resource "terraform_data" "x" { input = ["a"] }
+        output "all" {
+          value = [
+            var.list == ["a"], var.list == tolist(["a"]), var.map == { a = "b" }, var.any == ["a"],
+            var.list[*] == tolist(["a"]), terraform_data.x.output == ["a"], terraform_data.x[*].id == [terraform_data.x.id]
+          ]
+        }
+        "#,
+    );
+    let expected = "[false, true, false, true, true, true, true]";
+    assert_eq!(bench.output("all"), expected);
+    assert!(bench.plan().ends_with("No changes"), "what is recorded has the same types");
+    assert_eq!(bench.output("all"), expected);
 }
 
 #[test]
@@ -124,6 +155,86 @@ fn a_sensitive_variable_makes_all_that_comes_of_it_secret() {
     let plan = bench.plan();
     assert!(!plan.contains("hunter2"), "{plan}");
     insta::assert_snapshot!(bench.output("login"), @"(secret)");
+}
+
+/// As in Terraform: what is given may hold what looks like a template, and is never evaluated.
+#[test]
+fn values_and_defaults_in_json_are_texts() {
+    let bench = Bench::new([
+        (
+            "main.tf.json",
+            r#"{
+                "variable": {
+                    "given": {},
+                    "default": { "default": "${file(\"/etc/hostname\")} %{if" },
+                    "keys": { "default": { "${a}": ["$${b}"] } }
+                },
+                "output": { "all": { "value": ["${var.given}", "${var.default}", "${var.keys}"] } }
+            }"#,
+        ),
+        ("terraform.tfvars.json", r#"{ "given": { "${x}": "${file(\"/etc/hostname\")} %{if" } }"#),
+    ]);
+    insta::assert_snapshot!(bench.output("all"), @r###"[{ "${x}" = "${file(\"/etc/hostname\")} %{if" }, "${file(\"/etc/hostname\")} %{if", { "${a}" = ["$${b}"] }]"###);
+}
+
+/// As in Terraform: validation knows the types of variables and no values, and one instance stands for all.
+#[test]
+fn validation_takes_no_variable_at_its_default() {
+    let with = |text: &str| {
+        let repeated = r#"
+        variable "create" { default = false }
+        variable "names" {
+          type    = list(string)
+          default = []
+        }
+        variable "key" {
+          default = 1
+          validation {
+            condition     = var.key != 1
+            error_message = "It is one."
+          }
+        }
+        resource "terraform_data" "a" {
+          count = var.create ? 1 : 0
+          input = [count.index, var.names[0]]
+        }
+        resource "terraform_data" "b" {
+          for_each = toset(var.names)
+          input    = { (each.key) = each.value, a = terraform_data.a[0].id, all = terraform_data.a[*].id }
+          lifecycle { replace_triggered_by = [terraform_data.a[each.key]] }
+        }
+        module "m" {
+          source = "./m"
+          count  = length(var.names)
+        }
+        output "some" { value = [module.m[0].x, one(module.m[*].x), terraform_data.b["x"].input, values(terraform_data.b)[*].id] }
+        "#;
+        let bench = Bench::new([("main.tf", repeated), ("m/main.tf", "output \"x\" { value = 1 }")]);
+        bench.write("more.tf", text);
+        bench
+    };
+    let sound = with("");
+    assert!(sound.build_for(Purpose::Deploy).unwrap_err().contains("It is one."));
+    let program = sound.build_for(Purpose::Validate).unwrap();
+    let declared: Vec<_> = program.resources.iter().map(|it| it.address.to_string()).collect();
+    assert_eq!(declared, ["terraform_data.a", "terraform_data.b"]);
+    for (text, expected) in [
+        ("resource \"terraform_data\" \"c\" {\n count = var.key\n inputs = 1\n}", "`inputs`"),
+        ("resource \"terraform_data\" \"c\" {\n count = var.key\n input = upper([])\n}", "`upper`"),
+        (
+            "resource \"terraform_data\" \"c\" {\n count = var.key\n input = each.key\n}",
+            "`each` is known only",
+        ),
+        ("output \"c\" { value = terraform_data.a.id }", "several instances"),
+        ("output \"c\" { value = terraform_data.a[0].ids }", "no attribute `ids`"),
+        ("output \"c\" { value = upper(var.names) }", "`upper`"),
+    ] {
+        let told = with(text).build_for(Purpose::Validate).unwrap_err();
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+    let wrong = with("");
+    wrong.write("m/main.tf", "output \"x\" { value = local.missing }");
+    assert!(wrong.build_for(Purpose::Validate).unwrap_err().contains("no local value `missing`"));
 }
 
 #[test]

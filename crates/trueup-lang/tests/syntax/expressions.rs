@@ -105,8 +105,9 @@ fn places_are_exact() {
     let trueup_lang::syntax::ExprKind::Binary(binary) = &expression.kind else { panic!("not an operator") };
     let at = |origin: trueup_core::Origin| &text[origin.start as usize..origin.end as usize];
     assert_eq!(at(expression.origin), text);
-    assert_eq!(at(binary.operator_origin), "+");
-    assert_eq!(at(binary.right.origin), "var.a[0].name");
-    let traversal = binary.right.as_static_traversal().unwrap();
+    let [operation] = binary.operations.as_slice() else { panic!("not one operator") };
+    assert_eq!(at(operation.operator_origin), "+");
+    assert_eq!(at(operation.right.origin), "var.a[0].name");
+    let traversal = operation.right.as_static_traversal().unwrap();
     assert_eq!(traversal.to_string(), "var.a[0].name");
 }

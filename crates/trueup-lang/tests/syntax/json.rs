@@ -45,6 +45,18 @@ fn keys_within_expressions_are_templates() {
 }
 
 #[test]
+fn defaults_and_descriptions_are_texts() {
+    check(
+        r#"{"variable": {"v": [{"default": {"${a}": ["${b}", "%{if"]}, "description": "${c}"}]}}"#,
+        r#"variable "v" {default = {"${a}": ["${b}" "%{if"]}; description = "${c}"}"#,
+    );
+    check(
+        r#"{"locals": {"variable": {"v": {"default": "${a}"}}}, "variable": {"v": {"validation": "${b}"}}}"#,
+        r#"locals {variable = {"v": {"default": (template a)}}}; variable "v" {validation = (template b)}"#,
+    );
+}
+
+#[test]
 fn a_quoted_reference_is_one() {
     let mut sources = SourceMap::new();
     let parsed = parse_source(&mut sources, "a.tf.json", br#"{"depends_on": ["aws_instance.x[0]"]}"#);

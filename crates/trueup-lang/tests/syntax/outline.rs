@@ -20,16 +20,15 @@ pub(crate) fn outline(expression: &Expr) -> String {
             format!("({} {}{dots})", call.name.text, all(&call.arguments)).replace(" )", ")")
         }
         ExprKind::Unary(operator, operand) => format!("({} {})", operator.symbol(), outline(operand)),
-        ExprKind::Binary(binary) => {
-            let (left, right) = (outline(&binary.left), outline(&binary.right));
-            format!("({} {left} {right})", binary.operator.symbol())
+        ExprKind::Binary(chain) => chain.operations.iter().fold(outline(&chain.first), |left, operation| {
+            format!("({} {left} {})", operation.operator.symbol(), outline(&operation.right))
+        }),
+        ExprKind::Conditional(conditional) => {
+            let otherwise = outline(&conditional.otherwise);
+            conditional.branches.iter().rev().fold(otherwise, |otherwise, branch| {
+                format!("(? {} {} {otherwise})", outline(&branch.condition), outline(&branch.then))
+            })
         }
-        ExprKind::Conditional(conditional) => format!(
-            "(? {} {} {})",
-            outline(&conditional.condition),
-            outline(&conditional.then),
-            outline(&conditional.otherwise)
-        ),
         ExprKind::For(it) => {
             let key = it.key.as_ref().map(|key| format!("{}, ", key.text)).unwrap_or_default();
             let result = match &it.result {

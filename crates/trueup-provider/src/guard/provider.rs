@@ -42,6 +42,10 @@ impl Provider for GuardedProvider {
         self.provider.config_schema()
     }
 
+    fn meta_schema(&self) -> BoxFuture<'_, Result<Option<Arc<Block>>, Failure>> {
+        self.provider.meta_schema()
+    }
+
     fn validate_config<'a>(&'a self, config: &'a Value) -> BoxFuture<'a, Diagnostics> {
         Box::pin(async move {
             let given = self.guard.given(config);

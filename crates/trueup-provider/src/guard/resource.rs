@@ -176,6 +176,10 @@ impl ResourceHandler for GuardedResource {
         self.at_once("moves_from", |handler| handler.moves_from(type_name))
     }
 
+    fn migrates_current(&self) -> bool {
+        self.at_once("migrates_current", |handler| handler.migrates_current())
+    }
+
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
         Box::pin(async move {
             let given = self.guard.given(&request);

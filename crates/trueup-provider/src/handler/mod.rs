@@ -125,6 +125,11 @@ pub trait ResourceHandler: Send + Sync {
         false
     }
 
+    /// Whether [`Self::migrate`] may change state of the current schema version too. If not, it is not called for such.
+    fn migrates_current(&self) -> bool {
+        true
+    }
+
     /// Brings state of an older schema version, or of another type, to the current one (CRUD-10, PLAN-20).
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>>;
 

@@ -161,6 +161,10 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
         T::MOVES_FROM.contains(&type_name)
     }
 
+    fn migrates_current(&self) -> bool {
+        false
+    }
+
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
         Box::pin(async move {
             match request.from_type {

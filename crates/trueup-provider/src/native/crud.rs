@@ -179,6 +179,10 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
         T::MOVES_FROM.contains(&type_name)
     }
 
+    fn migrates_current(&self) -> bool {
+        false
+    }
+
     fn migrate<'a>(&'a self, request: MigrateRequest<'a>) -> BoxFuture<'a, Result<State, Failure>> {
         Box::pin(async move {
             match request.from_type {

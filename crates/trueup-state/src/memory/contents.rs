@@ -157,6 +157,17 @@ impl Contents {
         Ok(())
     }
 
+    /// Forgets everything but the lease and what only grows, if there are no records.
+    pub(super) fn forget(&mut self, token: FencingToken) -> Result<bool, StoreError> {
+        self.held_by(token)?;
+        if !self.records.is_empty() {
+            return Ok(false);
+        }
+        let (version, token, held) = (self.version, self.token, self.held.take());
+        *self = Contents { version, token, held, ..Contents::default() };
+        Ok(true)
+    }
+
     pub(super) fn prune(&mut self, keep_runs: usize) {
         self.runs.drain(..self.runs.len().saturating_sub(keep_runs));
         self.journal.retain(|id, _| self.records.contains_key(id));
@@ -166,13 +177,17 @@ impl Contents {
 /// Leases.
 impl Contents {
     pub(super) fn acquire(&mut self, holder: &Holder, term: Duration, now: SystemTime) -> Acquired {
-        if let Some(held) = self.held.as_ref().filter(|held| now < held.expires) {
-            return Acquired::Held(held.clone());
+        if let Some(held) = self.held(now) {
+            return Acquired::Held(held);
         }
         self.token += 1;
         let token = FencingToken(self.token);
         self.held = Some(HeldLease { holder: holder.clone(), token, since: now, expires: after(now, term) });
         Acquired::Lease(Lease { token, term })
+    }
+
+    pub(super) fn held(&self, now: SystemTime) -> Option<HeldLease> {
+        self.held.clone().filter(|held| now < held.expires)
     }
 
     pub(super) fn renew(&mut self, lease: &Lease, now: SystemTime) -> Result<(), StoreError> {

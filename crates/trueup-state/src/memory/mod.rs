@@ -146,6 +146,19 @@ impl Store for MemoryStore {
         })
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        let now = self.clock.now();
+        Box::pin(async move { Ok(self.read(scope, |contents| contents.held(now))) })
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move { self.write(scope, |contents, _| contents.forget(token)) })
+    }
+
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
         Box::pin(async move {
             let scopes = self.lock();

@@ -11,6 +11,14 @@ pub enum KeyError {
         /// Where it was looked for.
         looked: String,
     },
+    /// It is not there, and none is made.
+    #[error(
+        "there is no key in {looked}, and none is made unasked for shared state: name one with TRUEUP_KEY_FILE, or make one with `trueup key new`"
+    )]
+    Unmade {
+        /// Where it was looked for.
+        looked: String,
+    },
     /// There is one, and it is not the one.
     #[error("the key in {looked} is {found}, and the secrets are sealed by {wanted}")]
     Other {

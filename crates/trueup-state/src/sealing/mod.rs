@@ -24,7 +24,8 @@ pub use error::KeyError;
 pub use keyring::{Keyring, Keys};
 pub use rekeying::{Forgotten, Rekeyed, forget, rekey};
 pub use source::{
-    KeyKind, KeyService, KeyServiceError, KeyServices, KeySources, ServiceKey, Variables, WrappedText,
+    KeyKind, KeyService, KeyServiceError, KeyServices, KeySources, NewKeyFile, ServiceKey, Variables,
+    WrappedText,
 };
 pub use store::SealedStore;
 pub(crate) use work::is_resealed;

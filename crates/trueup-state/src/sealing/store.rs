@@ -308,6 +308,24 @@ impl Store for SealedStore {
         self.inner.prune(scope, keep_runs)
     }
 
+    fn held<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Option<HeldLease>, StoreError>> {
+        self.inner.held(scope)
+    }
+
+    fn forget_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: FencingToken,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let forgotten = self.inner.forget_scope(scope, token).await?;
+            if forgotten {
+                self.lock().remove(scope);
+            }
+            Ok(forgotten)
+        })
+    }
+
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {
         self.inner.scopes()
     }

@@ -10,7 +10,7 @@ use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
 use reqwest::{Certificate, Response, StatusCode, Url, redirect};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use trueup_core::Secret;
+use trueup_core::{KnownSecrets, Secret};
 use trueup_files::Accept;
 use trueup_provider::{Clock, RuntimeClock};
 use trueup_proxies::Proxies;
@@ -39,6 +39,8 @@ const WAIT_MAX: Duration = Duration::from_secs(20);
 pub(crate) struct Client<'a> {
     http: reqwest::Client,
     tokens: BTreeMap<String, Secret<String>>,
+    /// The tokens, which servers may repeat.
+    secrets: KnownSecrets,
     /// Services of hosts that are not asked for them.
     pub(super) services: BTreeMap<String, BTreeMap<String, String>>,
     clock: RuntimeClock,
@@ -54,9 +56,24 @@ impl<'a> Client<'a> {
         let http = http.map_err(|what| ProblemKind::Server { what, offline: false })?;
         let configuration = &settings.configuration;
         let (tokens, services) = (configuration.tokens.clone(), configuration.services.clone());
+        let secrets = KnownSecrets::default();
+        tokens.values().for_each(|token| secrets.learn_credential(token.expose(), &[]));
         let package_bytes_max = settings.package_limits.packed_bytes_max;
         let (clock, backoff) = (RuntimeClock::new(), settings.backoff);
-        Ok(Client { http, tokens, services, clock, backoff, package_bytes_max, watch })
+        Ok(Client { http, tokens, secrets, services, clock, backoff, package_bytes_max, watch })
+    }
+
+    /// An error without the tokens that a server repeats.
+    pub(super) fn scrubbed(&self, mut error: RemoteError) -> RemoteError {
+        let texts = match &mut error {
+            RemoteError::Unreachable { url, cause: what }
+            | RemoteError::Answer { url, what }
+            | RemoteError::Busy { url, what, .. } => vec![url, what],
+            RemoteError::Absent { what } | RemoteError::Untrusted { what } => vec![what],
+            RemoteError::Disk { path, cause } => vec![path, cause],
+        };
+        texts.into_iter().for_each(|text| self.secrets.scrub(text));
+        error
     }
 
     /// The outcome of a request, which is sent again if it fails in passing.
@@ -72,7 +89,8 @@ impl<'a> Client<'a> {
                 _ => None,
             };
             let wait = asked.unwrap_or(backoff).min(WAIT_MAX);
-            (self.watch)(Progress::Retrying { what: &failed.to_string(), wait });
+            let what = self.secrets.scrubbed(&failed.to_string()).into_owned();
+            (self.watch)(Progress::Retrying { what: &what, wait });
             self.clock.sleep(wait).await;
             backoff *= 2;
         }

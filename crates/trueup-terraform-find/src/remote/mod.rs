@@ -86,10 +86,11 @@ impl<'a> Remote<'a> {
 
     /// All versions that there are. None at all if the server does not know the provider.
     pub(crate) async fn versions(self, address: &ProviderAddress) -> Result<Vec<Version>, RemoteError> {
-        match self {
+        let versions = match self {
             Remote::Registry(client) => registry::versions(client, address).await,
             Remote::Mirror(client, url) => mirror::versions(client, url, address).await,
-        }
+        };
+        versions.map_err(|error| self.client().scrubbed(error))
     }
 
     /// Where the package of a version is, and what is known of it.
@@ -99,10 +100,11 @@ impl<'a> Remote<'a> {
         version: &Version,
         platform: &Platform,
     ) -> Result<Offer, RemoteError> {
-        match self {
+        let offer = match self {
             Remote::Registry(client) => registry::offer(client, address, version, platform).await,
             Remote::Mirror(client, url) => mirror::offer(client, url, address, version, platform).await,
-        }
+        };
+        offer.map_err(|error| self.client().scrubbed(error))
     }
 
     /// Fetches a package to a file, and tells its digest in hexadecimal.
@@ -112,9 +114,9 @@ impl<'a> Remote<'a> {
         file: &Path,
         meter: Meter<'_>,
     ) -> Result<String, RemoteError> {
-        let (Remote::Registry(client) | Remote::Mirror(client, _)) = self;
-        let digest = client.download(&offer.url, file, meter).await?;
-        match &offer.archive_digest {
+        let client = self.client();
+        let digest = client.download(&offer.url, file, meter).await;
+        let digest = digest.and_then(|digest| match &offer.archive_digest {
             Some(expected) if *expected != digest => Err(RemoteError::Untrusted {
                 what: format!(
                     "what came from {} is not what was published: its SHA-256 is {digest}, and not {expected}",
@@ -122,6 +124,12 @@ impl<'a> Remote<'a> {
                 ),
             }),
             _ => Ok(digest),
-        }
+        });
+        digest.map_err(|error| client.scrubbed(error))
+    }
+
+    fn client(self) -> &'a Client<'a> {
+        let (Remote::Registry(client) | Remote::Mirror(client, _)) = self;
+        client
     }
 }

@@ -26,7 +26,8 @@ impl TerraformResource {
             None => {
                 let private = seen.map(|state| state.private.clone()).unwrap_or_default();
                 let identity = self.encode_identity(seen.and_then(|state| state.identity.as_ref()));
-                let fresh = self.plan_change(&instance, &prior, &config, private, identity).await?;
+                let fresh =
+                    self.plan_change(&instance, request.context, &prior, &config, private, identity).await?;
                 let written = self.schema.complete(&request.desired.written);
                 let fresh = fresh.keeping_ignored(&written, &config, &prior);
                 (fresh.state, fresh.handover)
@@ -48,7 +49,7 @@ impl TerraformResource {
             planned_state: self.encode("the plan", &planned)?,
             config: self.encode("the configuration", &config)?,
             planned_private: handover.private.into(),
-            provider_meta: None,
+            provider_meta: self.shared.meta(request.context).await?,
             planned_identity: identity_message(handover.identity),
         };
         // Only the answer to a create is ever asked for again, by the token of its intent.
@@ -128,6 +129,7 @@ impl TerraformResource {
         let nothing = self.encode("nothing", &Value::NULL)?;
         let prior_state = self.encode("the record", &prior)?;
         let mut private = request.state.private.clone();
+        let meta = self.shared.meta(request.context).await?;
         if self.plans_deletions {
             let message = protocol::PlanRequest {
                 type_name: self.type_name.to_string(),
@@ -135,7 +137,7 @@ impl TerraformResource {
                 proposed_new_state: nothing.clone(),
                 config: nothing.clone(),
                 prior_private: private.clone().into(),
-                provider_meta: None,
+                provider_meta: meta.clone(),
                 client_capabilities: Some(CAPABILITIES),
                 prior_identity: self.encode_identity(request.state.identity.as_ref()),
             };
@@ -149,7 +151,7 @@ impl TerraformResource {
             planned_state: nothing.clone(),
             config: nothing,
             planned_private: private.into(),
-            provider_meta: None,
+            provider_meta: meta,
             planned_identity: self.encode_identity(request.state.identity.as_ref()),
         };
         let ticket = Ticket(IdempotencyToken::fresh());

@@ -133,7 +133,7 @@ impl TerraformResource {
             type_name: self.type_name.to_string(),
             current_state: self.encode("the record", &current)?,
             private: state.private.clone().into(),
-            provider_meta: None,
+            provider_meta: self.shared.meta(context).await?,
             client_capabilities: Some(CAPABILITIES),
             current_identity: self.encode_identity(state.identity.as_ref()),
         };

@@ -2,7 +2,7 @@
 
 use trueup_core::schema::Block;
 use trueup_core::{Change, Diagnostics, Failure, FailureClass, Kind, Path, Step, Type, Value, diff};
-use trueup_provider::{PlanAnswer, PlanRequest, PrivateBytes, Verdict, with_ignored};
+use trueup_provider::{CallContext, PlanAnswer, PlanRequest, PrivateBytes, Verdict, with_ignored};
 
 use super::{TerraformResource, refused};
 use crate::answers::{mistake, path, refuse_deferred, violated, warnings};
@@ -73,7 +73,9 @@ impl TerraformResource {
         let mut told = refused(self.judge(&instance, &written).await?)?;
         let private = request.observed.map_or(request.private.0.as_slice(), |seen| &seen.private);
         let identity = self.encode_identity(seen.and_then(|state| state.identity.as_ref()));
-        let planned = self.plan_change(&instance, &prior, &config, private.to_vec(), identity).await?;
+        let context = request.context;
+        let planned =
+            self.plan_change(&instance, context, &prior, &config, private.to_vec(), identity).await?;
         let planned = planned.keeping_ignored(&written, &config, &prior);
         told.extend(planned.warnings.clone());
         let answer = |verdict, planned: &Planned, changes: Vec<Change>, replace_paths| PlanAnswer {
@@ -100,7 +102,7 @@ impl TerraformResource {
         let verdict = if certain { Verdict::Replace } else { Verdict::MayReplace };
         // The new object is planned as such; what the provider noted of the old one goes along.
         let private = planned.handover.private.clone();
-        let fresh = self.plan_change(&instance, &Value::NULL, &config, private, None).await?;
+        let fresh = self.plan_change(&instance, context, &Value::NULL, &config, private, None).await?;
         Ok(answer(verdict, &fresh, changes, replacing))
     }
 
@@ -108,6 +110,7 @@ impl TerraformResource {
     pub(super) async fn plan_change(
         &self,
         instance: &Instance,
+        context: &CallContext,
         prior: &Value,
         config: &Value,
         private: Vec<u8>,
@@ -122,7 +125,7 @@ impl TerraformResource {
             proposed_new_state: self.encode("the configuration", &proposal)?,
             config: self.encode("the configuration", config)?,
             prior_private: private.into(),
-            provider_meta: None,
+            provider_meta: self.shared.meta(context).await?,
             client_capabilities: Some(CAPABILITIES),
             prior_identity: identity,
         };

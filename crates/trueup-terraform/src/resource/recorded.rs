@@ -289,6 +289,6 @@ impl TerraformResource {
 
 /// A record of a type whose schema is not at hand, as JSON.
 fn outputs_json(outputs: &Value) -> Vec<u8> {
-    let ty = crate::wire::WireType::from(&trueup_core::Type::of(outputs));
+    let ty = crate::wire::WireType::from(&trueup_core::Type::of_recorded(outputs));
     crate::wire::encode_json(outputs, &ty).unwrap_or_default()
 }

@@ -99,7 +99,7 @@ impl TypeSchema {
     /// types: those are written as they are.
     pub fn encode_json(&self, value: &Value) -> Result<Vec<u8>, WireError> {
         wire::encode_json(value, &self.wire.widened_for(value))
-            .or_else(|_| wire::encode_json(value, &WireType::from(&Type::of(value))))
+            .or_else(|_| wire::encode_json(value, &WireType::from(&Type::of_recorded(value))))
     }
 
     /// A value from JSON text, as it stands in Terraform's states.

@@ -190,7 +190,7 @@ impl StateOutput {
 
     /// The output of a value.
     pub fn write(value: &Value) -> Result<Self, String> {
-        let ty = Type::of(value);
+        let ty = Type::of_recorded(value);
         let text = wire::encode_json(value, &WireType::from(&ty)).map_err(|error| error.to_string())?;
         let json = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
         let ty = serde_json::to_value(&ty).map_err(|error| error.to_string())?;

@@ -96,7 +96,7 @@ impl ObjectForm {
         let attributes = self.schema.encode_json(&value).map_err(|error| error.to_string())?;
         let identity = state.identity.as_ref().filter(|_| self.own_inputs.is_none());
         let identity = identity.map(|identity| {
-            let ty = crate::wire::WireType::from(&trueup_core::Type::of(identity));
+            let ty = crate::wire::WireType::from(&trueup_core::Type::of_recorded(identity));
             json(&crate::wire::encode_json(identity, &ty).map_err(|error| error.to_string())?)
         });
         let identity = identity.transpose()?;

@@ -77,7 +77,7 @@ pub(super) fn decode(json: &Json, ty: &WireType) -> Result<Value, WireError> {
         (Json::Array(items), WireType::List(element)) => decode_items(items, |_| element).map(Value::list),
         (Json::Array(items), WireType::Set(element)) => decode_items(items, |_| element).map(Value::set),
         (Json::Array(items), WireType::Tuple(elements)) if items.len() == elements.len() => {
-            decode_items(items, |at| &elements[at]).map(Value::list)
+            decode_items(items, |at| &elements[at]).map(Value::tuple)
         }
         (Json::Object(entries), WireType::Map(element)) => {
             decode_entries(entries, |_| Some(element)).map(Value::map)

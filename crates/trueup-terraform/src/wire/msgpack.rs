@@ -127,7 +127,7 @@ fn unpack(packed: &ValueRef<'_>, ty: &WireType) -> Result<Value, WireError> {
         }
         (ValueRef::Array(items), WireType::Set(element)) => unpack_items(items, |_| element).map(Value::set),
         (ValueRef::Array(items), WireType::Tuple(elements)) if items.len() == elements.len() => {
-            unpack_items(items, |at| &elements[at]).map(Value::list)
+            unpack_items(items, |at| &elements[at]).map(Value::tuple)
         }
         (ValueRef::Map(pairs), WireType::Map(element)) => {
             unpack_pairs(pairs, |_| Some(element)).map(Value::map)

@@ -91,7 +91,7 @@ impl WireType {
         }
         let mut attributes = BTreeMap::clone(attributes);
         for (name, item) in entries.iter() {
-            attributes.entry(name.clone()).or_insert_with(|| (&Type::of(item)).into());
+            attributes.entry(name.clone()).or_insert_with(|| (&Type::of_recorded(item)).into());
         }
         WireType::Object(Arc::new(attributes))
     }
@@ -99,7 +99,7 @@ impl WireType {
     /// The type that a value of this type has by itself: what was left open is as it is found.
     pub(super) fn settled(&self, value: &Value) -> Type {
         match (self, value.kind()) {
-            (WireType::Any, _) => Type::of(value),
+            (WireType::Any, _) => Type::of_recorded(value),
             (WireType::AnyList(element), Kind::List(items)) => {
                 Type::tuple(items.iter().map(|item| element.settled(item)))
             }

@@ -23,11 +23,13 @@ mod sign;
 mod tests;
 mod xml;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aws_config::SdkConfig;
 use aws_config::timeout::TimeoutConfig;
+use aws_credential_types::Credentials;
 use aws_smithy_async::time::SharedTimeSource;
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
@@ -37,6 +39,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 use aws_types::service_config::ServiceConfigKey;
+use trueup_core::KnownSecrets;
 
 pub(crate) use error::{CallError, ErrorAnswer};
 pub(crate) use json::{JsonClient, JsonDialect};
@@ -144,10 +147,11 @@ impl Client {
             time: connection.clock.now(),
         };
         let url = endpoint.url(request.host_prefix.as_deref(), &request.path, &request.query);
-        let signature = sign::signature(&request, &url, credentials, &scope)?;
+        let signature = sign::signature(&request, &url, credentials.clone(), &scope)?;
         let request = http_request(request, &url, signature)?;
         let answered = connection.connector.call(request).await;
-        read_answer(answered.map_err(|error| CallError::of_transport(&error))?).await
+        let answer = read_answer(answered.map_err(|error| CallError::of_transport(&error))?).await?;
+        Ok(if answer.is_success() { answer } else { answer.without(&credentials) })
     }
 }
 
@@ -229,6 +233,20 @@ impl Request {
 impl Answer {
     fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// A refusal without the credentials that it may repeat.
+    fn without(mut self, credentials: &Credentials) -> Self {
+        let secrets = KnownSecrets::default();
+        let held = [Some(credentials.secret_access_key()), credentials.session_token()];
+        held.into_iter()
+            .flatten()
+            .for_each(|it| secrets.learn_credential(it, &[credentials.access_key_id()]));
+        self.headers.iter_mut().for_each(|(_, value)| secrets.scrub(value));
+        if let Cow::Owned(scrubbed) = secrets.scrubbed(&String::from_utf8_lossy(&self.body)) {
+            self.body = scrubbed.into_bytes();
+        }
+        self
     }
 
     fn header(&self, name: &str) -> Option<&str> {

@@ -10,14 +10,7 @@ use crate::world::World;
 async fn read(bench: &Bench<'_>, type_name: &str, inputs: Value) -> Value {
     let address: Address = format!("data.{type_name}.it").parse().unwrap();
     let seen = Expression::new(Node::Reference(Reference { address: address.clone(), path: Path::ROOT }));
-    let data = DataDeclaration {
-        address,
-        provider: None,
-        inputs: inputs.into(),
-        depends_on: Vec::new(),
-        postconditions: Vec::new(),
-        place: None,
-    };
+    let data = DataDeclaration::new(address, inputs.into());
     let output = OutputDeclaration { name: "seen".into(), value: seen, secret: false };
     let program = Program { data: vec![data], outputs: vec![output], ..bench.program(|_| {}) };
     bench.deployed(&program).await.outputs.unwrap().get("seen").unwrap().clone()

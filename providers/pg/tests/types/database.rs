@@ -29,7 +29,7 @@ fn databases_keep_the_contract() {
         ],
         take: "CREATE DATABASE kit_songs",
         count:
-            "SELECT count(*) FROM pg_database WHERE datname LIKE 'kit\\_songs%' OR datname LIKE 'trueup-%'"
+            "SELECT count(*) FROM pg_database WHERE datname LIKE 'kit\\_songs%' OR datname LIKE 'trueup-conformance-%'"
                 .to_owned(),
         secret: None,
         id: Some("kit_songs".to_owned()),

@@ -36,6 +36,10 @@ fn unclear(purpose: Purpose, message: String) -> Error {
     }
 }
 
+/// What a command has to print.
+const EXPECTED: &str = "print the outputs as one JSON object on standard output, such as {\"id\": \"42\"}, or nothing; \
+                        messages belong on standard error";
+
 /// What a command knows beside the resource's inputs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Before<'a> {
@@ -178,13 +182,15 @@ impl Exec {
         }
         let value = Value::from_plain_json(text).map_err(|error| {
             unclear(purpose, format!("what {purpose} printed is not a JSON object: {error}"))
+                .at(purpose.name())
+                .hint(EXPECTED)
         })?;
         if value.is_null() {
             return Ok(None);
         }
         let Some(entries) = value.as_entries() else {
             let message = format!("{purpose} printed {}, and a JSON object was expected", value.kind_name());
-            return Err(unclear(purpose, message));
+            return Err(unclear(purpose, message).at(purpose.name()).hint(EXPECTED));
         };
         let secret = |name: &str| self.secret_results.iter().flatten().any(|own| own == name);
         Ok(Some(Value::object(
@@ -238,7 +244,7 @@ fn stopped_error(
     timeout: Duration,
 ) -> Error {
     let program = arguments.first().map_or("", |program| program.expose());
-    match stopped {
+    let error = match stopped {
         Stopped::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
             Error::invalid(format!("there is no program `{program}`"))
                 .at(purpose.name())
@@ -263,5 +269,6 @@ fn stopped_error(
             format!("{purpose} printed more than {} MiB and was killed", OUTPUT_BYTES_MAX / (1024 * 1024)),
         ),
         Stopped::Lost(error) => unclear(purpose, format!("lost touch with {purpose}: {error}")),
-    }
+    };
+    if matches!(stopped, Stopped::NotStarted(_)) { error.unsent() } else { error }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reqwest::Method;
-use trueup_core::{Marked, Value};
+use trueup_core::{Kind, Marked, Value};
 use trueup_provider::{Binding, Context, Converge, Error, Recovery, Result};
 
 use super::client::new_client;
@@ -99,8 +99,11 @@ impl Http {
     /// The part of an answer that is about the object, with its secrets marked.
     fn response(&self, request: &Request, answer: &Answer) -> Result<Value> {
         let mut response = answer.value();
-        // JSON that cannot be read has no parts that could be told apart.
-        if self.has_secret_responses() && is_unreadable_json(&response) {
+        // Words of a refusal are an error and kept nowhere; what is known to be secret is taken out of them.
+        let is_kept = (200..300).contains(&answer.status);
+        if self.has_secret_responses()
+            && (is_unreadable_json(&response) || is_kept && has_no_parts(&response))
+        {
             response = response.into_secret();
         }
         if let Some(place) = &request.pointer {
@@ -156,6 +159,12 @@ impl Http {
 /// Whether an answer is the text of an object or list that is cut short, nested too deeply or broken in another way.
 fn is_unreadable_json(answer: &Value) -> bool {
     answer.as_str().is_some_and(|text| text.trim_start().starts_with(['{', '[']))
+}
+
+/// Whether an answer has no parts that could be told apart: it is no JSON, or JSON that is cut short, nested too deeply or
+/// broken in another way.
+fn has_no_parts(answer: &Value) -> bool {
+    matches!(answer.kind(), Kind::String(_) | Kind::Number(_) | Kind::Bool(_))
 }
 
 /// What a web address is asked, and what for.

@@ -36,8 +36,8 @@ pub(crate) enum NoAnswer {
     NotSent(String),
     /// It may have got there.
     Lost(String),
-    /// It was answered, at more length than is read.
-    TooLarge(String),
+    /// It was answered, and what was answered is of no use: it is too long, or redirects too often.
+    Unusable(String),
 }
 
 impl Outgoing {
@@ -70,7 +70,7 @@ impl Outgoing {
                 body.extend_from_slice(&chunk);
                 if body.len() > BODY_BYTES_MAX {
                     let message = format!("the answer has more than {} MiB", BODY_BYTES_MAX / (1024 * 1024));
-                    return Err(NoAnswer::TooLarge(message));
+                    return Err(NoAnswer::Unusable(message));
                 }
             }
             Ok(Answer { status, headers, body })
@@ -109,7 +109,9 @@ fn lost(error: &reqwest::Error) -> NoAnswer {
         // Its own words hold the URL, with a query that may be secret.
         message = "the connection failed".to_owned();
     }
-    if error.is_connect() || error.is_builder() {
+    if error.is_redirect() {
+        NoAnswer::Unusable(message)
+    } else if error.is_connect() || error.is_builder() {
         NoAnswer::NotSent(message)
     } else {
         NoAnswer::Lost(message)

@@ -52,9 +52,13 @@ impl Judgement<'_> {
     pub(super) fn unanswered(&self, no_answer: NoAnswer) -> Error {
         let title = self.title;
         match no_answer {
-            NoAnswer::NotSent(why) => Error::retryable(format!("{title} cannot be sent: {why}")),
+            NoAnswer::NotSent(why) => {
+                let error = Error::retryable(format!("{title} cannot be sent: {why}"));
+                // Of a read after a create, only the read was not sent.
+                if self.purpose.changes() { error.unsent() } else { error }
+            }
             // The same request has the same answer.
-            NoAnswer::TooLarge(why) => match self.purpose.changes() {
+            NoAnswer::Unusable(why) => match self.purpose.changes() {
                 true => Error::indeterminate(format!("{title}: {why}")),
                 false => Error::fatal(format!("{title}: {why}")),
             },

@@ -201,7 +201,7 @@ fn a_file_that_is_there_is_taken_over_only_if_it_is_the_same_or_by_consent() {
     let mut bench = Bench::new();
     let program = program([resource("std_file.a", file("a", "mine"))]);
     fs::write(bench.path("a"), "theirs").unwrap();
-    assert!(bench.refused(&program).contains("OwnedBySomeoneElse"));
+    assert!(bench.refused(&program).contains("exists and is not ours"));
     assert_eq!(bench.content("a"), "theirs");
     bench.options.plan.adopt = true;
     bench.deployed(&program);
@@ -267,7 +267,7 @@ fn a_file_is_imported_by_its_path() {
     fs::write(bench.path("a"), "theirs").unwrap();
     let mut program = program([resource("std_file.a", file("a", "mine"))]);
     let (to, id) = (crate::bench::address("std_file.a"), Value::from("a").into());
-    program.imports.push(ImportDeclaration { to, id });
+    program.imports.push(ImportDeclaration::new(to, id));
     bench.deployed(&program);
     assert_eq!(bench.content("a"), "mine");
 }

@@ -176,7 +176,7 @@ fn a_create_whose_answer_is_lost_leaves_a_blind_resource_to_a_person() {
     let program = program([resource("std_http.a", without(&thing(&server, 1), &["lookup"]))]);
     server.fault("POST", Fault::LostAnswer);
     bench.failed(&program);
-    assert!(bench.refused(&program).contains("CreateOutcomeUnknown"));
+    assert!(bench.refused(&program).contains("did not learn what came of it"));
     assert_eq!(server.sizes(), ["1"]);
 }
 
@@ -211,7 +211,7 @@ fn a_web_address_is_read() {
     assert_eq!(seen.get("response").unwrap().to_string(), "{ items = [] }");
     server.fault("GET", Fault::Status(403, ""));
     let refused = bench.refused(&reading("data.std_http.a", value!({ url: (url.as_str()) })));
-    assert!(refused.contains("denied") && refused.contains("was answered with 403: fault"), "{refused}");
+    assert!(refused.contains("was answered with 403: fault"), "{refused}");
     server.fault("GET", Fault::Status(404, ""));
     let accepted = value!({ url: (url.as_str()), statuses: [404] });
     let report = bench.deployed(&reading("data.std_http.a", accepted));

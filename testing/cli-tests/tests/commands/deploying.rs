@@ -210,11 +210,12 @@ fn a_closed_reader_is_no_panic() {
 fn a_stack_in_rust_has_the_same_command_line() {
     let folder = shelf();
     assert!(folder.done("plan").out.starts_with("shelf · stage dev_"));
+    let advice = &folder.json("output --stage none --json")["diagnostics"][0]["hints"];
+    assert!(advice.to_string().contains("`shelf deploy`"), "{advice}");
     folder.done("deploy --yes --var greeting=hi");
     assert_eq!(folder.read("about.txt"), "hi");
     assert!(folder.done("plan").out.contains("\"hi\" → \"hello\""));
     assert!(folder.run("init").err.contains("brings its own stack"));
-    assert!(folder.run("dev --yes").err.contains("compiled"));
     assert!(folder.done("plan --help").out.contains("shelf plan"));
 }
 

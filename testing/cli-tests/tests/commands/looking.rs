@@ -40,9 +40,9 @@ fn outputs_come_bare_for_scripts() {
     assert_eq!(folder.done("output").out, "a    = \"a.txt\"\nsize = 5\n");
     assert_eq!(folder.done("output a --raw").out, "a.txt");
     assert_eq!(folder.done("output size --raw").out, "5");
-    assert_eq!(folder.json("output a --json")["value"], "a.txt");
+    assert_eq!(folder.json("output a --json"), "a.txt");
     assert!(folder.run("output siz").err.contains("did you mean `size`?"));
-    assert!(folder.run("output --stage none").err.contains("no outputs yet"));
+    assert!(folder.run("output --stage none").err.contains("has no stage `none`"));
 }
 
 /// STATE-8
@@ -52,13 +52,13 @@ fn history_lists_runs_and_their_events() {
     folder.done("destroy --yes");
     let told = folder.done("history").out;
     let lines: Vec<&str> = told.lines().collect();
-    assert!(lines.len() == 2 && lines[0].contains("destroy  succeeded, 2 operations"), "{told}");
+    assert!(lines.len() == 4 && lines[0].contains("destroy  succeeded, 2 operations"), "{told}");
     let run = &lines[0][..6];
     assert!(folder.done(&format!("history {run}")).out.contains("delete completed"));
     let told = folder.run("history zzz").err;
     assert!(told.contains("there is no run zzz") && told.contains("`lines history` lists them"), "{told}");
     folder.done("history --prune 1");
-    assert_eq!(folder.done("history").out.lines().count(), 1);
+    assert_eq!(folder.done("history").out.lines().count(), 2);
 }
 
 #[test]
@@ -126,4 +126,34 @@ fn shells_complete_addresses_and_stages() {
 fn what_others_say_is_steady() {
     let text = "12:34:56 x created in 12 ms\nDeployed in 3.2 s: 1 created";
     assert_eq!(steady(text), "HH:MM:SS x created in TIME\nDeployed in TIME: 1 created\n");
+}
+
+/// STATE-8: who, where, how and in which job, without secrets; runs of before say what they say.
+#[test]
+fn history_says_who_started_a_run_and_how() {
+    let folder = lines("stack site\ntest_file a path=a.txt content=$text\n");
+    let ci = [
+        ("GITHUB_ACTIONS", "true"),
+        ("GITHUB_SERVER_URL", "https://github.com"),
+        ("GITHUB_REPOSITORY", "ada/shop"),
+        ("GITHUB_RUN_ID", "17"),
+        ("GITHUB_ACTOR", "ada"),
+    ];
+    let told = folder.run_with("deploy --stage t --yes --var text=hunter2", &ci);
+    assert_eq!(told.code, 0, "{told:?}");
+    let runs = folder.json("history --json");
+    let run = &runs["runs"][0];
+    assert_eq!(run["command"], "lines deploy --stage t --yes --var text=…");
+    assert!(!run["user"].as_str().unwrap().is_empty() && !run["host"].as_str().unwrap().is_empty(), "{run}");
+    assert_eq!(run["ci"]["service"], "GitHub Actions");
+    let who = format!("{}@{}", run["user"].as_str().unwrap(), run["host"].as_str().unwrap());
+    let id = run["run"].as_str().unwrap();
+    for told in [folder.done("history").out, folder.done(&format!("history {id}")).out] {
+        assert!(told.contains(&format!("{who}: lines deploy --stage t --yes --var text=…\n")), "{told}");
+        let job = "GitHub Actions, started by ada: https://github.com/ada/shop/actions/runs/17\n";
+        assert!(told.contains(job) && !told.contains("hunter2"), "{told}");
+    }
+    let first = folder.done(&format!("history {id} --json")).out;
+    let first: serde_json::Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    assert_eq!(first["data"]["command"], run["command"]);
 }

@@ -45,3 +45,26 @@ fn fmt_lays_out_and_check_only_looks() {
     assert_eq!(folder.read("notes.txt"), "not   ours\n");
     assert!(folder.run("fmt missing.lines").err.contains("missing.lines"));
 }
+
+/// Habits of every shell.
+#[test]
+fn version_and_help_come_in_every_spelling() {
+    let folder = no_lines();
+    let version = folder.done("version").out;
+    for spelling in ["--version", "-V", "-version"] {
+        assert_eq!(folder.done(spelling).out, version, "{spelling}");
+    }
+    for (command, help) in [
+        ("help", "--help"),
+        ("help deploy", "deploy --help"),
+        ("help state mv", "state mv --help"),
+        ("help apply", "apply --help"),
+    ] {
+        let (told, own) = (folder.done(command), folder.done(help));
+        assert_eq!((&told.out, told.err.as_str()), (&own.out, ""), "{command}");
+        assert!(told.out.contains("Usage: lines"), "{told:?}");
+    }
+    let told = folder.run("help state nonsense");
+    assert!(told.code == 1 && told.err.contains("nonsense") && told.out.is_empty(), "{told:?}");
+    assert_eq!(folder.run("help --json").code, 1);
+}

@@ -124,7 +124,7 @@ fn the_second_control_c_stops_waiting_and_leaves_an_intent() {
     screen.wait_for("Again to stop waiting.");
     screen.press(CONTROL_C);
     screen.wait_for("Stopped after");
-    screen.wait_for("1 left in flight, 1 not started,");
+    screen.wait_for("1 not finished, 1 not started,");
     screen.wait_for("1 done and recorded");
     assert_eq!(screen.ended(), 130);
     assert!(screen.cursor_is_shown());
@@ -230,12 +230,62 @@ fn dev_deploys_at_every_change_and_survives_mistakes() {
     assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "better");
 }
 
+/// A terminal breaks long lines wherever they end.
 #[test]
-fn a_console_is_left_with_control_c() {
+fn sentences_are_broken_between_words() {
+    let folder = folder("stack a-shop-with-quite-a-long-name\ntest_file a path=a.txt content=hello\n");
+    folder.done("deploy --stage preproduction --yes");
+    folder.done("destroy --stage preproduction --yes");
+    let mut screen = Screen::run(&folder, "stage delete preproduction --yes");
+    screen.wait_for("are kept.");
+    assert_eq!(screen.ended(), 0);
+    let said = "Deleted stage preproduction of a-shop-with-quite-a-long-name: its history, outputs and sealing \
+                keys. Key files are kept.";
+    let text = screen.text();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(said.split(' ').all(|word| words.contains(&word)), "{text}");
+    assert!(text.lines().all(|line| line.trim_end().len() < 80), "{text}");
+}
+
+/// A stack in Rust is deployed again when it is built anew.
+#[test]
+fn dev_starts_each_new_build_of_a_compiled_stack() {
+    let built = std::path::Path::new(env!("CARGO_BIN_EXE_shelf"));
+    let place = Folder::of(built);
+    let build = || {
+        // As cargo does: the new file takes the place of the old one.
+        std::fs::copy(built, place.path().join("shelf.new")).unwrap();
+        std::fs::rename(place.path().join("shelf.new"), place.path().join("shelf")).unwrap();
+    };
+    build();
+    let folder = Folder::of(place.path().join("shelf"));
+    let mut screen = Screen::run(&folder, "dev --stage t");
+    screen.wait_for("Deploy to t at every change, without asking again?");
+    screen.press(RIGHT);
+    screen.press(ENTER);
+    screen.wait_for("2 created");
+    screen.wait_for("waiting for a new build");
+    std::fs::remove_file(folder.path().join("about.txt")).unwrap();
+    build();
+    screen.wait_for("it was built anew");
+    screen.wait_for("1 created");
+    screen.wait_for("waiting for a new build");
+    assert!(folder.has("about.txt"));
+    screen.press(CONTROL_C);
+    screen.wait_for("Stopped watching");
+    assert_eq!(screen.ended(), 0);
+}
+
+#[test]
+fn a_console_is_left_with_control_d() {
     let folder = folder(ONE_FILE);
     let mut screen = Screen::run(&folder, "console --stage t");
     screen.press(b"word\r");
-    screen.wait_for("\"word\"");
+    screen.wait_for("\"word\"\n>");
+    screen.press(b"half");
+    screen.wait_for("> half");
     screen.press(CONTROL_C);
-    assert_ne!(screen.ended(), 0);
+    screen.wait_for("> half\n>");
+    screen.press(b"\x04");
+    assert_eq!(screen.ended(), 0);
 }

@@ -240,6 +240,10 @@ impl Cloud {
 
     fn delete(&self, who: &Who, contents: &mut Contents, id: &str, now: Duration) -> Result<Seen, Refusal> {
         let by_hand = *who == Who::Hand;
+        // Of what is gone nobody is a user any more, whatever it still names.
+        if !contents.objects.contains_key(id) {
+            return Err(Refusal::Gone);
+        }
         let user = contents.objects.iter().find(|(_, it)| it.spec.uses().any(|used| used == id));
         if let (Some((user, _)), false) = (user, by_hand) {
             return Err(Refusal::InUse(user.clone()));

@@ -5,11 +5,14 @@ use super::{Judged, require};
 use crate::cloud::Asking;
 use crate::log::Happened;
 
-/// The engine asks for no delete of what something of its own still uses.
+/// The engine asks for no delete of what something of its own still uses. What someone took away is used by nothing.
 pub(super) fn nothing_in_use_is_deleted(watch: &Watch, happened: &Happened) -> Judged {
     let Happened::Asked { caller, asking: Asking::Delete, object: Some(object), .. } = happened else {
         return Ok(());
     };
+    if !watch.objects.get(object).is_some_and(|it| it.live) {
+        return Ok(());
+    }
     let is_recorded = |known: &Known| !known.forgotten && !known.lost && !known.found;
     let known = |known: &Known| known.made_for.is_some() && is_recorded(known);
     let mut users = watch.live().filter(|(_, it)| known(it));

@@ -6,6 +6,7 @@
 
 mod clock;
 mod commits;
+mod forgetting;
 mod histories;
 mod keyrings;
 mod leases;
@@ -86,6 +87,10 @@ pub async fn check(stores: &impl StoreUnderTest) {
     histories::history_lines_come_in_order(stores).await;
     histories::runs_come_newest_first(stores).await;
     histories::pruning_keeps_the_newest_runs_and_the_journal_of_what_exists(stores).await;
+
+    forgetting::a_look_at_a_lease_says_who_holds_it(stores).await;
+    forgetting::a_scope_without_records_is_forgotten_as_a_whole(stores).await;
+    forgetting::a_scope_with_records_or_held_by_another_is_not_forgotten(stores).await;
 
     moves::a_move_takes_everything_along_and_closes_the_old_store(stores).await;
     moves::a_move_to_where_something_else_is_changes_nothing(stores).await;

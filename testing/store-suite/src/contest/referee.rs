@@ -25,6 +25,9 @@ const STOPPED_MAX: Duration = TERM.saturating_mul(6);
 /// How long nobody may make progress.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
+/// How many times the commits that are enough are waited for if they are not shared among scopes and contestants.
+const UNSHARED_MAX: usize = 50;
+
 /// After how many takeovers a store has had every chance to refuse a commit that came too late.
 const TAKEOVERS_MAX: usize = 50;
 
@@ -145,7 +148,8 @@ impl Referee {
             // One that was stopped after its last commit has nothing to be refused: wait for one that has.
             takeovers >= self.contest.stops && (superseded > 0 || takeovers >= TAKEOVERS_MAX)
         };
-        commits >= self.contest.commits && kills >= self.contest.kills && stopped
+        let shared = self.account.is_shared() || commits >= UNSHARED_MAX * self.contest.commits;
+        commits >= self.contest.commits && kills >= self.contest.kills && stopped && shared
     }
 
     /// Kills anyone, or stops the one that has just committed: it holds the lease, most probably.

@@ -44,11 +44,21 @@ impl Fixture {
     }
 
     pub(crate) fn provider(self, cache: Option<PathBuf>, pool: Arc<Pool>) -> TerraformProvider {
+        self.started_by(self.program(), cache, pool)
+    }
+
+    /// The provider, started by this program.
+    pub(crate) fn started_by(
+        self,
+        program: PathBuf,
+        cache: Option<PathBuf>,
+        pool: Arc<Pool>,
+    ) -> TerraformProvider {
         TerraformProvider::new(ProviderOptions {
             name: self.name().into(),
             address: format!("example.com/trueup/{}", self.name()),
             version: Default::default(),
-            launch: Launch::new(self.program(), environment()),
+            launch: Launch::new(program, environment()),
             cache,
             pool,
             secrets: Default::default(),

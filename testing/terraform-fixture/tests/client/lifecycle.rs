@@ -128,8 +128,7 @@ fn an_object_is_adopted_by_its_id() {
         let other = Bench::new(version);
         std::fs::create_dir_all(other.folder().join("thing")).unwrap();
         std::fs::copy(bench.folder().join("thing/one.json"), other.folder().join("thing/one.json")).unwrap();
-        let import =
-            |id: &str| ImportDeclaration { to: version.address("thing", "x"), id: value!(id).into() };
+        let import = |id: &str| ImportDeclaration::new(version.address("thing", "x"), value!(id).into());
         let program = Program { imports: vec![import("one")], ..other.one("thing", thing(1)) };
         other.deployed(&program);
         assert_eq!(other.objects()["thing/one"]["serial"], json!(1), "nothing had to be changed");
@@ -145,13 +144,11 @@ fn an_object_is_adopted_by_its_id() {
 fn a_data_source_is_read_as_soon_as_it_can_be() {
     for version in VERSIONS {
         let bench = Bench::new(version);
-        let data = |name: Expression| DataDeclaration {
-            address: format!("data.{}_thing.seen", version.name()).parse().unwrap(),
-            provider: None,
-            inputs: Expression::new(Node::Object(vec![("name".into(), name)])),
-            depends_on: Vec::new(),
-            postconditions: Vec::new(),
-            place: None,
+        let data = |name: Expression| {
+            DataDeclaration::new(
+                format!("data.{}_thing.seen", version.name()).parse().unwrap(),
+                Expression::new(Node::Object(vec![("name".into(), name)])),
+            )
         };
         let of = Reference { address: version.address("thing", "x"), path: "id".parse().unwrap() };
         let refers = data(Expression::new(Node::Reference(of)));

@@ -109,5 +109,25 @@ fn context() -> CallContext {
         warnings: WarningSink::new(|_| {}),
         name_rules: NameRules::default(),
         secrets: Default::default(),
+        metas: None,
+    }
+}
+
+/// The same file may be another provider elsewhere: a script that starts what lies beside it.
+#[tokio::test]
+async fn kept_schemas_are_those_of_one_provider() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    for version in VERSIONS {
+        let beside = folder.path().join(version.name());
+        std::fs::create_dir(&beside).unwrap();
+        std::os::unix::fs::symlink(version.program(), beside.join("provider")).unwrap();
+        let script = beside.join("script");
+        std::fs::write(&script, "#!/bin/sh\nexec \"$(dirname \"$0\")/provider\"\n").unwrap();
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let provider = version.started_by(script, Some(cache.clone()), Pool::new(2));
+        assert!(
+            provider.resource_types().await.unwrap().contains(&format!("{}_thing", version.name()).into())
+        );
     }
 }

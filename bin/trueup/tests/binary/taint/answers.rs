@@ -35,8 +35,8 @@ resource "std_http" "unread" {{
         "deploy --yes",
         "show std_http.unread",
         "deploy --force --yes --json",
-        "plan --full",
-        "plan --full --json",
+        "plan --full --unchanged",
+        "plan --full --unchanged --json",
         "drift --json",
         "show std_http.issued",
         "state show std_http.issued --json",
@@ -53,9 +53,9 @@ resource "std_http" "unread" {{
     trial.search_kept();
 }
 
-/// SECRET-8, SECRET-9: a pointer tells no parts of JSON that is cut short, so that any part may be the secret.
+/// SECRET-8, SECRET-9: a pointer tells no parts of JSON that is cut short, nor of other text: any part may be the secret.
 #[test]
-fn an_answer_that_cannot_be_read_hides_the_secret_that_a_server_issues() {
+fn an_answer_without_parts_hides_the_secret_that_a_server_issues() {
     let url = server::start();
     let text = |path: &str, pointer: &str| {
         format!(
@@ -74,12 +74,14 @@ fn an_answer_that_cannot_be_read_hides_the_secret_that_a_server_issues() {
             );
         }
     }
-    trial.folder.write("main.tf", &text("issue-broken", ""));
-    trial.done("deploy --yes --json");
-    for command in ["show std_http.a --json", "plan --full", "console std_http.a"] {
-        trial.done(command);
+    for path in ["issue-broken", "issue-text"] {
+        trial.folder.write("main.tf", &text(path, ""));
+        trial.done("deploy --yes --json --replace std_http.a");
+        for command in ["show std_http.a --json", "plan --full --unchanged", "console std_http.a"] {
+            trial.done(command);
+        }
+        trial.search_kept();
     }
-    trial.search_kept();
 }
 
 /// SECRET-1: an answer that is said to be secret is, whatever its status.
@@ -153,7 +155,7 @@ fn a_secret_that_a_command_issues_is_secret_wherever_it_repeats_it() {
     let shown = trial.done("show std_exec.issued --json").out;
     assert!(shown.contains("nothing to hide"), "only what repeats the secret is secret: {shown}");
     trial.done("show std_exec.unread --json");
-    for command in ["plan --full --json", "deploy --yes --json", "drift --json"] {
+    for command in ["plan --full --unchanged --json", "deploy --yes --json", "drift --json"] {
         trial.run_with(command, &FAILING);
     }
     for command in ["deploy --yes", "state show std_exec.issued --json", "console std_exec.issued.result.url"]

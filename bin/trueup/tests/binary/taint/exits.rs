@@ -11,8 +11,8 @@ const VALUE: &str = "v4lue-that-may-be-secret-71c9";
 
 /// Commands that show the value of a deployed stack, if it is not secret.
 const SHOWING: [&str; 22] = [
-    "plan --full",
-    "plan --full --json",
+    "plan --full --unchanged",
+    "plan --full --unchanged --json",
     "drift",
     "drift --json",
     "output",
@@ -82,7 +82,7 @@ fn exits(trial: &Trial) -> Vec<(String, Vec<u8>)> {
     let all = |told: Told| told.out + &told.err;
     heard("plan", run("plan", &[]).out);
     heard("plan --json", run("plan --json --out s.plan", &[]).out);
-    for command in ["show s.plan --full", "show s.plan --json", "show s.plan --markdown"] {
+    for command in ["show s.plan --full --unchanged", "show s.plan --json", "show s.plan --markdown"] {
         heard(command, all(run(command, &[])));
     }
     let failed = run("deploy --yes", &failing);
@@ -103,7 +103,9 @@ fn exits(trial: &Trial) -> Vec<(String, Vec<u8>)> {
     for file in ["s.plan", "copy.json", LOG, ".trueup/state.db"] {
         exits.push((file.to_owned(), std::fs::read(trial.folder.path().join(file)).unwrap()));
     }
-    for command in ["plan --destroy --full", "drift --repair --yes --json", "destroy --yes --json"] {
+    for command in
+        ["plan --destroy --full --unchanged", "drift --repair --yes --json", "destroy --yes --json"]
+    {
         exits.push((command.to_owned(), run(command, &[]).out.into_bytes()));
     }
     exits

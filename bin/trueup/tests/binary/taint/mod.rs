@@ -2,6 +2,7 @@
 //! the program shows or keeps is searched for them (SECRET-5, SECRET-8, SECRET-9).
 
 mod answers;
+mod credentials;
 mod exits;
 mod finder;
 mod garbled;
@@ -127,7 +128,8 @@ fn trial() -> Trial {
 fn nobody_who_refuses_can_make_a_secret_show() {
     let trial = trial();
     let refusing = [("TF_VAR_path", "refuse"), ("TF_VAR_fail", "true")];
-    for command in ["plan", "plan --json --full", "deploy --yes", "deploy --yes --json", "drift"] {
+    for command in ["plan", "plan --json --full --unchanged", "deploy --yes", "deploy --yes --json", "drift"]
+    {
         let told = trial.run_with(command, &refusing);
         assert!(told.code != 0 || command.starts_with("plan"), "{command}: {told:?}");
     }
@@ -155,13 +157,13 @@ fn a_secret_that_is_too_short_is_warned_of_and_not_shown() {
 #[test]
 fn nobody_who_answers_can_make_a_secret_show() {
     let trial = trial();
-    trial.done("plan --out s.plan --full");
+    trial.done("plan --out s.plan --full --unchanged");
     for command in [
-        "show s.plan --full",
+        "show s.plan --full --unchanged",
         "show s.plan --json",
         "show s.plan --markdown",
         "deploy s.plan --yes",
-        "plan --full",
+        "plan --full --unchanged",
         "drift --json",
         "deploy --force --yes --json",
         "output --json",

@@ -30,9 +30,13 @@ resource "std_file" "a" {
         assert_eq!(told.code, 1, "{command}: {told:?}");
     }
     elsewhere.write(NAME, "kept");
-    for command in
-        ["plan --full", "plan --json --full", "deploy --yes", "deploy --yes --json", "destroy --yes"]
-    {
+    for command in [
+        "plan --full --unchanged",
+        "plan --json --full",
+        "deploy --yes",
+        "deploy --yes --json",
+        "destroy --yes",
+    ] {
         trial.run_with(command, &[("TF_VAR_folder", folder)]);
     }
     trial.search_kept();
@@ -49,7 +53,7 @@ fn a_key_stays_secret(text: &str) {
     }
     for command in [
         "deploy --yes --json",
-        "plan --full --json",
+        "plan --full --unchanged --json",
         "state show std_exec.a",
         "console std_exec.a.result",
         "export-state --partial",

@@ -1,5 +1,7 @@
 //! Secrets in what the program says itself: about files of values, about arguments, about states that it takes over.
 
+use trueup_cli_harness::Told;
+
 use super::finder::Finder;
 use super::trial::Trial;
 
@@ -75,6 +77,61 @@ fn no_usage_error_quotes_a_value() {
     }
 }
 
+/// SECRET-12: in the line of a program that an error shows.
+#[test]
+fn no_line_of_a_program_shows_the_password_of_an_address() {
+    let text = format!("provider \"pg\" {{\n  adress = \"postgres://ada:{SECRET}@db/x\"\n}}\n");
+    let trial = Trial::new(&text, &[], Finder::new(&[SECRET]));
+    for command in ["validate", "plan", "plan --json", "fmt --check"] {
+        let told = trial.run(command);
+        assert!(command.starts_with("fmt") || told.err.contains("ada:*"), "{command}: {told:?}");
+    }
+}
+
+/// SECRET-12, SECRET-13: a slip in an argument, or in an address, shows neither in the log nor in the history.
+#[test]
+fn no_slip_on_the_command_line_shows_a_secret() {
+    let trial = Trial::new(DECLARED, &[], Finder::new(&[SECRET]));
+    trial.done("deploy --yes --var secret=8317264055");
+    for address in [
+        "postgres:/ada:{}@127.0.0.1:1/x",
+        "postgres:ada:{}@127.0.0.1:1/x",
+        "Postgres://ada:{}@127.0.0.1:1/x",
+        "postgres://ada:{}@127.0.0.1:1/x?sslmode=disable",
+        "postgres://ada:pw@127.0.0.1:1/x?pwd={}",
+        "postgresql+asyncpg://ada:{}@127.0.0.1:1/x",
+        "host=127.0.0.1;password={}",
+        "s3://AKIA1:{}@states/team",
+        "s3://states/team?aws_secret_access_key={}",
+        "s3://states/team?endpoint=http://ada:{}@127.0.0.1:1",
+    ] {
+        let address = address.replace("{}", SECRET);
+        trial.failed(&format!("state migrate --to {address}"));
+        trial.failed(&format!("state migrate --from {address}"));
+        for command in ["plan", "config", "deploy --yes --json", "state list --json"] {
+            let told = trial.run_with(command, &[("TRUEUP_STATE", &address)]);
+            assert!(told.code == 1 || command == "config", "{command} at {address}: {told:?}");
+        }
+    }
+    for arguments in [
+        &["plan", "secret={}"][..],
+        &["deploy", "--yes", "--", "--var", "secret={}"],
+        &["plan", "postgres://ada:{} x@db/x"],
+        &["plan", "--retry=postgres://ada:{} x@db/x"],
+        &["deploy", "--adopt=secret={}"],
+    ] {
+        let arguments: Vec<String> = arguments.iter().map(|it| it.replace("{}", SECRET)).collect();
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let told = Told::of(trial.folder.command_of(&words).output().unwrap());
+        assert_eq!(told.code, 1, "{told:?}");
+        trial.finder.assert_absent(&words.join(" "), (told.out + &told.err).as_bytes());
+    }
+    for arguments in ["deploy secret={}", "deploy TF_VAR_secret={} --yes", "deploy --yes -var secret={}"] {
+        trial.failed(&arguments.replace("{}", SECRET));
+    }
+    trial.search_kept();
+}
+
 /// SECRET-9: Terraform marks what its program marked, not what repeats it.
 #[test]
 fn what_repeats_a_secret_of_a_state_of_terraform_is_secret() {
@@ -92,7 +149,9 @@ fn what_repeats_a_secret_of_a_state_of_terraform_is_secret() {
     trial.folder.write("old.tfstate", &state);
     trial.done("import-state old.tfstate --yes");
     std::fs::remove_file(trial.folder.path().join("old.tfstate")).unwrap();
-    for command in ["show terraform_data.a --json", "state show terraform_data.a", "plan --full --json"] {
+    for command in
+        ["show terraform_data.a --json", "state show terraform_data.a", "plan --full --unchanged --json"]
+    {
         trial.done(command);
     }
     trial.search_kept();

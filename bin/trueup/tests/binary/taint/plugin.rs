@@ -86,7 +86,7 @@ fn a_plugin_that_answers_cannot_make_a_secret_show() {
             "plan --out s.plan",
             "show s.plan --json",
             "deploy --yes --json",
-            "plan --full --json",
+            "plan --full --unchanged --json",
             "show fixture_open.a",
             "state show fixture_open.a --json",
             "state export",

@@ -16,6 +16,7 @@ pub(super) const ISSUED: &str = "issu3d-by-the-server-5d41402abc4b2a76";
 /// - `/keep`: requests to delete are refused
 /// - `/issue/NAME`: answers hold a token that the request did not
 /// - `/issue-broken`: the same in JSON that is cut short
+/// - `/issue-text`: the same in text that is no JSON
 /// - `/refuse-issue`, `/refuse-issue-broken`: every request is refused with such an answer
 /// - `/garbled/FORM/PART`: answers hold what was sent, in that form
 /// - `/refuse-garbled/FORM/PART`: every request is refused, quoting what was sent in that form
@@ -36,6 +37,7 @@ fn answer(request: &Request) -> Answer {
         ("issue", true) => (400, format!("the token {ISSUED} is in use, so is {ISSUED:?}")),
         ("issue", false) => (200, issued(path[1])),
         ("issue-broken", _) => (200, broken()),
+        ("issue-text", _) => (200, format!("access_token={ISSUED}&scope=all")),
         ("refuse-issue", _) => (400, issued("refused")),
         ("refuse-issue-broken", _) => (400, broken()),
         _ => (200, answered(&request)),

@@ -38,7 +38,7 @@ impl Trial {
 
     /// Runs a command without a look at what it prints.
     pub(super) fn run_unsearched(&self, command: &str, variables: &[(&str, &str)]) -> Told {
-        Told::of(self.command(command, variables).output().unwrap())
+        Told::of(self.command(command, variables).output().unwrap()).checked(command)
     }
 
     /// Runs a command that prints no secret.
@@ -74,6 +74,11 @@ impl Trial {
     /// Searches what all runs so far told the history, and all files.
     #[track_caller]
     pub(super) fn search_kept(&self) {
+        let told = self.run("history --json");
+        if told.code == 1 && told.err.contains("has no stage") {
+            // Whatever was tried was refused before anything was recorded.
+            return self.finder.assert_absent_below(self.folder.path());
+        }
         let runs = self.done("history --json").out;
         let runs: serde_json::Value = serde_json::from_str(&runs).unwrap();
         for run in runs["runs"].as_array().unwrap() {

@@ -1,20 +1,23 @@
 //! A change by hand: shown, asked for, made under the lease.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
-use trueup_engine::{DeployOptions, EventSink, HandChange, HandStep};
+use trueup_engine::{DeployOptions, HandChange, HandStep};
 use trueup_provider::GenerationNumber;
 use trueup_state::Step;
 
 use super::ChangeArgs;
 use crate::exit::Exit;
 use crate::failure::CommandResult;
+use crate::running::by_hand;
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
 pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &ChangeArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let store = workplace.store(Access::Write).await?;
-    let reconciler = workplace.reconciler(store, EventSink::new());
+    let store = workplace.recorded_store(Access::Write).await?;
+    let (reconciler, _handling) = by_hand(&workplace, store);
     let scope = workplace.scope();
     let steps = reconciler.preview_by_hand(&scope, change).await?;
     if steps.is_empty() {
@@ -40,10 +43,24 @@ pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &Chang
             done.steps.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();
         session.ui.json(&json!({ "version": 1, "kind": "change", "change": change.name(), "steps": steps }));
     } else {
-        let count = done.steps.len();
-        session.ui.note(&format!("Done: {count} change{}", if count == 1 { "" } else { "s" }));
+        session.ui.note(&summary(&done.steps));
     }
     Ok(Exit::Done)
+}
+
+/// What was done, in a line.
+fn summary(steps: &[HandStep]) -> String {
+    let forgotten: BTreeSet<_> = steps
+        .iter()
+        .filter(|step| matches!(step.step, Step::Dropped { .. }))
+        .map(|step| &step.address)
+        .collect();
+    let changes = steps.len();
+    match (forgotten.len(), forgotten.first()) {
+        (0, _) => format!("Done: {changes} change{}", if changes == 1 { "" } else { "s" }),
+        (1, Some(address)) => format!("Forgotten: {address}. Its object stays."),
+        (many, _) => format!("Forgotten: {many} resources. Their objects stay."),
+    }
 }
 
 fn told(step: &HandStep) -> String {

@@ -56,7 +56,7 @@ pub(super) struct Export {
 pub(super) async fn run(session: &Session<'_>, args: &ExportArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     let access = if args.show_secrets { Access::Read } else { Access::Look };
-    let store = workplace.store(access).await?;
+    let store = workplace.recorded_store(access).await?;
     let scope = workplace.scope();
     let snapshot = store.load(&scope).await?;
     if !args.show_secrets && !is_sealed_throughout(&scope, &snapshot) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use trueup_core::{Diagnostic, Diagnostics, read_json};
-use trueup_engine::{EventSink, LeaseReason};
+use trueup_engine::LeaseReason;
 use trueup_files::Accept;
 use trueup_provider::IdempotencyToken;
 use trueup_state::sealing::{Keyring, opened};
@@ -18,6 +18,7 @@ use super::lease::{holder, waiting};
 use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
+use crate::running::by_hand;
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -57,7 +58,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
     let configurations = Some(export.configurations).filter(|it| !it.is_empty());
     let batch = Batch { writes, outputs: export.outputs, configurations, ..Batch::default() };
     let holder = holder(session, LeaseReason::StateImport);
-    let reconciler = workplace.reconciler(store, EventSink::new());
+    let (reconciler, _handling) = by_hand(&workplace, store);
     let mut wait = waiting(session, &scope);
     let warnings = reconciler.record(&scope, &batch, &holder, &refuse_recorded, &mut wait).await?;
     warnings.iter().for_each(|warning| session.ui.note(warning));

@@ -1,12 +1,14 @@
 //! The lease for what changes all of a stage's state at once.
 
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::future::{Either, select};
 use trueup_core::escape_line;
 use trueup_engine::LeaseReason;
 use trueup_state::{Acquired, HeldLease, Holder, Lease, Scope, Store};
 
-use crate::failure::CommandResult;
+use crate::failure::{CommandError, CommandResult};
 use crate::session::Session;
 
 /// How long it lasts; no single write takes longer.
@@ -28,7 +30,12 @@ pub(in crate::commands) async fn take_lease(
     loop {
         match store.acquire(scope, &holder, TERM).await? {
             Acquired::Lease(lease) => return Ok(lease),
-            Acquired::Held(held) if wait(&held) => session.clock.sleep(POLL).await,
+            Acquired::Held(held) if wait(&held) => {
+                let interrupted = pin!(session.interrupts.first());
+                if let Either::Right(_) = select(session.clock.sleep(POLL), interrupted).await {
+                    return Err(CommandError::Interrupted);
+                }
+            }
             Acquired::Held(held) => return Err(trueup_engine::EngineError::Held(Box::new(held)).into()),
         }
     }

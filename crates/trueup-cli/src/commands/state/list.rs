@@ -43,7 +43,7 @@ pub(super) struct ShowArgs {
 
 pub(super) async fn list(session: &Session<'_>, args: &ListArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let snapshot = workplace.snapshot(Access::Look).await?;
+    let snapshot = workplace.recorded(Access::Look).await?;
     let covered = |record: &&Record| args.address.as_ref().is_none_or(|range| range.covers(&record.address));
     let mut records: Vec<&Record> =
         snapshot.records.iter().map(|(record, _)| &**record).filter(covered).collect();
@@ -80,7 +80,7 @@ fn status(record: &Record) -> &'static str {
 
 pub(super) async fn show(session: &Session<'_>, args: &ShowArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
-    let store = workplace.store(Access::Look).await?;
+    let store = workplace.recorded_store(Access::Look).await?;
     let scope = workplace.scope();
     let snapshot = store.load(&scope).await?;
     let mut listed = Vec::new();
@@ -99,7 +99,7 @@ pub(super) async fn show(session: &Session<'_>, args: &ShowArgs) -> CommandResul
         session.ui.data(&format!("  journal: {}", steps.join(", ")));
     }
     if args.json.json {
-        session.ui.json(&json!({ "version": 1, "kind": "records", "records": listed }));
+        session.ui.json(&json!({ "version": 2, "kind": "records", "records": listed }));
     }
     Ok(Exit::Done)
 }

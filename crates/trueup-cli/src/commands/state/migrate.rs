@@ -104,13 +104,13 @@ async fn tell_next(
     scopes: &[Scope],
 ) -> CommandResult {
     let ui = &workplace.session.ui;
-    ui.note(&format!("{} is closed to runs, and can be removed when you are content.", route.old));
+    ui.prose(&format!("{} is closed to runs, and can be removed when you are content.", route.old));
     if args.to.is_some() {
-        ui.note(&format!("Next, name the new store in the stack block, or by TRUEUP_STATE: {}", route.new));
+        ui.prose(&format!("Next, name the new store in the stack block, or by TRUEUP_STATE: {}", route.new));
     }
     for scope in scopes {
         if route.to.keyring(scope).await?.is_some() {
-            ui.note(&format!(
+            ui.prose(&format!(
                 "Its secrets are sealed as before: whoever deploys needs the key, or another by `{} state rekey --to KIND`.",
                 workplace.session.name()
             ));

@@ -10,8 +10,9 @@ mod rekey;
 
 #[cfg(feature = "terraform")]
 pub(super) use import::STATE_BYTES_MAX;
+pub(super) use lease::take_lease;
 #[cfg(feature = "terraform")]
-pub(super) use lease::{holder, take_lease, waiting};
+pub(super) use lease::{holder, waiting};
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;

@@ -41,6 +41,7 @@ pub(super) struct RekeyArgs {
 pub(super) async fn run(session: &Session<'_>, args: &RekeyArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     let store = workplace.bare_store(Access::Look).await?;
+    workplace.check_stage(&*store).await?;
     match args.forget {
         true => forget(&workplace, args, &*store).await,
         false => rekey(&workplace, args, &*store).await,
@@ -109,7 +110,7 @@ async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) 
     if args.json.json {
         session.ui.json(&as_json(&done, &scope));
     } else {
-        session.ui.note(&format!(
+        session.ui.prose(&format!(
             "They are given up; the next `{} deploy` sets what the program says.",
             session.name()
         ));

@@ -1,21 +1,24 @@
 //! What changes inside a resource, field by field.
 
-use trueup_core::{Change, Value, diff};
+use trueup_core::{Change, Step, Value, diff, is_identifier};
 use trueup_engine::{Action, PlannedAction};
 
+use super::change::ValueChange;
 use super::{PlanView, Shown};
-use crate::render::text_diff::{DiffLine, diff_lines};
-use crate::render::value::{UNKNOWN, lines, one_line, open_text};
+use crate::render::value::{UNKNOWN, lines, open_text};
 use crate::ui::{Look, Mark, Meaning, cut, padded, width};
 
-/// So many lines of a text's diff, or of an opened value, are shown; more are counted.
+/// So many lines of a value or its change are shown where they may be shortened; more are counted.
 const LINES_MAX: usize = 16;
+
+/// Values have this many columns however deep they stand.
+const ROOM_MIN: usize = 20;
 
 /// Names longer than this do not push the others' values aside.
 const NAME_COLUMNS_MAX: usize = 24;
 
 /// A field and what is told of it.
-struct Field {
+pub(super) struct Field {
     name: String,
     told: Told,
 }
@@ -33,7 +36,7 @@ pub(super) fn fields(action: &PlannedAction, indent: usize, view: PlanView) -> V
 }
 
 /// Fields with their values under one another.
-fn aligned(fields: &[Field], indent: usize, view: PlanView) -> Vec<String> {
+pub(super) fn aligned(fields: &[Field], indent: usize, view: PlanView) -> Vec<String> {
     let widths = fields.iter().map(|field| width(&field.name)).filter(|width| *width <= NAME_COLUMNS_MAX);
     let column = widths.max().unwrap_or(0);
     fields.iter().flat_map(|field| field.lines(indent, column, view)).collect()
@@ -50,23 +53,25 @@ pub(super) fn output_fields(changes: &[Change], indent: usize, view: PlanView) -
 
 fn gathered(action: &PlannedAction, shown: Shown) -> Vec<Field> {
     let mut fields = Vec::new();
-    let full = shown == Shown::Full;
     match action.action {
         Action::Create | Action::Read => fields.extend(values(&action.inputs)),
-        Action::Delete | Action::Forget if full => fields.extend(values(&action.prior_inputs)),
+        Action::Delete | Action::Forget if shown.unchanged => fields.extend(values(&action.prior_inputs)),
         Action::Delete | Action::Forget => {}
         Action::NoOp | Action::MayUpdate | Action::Update | Action::MayReplace | Action::Replace => {
             fields.extend(action.changes.iter().map(|change| changed(change, Mark::Becomes)));
             fields.extend(settling(action).iter().map(|change| changed(change, Mark::Becomes)));
-            if full {
+            if shown.unchanged {
                 let told = |field: &Field| {
-                    action.changes.iter().any(|change| change.path.to_string().starts_with(&field.name))
+                    action.changes.iter().any(|change| change.path.first_key() == Some(field.name.as_str()))
                 };
                 fields.extend(values(&action.inputs).into_iter().filter(|field| !told(field)));
             }
         }
     }
-    fields.extend(action.drift.iter().map(|change| changed(change, Mark::Became)));
+    fields.extend(action.bindings.iter().map(binding));
+    fields.extend(
+        action.drifted_inputs.iter().chain(&action.drift).map(|change| changed(change, Mark::Became)),
+    );
     fields
 }
 
@@ -76,8 +81,11 @@ fn settling(action: &PlannedAction) -> Vec<Change> {
         return Vec::new();
     }
     let repeats = |change: &Change| {
-        let own = change.path.first_key().is_some_and(|name| action.inputs.get(name).is_some());
-        own || action.drift.iter().any(|drifted| drifted.path == change.path)
+        let name = change.path.first_key();
+        let own = name.is_some_and(|name| action.inputs.get(name).is_some());
+        // An input that goes stands among the changes.
+        let gone = action.changes.iter().any(|input| input.path.first_key() == name);
+        own || gone || action.drift.iter().any(|drifted| drifted.path == change.path)
     };
     let mut changes = diff(&action.prior_outputs, &action.outputs);
     changes.retain(|change| !repeats(change) && change.before.is_some());
@@ -90,115 +98,74 @@ fn values(inputs: &Value) -> Vec<Field> {
     set.map(|(name, value)| Field { name: name.to_string(), told: Told::Value(value.clone()) }).collect()
 }
 
+/// A change below the key of a binding; one that is all new is shown as a value.
+fn binding(change: &Change) -> Field {
+    let separator = if matches!(change.path.steps().first(), Some(Step::Key(name)) if is_identifier(name)) {
+        "."
+    } else {
+        ""
+    };
+    let name = format!("bindings{separator}{}", change.path);
+    let told = match (&change.before, &change.after) {
+        (None, Some(value)) => Told::Value(value.clone()),
+        (before, after) => Told::Change(before.clone(), after.clone(), Mark::Becomes),
+    };
+    Field { name, told }
+}
+
 fn changed(change: &Change, mark: Mark) -> Field {
     let told = Told::Change(change.before.clone(), change.after.clone(), mark);
     Field { name: change.path.to_string(), told }
 }
 
 impl Field {
+    /// A field that changes.
+    pub(super) fn change(name: String, before: Option<Value>, after: Option<Value>, mark: Mark) -> Self {
+        Field { name, told: Told::Change(before, after, mark) }
+    }
+
     fn lines(&self, indent: usize, column: usize, view: PlanView) -> Vec<String> {
-        let look = view.look;
-        let full = view.shown == Shown::Full;
         let head = format!("{}{} ", " ".repeat(indent), padded(&self.name, column + 1));
-        let room = match full {
-            true => usize::MAX / 2,
-            false => look.columns.saturating_sub(width(&head)),
+        let room = view.look.columns.saturating_sub(width(&head)).max(ROOM_MIN);
+        let lines = match &self.told {
+            Told::Value(value) => value_lines(value, room, view.look),
+            Told::Change(before, after, mark) => {
+                ValueChange { before: before.as_ref(), after: after.as_ref(), mark: *mark }.lines(room, view)
+            }
         };
-        let (first, rest) = match &self.told {
-            Told::Value(value) => value_lines(value, room, look, full),
-            Told::Change(before, after, mark) => match texts(before.as_ref(), after.as_ref()) {
-                // What is there now goes, what was recorded comes back.
-                Some((recorded, observed)) if *mark == Mark::Became => {
-                    let (first, rest) = text_lines(observed, recorded, room, look, full);
-                    let note = look.paint(Meaning::Quiet, "(- is there now, + was recorded)");
-                    (note, std::iter::once(first).chain(rest).collect())
-                }
-                Some((before, after)) => text_lines(before, after, room, look, full),
-                None => (self.change(before.as_ref(), after.as_ref(), *mark, room, look), Vec::new()),
-            },
-        };
-        let mut lines = vec![format!("{head}{first}").trim_end().to_owned()];
         let beside = " ".repeat(width(&head));
-        lines.extend(rest.into_iter().map(|line| format!("{beside}{line}").trim_end().to_owned()));
-        lines
-    }
-
-    /// `old → new`, each side getting a fair share of the room.
-    fn change(
-        &self,
-        before: Option<&Value>,
-        after: Option<&Value>,
-        mark: Mark,
-        room: usize,
-        look: Look,
-    ) -> String {
-        let side = |value: Option<&Value>| value.map_or("(not set)".to_owned(), one_line);
-        let arrow = format!(" {} ", look.mark(mark));
-        let (mut old, mut new) = (side(before), side(after));
-        let room = room.saturating_sub(width(&arrow));
-        if width(&old) + width(&new) > room {
-            let half = room / 2;
-            let old_room = half.max(room.saturating_sub(width(&new)));
-            old = cut(&old, old_room, look);
-            new = cut(&new, room.saturating_sub(width(&old)), look);
-        }
-        let new = if new == UNKNOWN { look.paint(Meaning::Quiet, &new) } else { new };
-        format!("{old}{arrow}{new}")
+        let line = |(at, line): (usize, String)| {
+            format!("{}{line}", if at == 0 { &head } else { &beside }).trim_end().to_owned()
+        };
+        lines.into_iter().enumerate().map(line).collect()
     }
 }
 
-/// Both texts, if either has several lines and both may be shown.
-fn texts<'v>(before: Option<&'v Value>, after: Option<&'v Value>) -> Option<(&'v str, &'v str)> {
-    let text = |value: Option<&'v Value>| value.map_or(Some(""), open_text);
-    let (before, after) = (text(before)?, text(after)?);
-    (before.contains('\n') || after.contains('\n')).then_some((before, after))
-}
-
-fn text_lines(before: &str, after: &str, room: usize, look: Look, full: bool) -> (String, Vec<String>) {
-    let told = diff_lines(before, after);
-    let shown = if full { told.len() } else { LINES_MAX.min(told.len()) };
-    let mut lines: Vec<String> = told[..shown]
-        .iter()
-        .map(|line| match line {
-            DiffLine::Place(place) => look.paint(Meaning::Quiet, &cut(place, room, look)),
-            DiffLine::Same(text) => cut(&format!(" {text}"), room, look),
-            DiffLine::Old(text) => look.paint(Meaning::Delete, &cut(&format!("-{text}"), room, look)),
-            DiffLine::New(text) => look.paint(Meaning::Create, &cut(&format!("+{text}"), room, look)),
-        })
-        .collect();
-    if told.len() > shown {
-        lines.push(more(told.len() - shown, "lines", look));
-    }
-    let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
-    (first, lines)
-}
-
-fn value_lines(value: &Value, room: usize, look: Look, full: bool) -> (String, Vec<String>) {
+fn value_lines(value: &Value, room: usize, look: Look) -> Vec<String> {
     if let Some(text) = open_text(value).filter(|text| text.trim_end().contains('\n')) {
         let all: Vec<&str> = text.lines().collect();
-        if full {
-            let told = |line: &&str| Value::from(*line).to_string();
-            return (String::new(), all.iter().map(told).collect());
+        if look.whole {
+            return all.iter().map(|line| format!("| {}", look.plain(line))).collect();
         }
         let count = format!(" {} {} lines", look.mark(Mark::Ellipsis), all.len());
         let first = Value::from(all[0]).to_string();
         let first = cut(&first, room.saturating_sub(width(&count)), look);
-        return (format!("{first}{}", look.paint(Meaning::Quiet, &count)), Vec::new());
+        return vec![format!("{first}{}", look.paint(Meaning::Quiet, &count))];
     }
-    let mut told = lines(value, room.min(look.columns.max(40)));
-    let total = told.len();
-    if total > LINES_MAX && !full {
-        told.truncate(LINES_MAX);
-        told.push(more(total - LINES_MAX, "lines", look));
-    }
-    let mut told = told.into_iter().map(|line| match line == UNKNOWN {
-        true => look.paint(Meaning::Quiet, &line),
-        false => cut(&line, room, look),
-    });
-    (told.next().unwrap_or_default(), told.collect())
+    let told = limited(lines(value, room), look);
+    let shown = |line: String| {
+        if line == UNKNOWN { look.paint(Meaning::Quiet, &line) } else { cut(&line, room, look) }
+    };
+    told.into_iter().map(shown).collect()
 }
 
-fn more(count: usize, what: &str, look: Look) -> String {
-    let text = format!("{} {count} more {what} (--full shows them)", look.mark(Mark::Ellipsis));
-    look.paint(Meaning::Quiet, &text)
+/// As many lines as are shown, and how many there are besides.
+pub(super) fn limited(mut lines: Vec<String>, look: Look) -> Vec<String> {
+    if lines.len() > LINES_MAX && !look.whole {
+        let more = lines.len() - LINES_MAX;
+        lines.truncate(LINES_MAX);
+        let text = format!("{} {more} more lines (--full shows them)", look.mark(Mark::Ellipsis));
+        lines.push(look.paint(Meaning::Quiet, &text));
+    }
+    lines
 }

@@ -1,14 +1,16 @@
 //! A plan for machines. The form has a version of its own, and holds no secrets.
 
 use serde_json::{Value as Json, json};
-use trueup_core::{Change, JsonForm, Value};
+use trueup_core::{Change, JsonForm, SourceMap, Value};
 use trueup_engine::{Plan, PlannedAction, ReplaceOrder};
 
-/// The version of the form.
-const PLAN_JSON_VERSION: u32 = 1;
+use crate::render::diagnostics_json;
 
-/// The plan as JSON.
-pub(crate) fn plan_json(plan: &Plan) -> Json {
+/// The version of the form.
+const PLAN_JSON_VERSION: u32 = 2;
+
+/// The plan as JSON. Its warnings are about these sources.
+pub(crate) fn plan_json(plan: &Plan, sources: &SourceMap) -> Json {
     let counts: serde_json::Map<String, Json> = plan
         .counts()
         .into_iter()
@@ -29,7 +31,7 @@ pub(crate) fn plan_json(plan: &Plan) -> Json {
         "left_out": plan.left_out,
         "outputs": plan.outputs.to_json_tree(JsonForm::PUBLIC),
         "output_changes": changes_json(&plan.output_changes()),
-        "warnings": plan.warnings,
+        "warnings": diagnostics_json(&plan.warnings, sources),
     })
 }
 
@@ -48,6 +50,8 @@ pub(crate) fn action_json(action: &PlannedAction) -> Json {
         "reasons": reasons,
         "changes": changes_json(&action.changes),
         "drift": changes_json(&action.drift),
+        "drifted_inputs": changes_json(&action.drifted_inputs),
+        "bindings": changes_json(&action.bindings),
         "drift_checked": !action.unreadable,
         "replace_paths": action.replace_paths,
         "replace_order": order,

@@ -18,8 +18,8 @@ const RESOURCE_BYTES_MAX: usize = 8_000;
 
 /// The plan as Markdown.
 pub(crate) fn plan_markdown(plan: &Plan) -> String {
-    let look = Look { colour: false, unicode: true, columns: 100 };
-    let view = PlanView { look, shown: Shown::Changes };
+    let look = Look { colour: false, unicode: true, columns: 100, whole: true };
+    let view = PlanView::new(look, Shown::CHANGES);
     let (stack, stage) = (code_span(&plan.scope.stack), code_span(&plan.scope.stage));
     let mut text = format!("### {stack} · stage {stage}\n\n**{}**\n", plan.summary());
     let (unchanged, mut changed): (Vec<_>, Vec<_>) = plan.actions.iter().partition(|it| is_unchanged(it));
@@ -53,7 +53,7 @@ pub(crate) fn plan_markdown(plan: &Plan) -> String {
 
 fn resource(plan: &Plan, action: &PlannedAction, view: PlanView) -> String {
     let (sign, _) = sign(action, view.look);
-    let why = reason::why(plan, action);
+    let why = reason::why(plan, action, view.look);
     let why = if why.is_empty() { action.action.name().to_owned() } else { why };
     let summary = format!("{} <code>{}</code>: {}", sign, escaped(&address(&action.address)), escaped(&why));
     details(&summary, &fields(action, 0, view))

@@ -4,6 +4,9 @@
 //! many. `defaults` leaves out what goes without saying, `fields` writes what changes inside one, `reason` says why, `json` is the
 //! same for machines, `markdown` for pull requests.
 
+mod change;
+#[cfg(test)]
+mod change_tests;
 mod defaults;
 mod fields;
 mod json;
@@ -37,15 +40,29 @@ pub(crate) struct PlanView {
     pub shown: Shown,
 }
 
+impl PlanView {
+    /// Shows so much of a plan.
+    pub(crate) fn new(look: Look, shown: Shown) -> Self {
+        PlanView { look: Look { whole: look.whole || shown.whole, ..look }, shown }
+    }
+}
+
 /// How much of a plan is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shown {
-    /// What happens to each resource, without its fields.
-    Brief,
+pub(crate) struct Shown {
+    /// The fields of each resource, not only what happens to it.
+    pub fields: bool,
+    /// Unchanged resources by name, unchanged fields and defaults.
+    pub unchanged: bool,
+    /// Long values and lists in full.
+    pub whole: bool,
+}
+
+impl Shown {
+    /// What happens to each resource.
+    pub(crate) const BRIEF: Shown = Shown { fields: false, unchanged: false, whole: false };
     /// What changes.
-    Changes,
-    /// Everything, unchanged fields and long values included.
-    Full,
+    pub(crate) const CHANGES: Shown = Shown { fields: true, ..Shown::BRIEF };
 }
 
 /// The plan as text: a block for each resource, then the summary.
@@ -56,7 +73,7 @@ pub(crate) fn render_plan(plan: &Plan, view: PlanView) -> String {
         lines.extend([actions, String::new()]);
     }
     let outputs = fields::output_fields(&plan.output_changes(), 4, view);
-    if !outputs.is_empty() && view.shown != Shown::Brief {
+    if !outputs.is_empty() && view.shown.fields {
         lines.push("  Outputs".to_owned());
         lines.extend(outputs);
         lines.push(String::new());
@@ -82,7 +99,7 @@ pub(crate) fn render_actions(plan: &Plan, view: PlanView) -> String {
     if are_listed(&unchanged, view) {
         sort_by_address(&mut unchanged, |it| &it.address);
     }
-    let column = address_column(&changed, &unchanged, view);
+    let column = address_column(&changed);
     let mut module = String::new();
     for action in changed {
         open_module(&action.address, &mut module, &mut lines);
@@ -92,7 +109,7 @@ pub(crate) fn render_actions(plan: &Plan, view: PlanView) -> String {
         // They are not of the module that was opened last.
         lines.push(String::new());
     }
-    lines.extend(folded(&unchanged, column, view));
+    lines.extend(folded(&unchanged, view));
     lines.join("\n")
 }
 
@@ -107,12 +124,12 @@ fn is_unchanged(action: &PlannedAction) -> bool {
 
 /// Whether the unchanged ones are told by name, or only how many they are.
 fn are_listed(unchanged: &[&PlannedAction], view: PlanView) -> bool {
-    unchanged.len() <= UNCHANGED_LISTED_MAX || view.shown == Shown::Full
+    unchanged.len() <= UNCHANGED_LISTED_MAX || view.shown.unchanged
 }
 
-fn address_column(changed: &[&PlannedAction], unchanged: &[&PlannedAction], view: PlanView) -> usize {
-    let named: &[_] = if are_listed(unchanged, view) { unchanged } else { &[] };
-    let widths = changed.iter().chain(named).map(|action| width(&short(&action.address)));
+/// The width of the addresses that have something beside them.
+fn address_column(changed: &[&PlannedAction]) -> usize {
+    let widths = changed.iter().map(|action| width(&short(&action.address)));
     widths.filter(|width| *width <= ADDRESS_COLUMNS_MAX).max().unwrap_or(0)
 }
 
@@ -136,19 +153,15 @@ fn resource(plan: &Plan, action: &PlannedAction, column: usize, view: PlanView) 
     let look = view.look;
     let (sign, meaning) = sign(action, look);
     let sign_columns = sign_columns(look);
-    let head = Line::new()
-        .text("  ")
-        .meaning(meaning, sign)
-        .to(2 + sign_columns)
-        .text(short(&action.address))
-        .to(4 + sign_columns + column)
-        .meaning(Meaning::Quiet, format!("({})", action.address.type_name()));
-    let why = reason::why(plan, action);
+    let head =
+        Line::new().text("  ").meaning(meaning, sign).to(2 + sign_columns).text(short(&action.address));
+    let why = reason::why(plan, action, view.look);
     let mut lines = Vec::new();
+    let why_column = (2 + sign_columns + column).max(head.width()) + 2;
     if why.is_empty() {
         lines.push(head.render(look));
-    } else if head.width() + 2 + width(&why) <= look.columns {
-        lines.push(head.text("  ").text(why).render(look));
+    } else if why_column + width(&why) <= look.columns {
+        lines.push(head.to(why_column).text(why).render(look));
     } else {
         lines.push(head.render(look));
         let indent = 4 + sign_columns;
@@ -158,14 +171,14 @@ fn resource(plan: &Plan, action: &PlannedAction, column: usize, view: PlanView) 
                 .map(|line| format!("{}{line}", " ".repeat(indent))),
         );
     }
-    if view.shown != Shown::Brief {
+    if view.shown.fields {
         lines.extend(fields::fields(action, 4 + sign_columns, view));
     }
     lines
 }
 
 /// The unchanged ones: each by name if they are few, else how many.
-fn folded(unchanged: &[&PlannedAction], column: usize, view: PlanView) -> Vec<String> {
+fn folded(unchanged: &[&PlannedAction], view: PlanView) -> Vec<String> {
     let look = view.look;
     let bullet = look.mark(Mark::NoOp);
     if !are_listed(unchanged, view) {
@@ -174,13 +187,12 @@ fn folded(unchanged: &[&PlannedAction], column: usize, view: PlanView) -> Vec<St
     let sign_columns = sign_columns(look);
     let line = |action: &&PlannedAction| {
         let head = Line::new().text("  ").meaning(Meaning::Quiet, bullet).to(2 + sign_columns);
-        let line = head.meaning(Meaning::Quiet, action.address.to_string()).to(4 + sign_columns + column);
-        line.meaning(Meaning::Quiet, format!("({})", action.address.type_name())).render(look)
+        head.meaning(Meaning::Quiet, action.address.to_string()).render(look)
     };
     let mut lines = Vec::new();
     for action in unchanged {
         lines.push(line(action));
-        if view.shown == Shown::Full {
+        if view.shown.unchanged {
             lines.extend(fields::fields(action, 4 + sign_columns, view));
         }
     }
@@ -210,7 +222,7 @@ fn sign(action: &PlannedAction, look: Look) -> (String, Meaning) {
 /// The first few, and how many more.
 fn listed(addresses: &[&Address], view: PlanView) -> String {
     const LISTED_MAX: usize = 3;
-    let shown = if view.shown == Shown::Full { addresses.len() } else { LISTED_MAX };
+    let shown = if view.look.whole { addresses.len() } else { LISTED_MAX };
     let mut told: Vec<String> = addresses.iter().take(shown).map(ToString::to_string).collect();
     if addresses.len() > shown {
         told.push(format!("and {} more", addresses.len() - shown));

@@ -3,13 +3,15 @@
 use trueup_core::{Address, Change, Path};
 use trueup_engine::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
 
+use crate::ui::{Look, Mark};
+
 /// So many names are told; more are counted.
 const NAMES_MAX: usize = 3;
 
 const PROVIDER_UNKNOWN: &str = "its provider's configuration is not known yet, and may be for another place";
 
 /// Why, in a few words; empty where the sign says it all.
-pub(super) fn why(plan: &Plan, action: &PlannedAction) -> String {
+pub(super) fn why(plan: &Plan, action: &PlannedAction, look: Look) -> String {
     let mut told: Vec<String> = Vec::new();
     let has = |reason: Reason| action.reasons.contains(&reason);
     if has(Reason::Gone) {
@@ -22,7 +24,7 @@ pub(super) fn why(plan: &Plan, action: &PlannedAction) -> String {
         told.push("exists already, is adopted".to_owned());
     }
     if has(Reason::Recovered) {
-        told.push("an operation on it was interrupted".to_owned());
+        told.push("an earlier run did not finish it".to_owned());
     }
     if has(Reason::Tainted) {
         told.push("its create failed half-way".to_owned());
@@ -34,8 +36,10 @@ pub(super) fn why(plan: &Plan, action: &PlannedAction) -> String {
         Action::Read => told.push("read during the run".to_owned()),
         Action::Forget => told.push("left in place, no longer tracked".to_owned()),
         Action::Delete if has(Reason::Undeclared) => told.push("no longer declared".to_owned()),
-        Action::NoOp if !action.drift.is_empty() => told.push("drift, which is left as it is".to_owned()),
-        Action::Update => told.extend(updated(action)),
+        Action::NoOp if !action.drift.is_empty() => {
+            told.push(format!("drift that is left as it is {}", drift_legend(look)));
+        }
+        Action::Update => told.extend(updated(action, look)),
         Action::NoOp | Action::Create | Action::Delete => {}
     }
     if has(Reason::Forced) {
@@ -56,7 +60,12 @@ pub(super) fn why(plan: &Plan, action: &PlannedAction) -> String {
     told.join("; ")
 }
 
-fn updated(action: &PlannedAction) -> Vec<String> {
+/// Explains the arrow between values that drifted.
+fn drift_legend(look: Look) -> String {
+    format!("(recorded {} found)", look.mark(Mark::Became))
+}
+
+fn updated(action: &PlannedAction, look: Look) -> Vec<String> {
     let mut told = Vec::new();
     if action.reasons.contains(&Reason::Inputs) {
         let certain = changed_fields(&action.changes);
@@ -67,10 +76,10 @@ fn updated(action: &PlannedAction) -> Vec<String> {
         });
     }
     if action.reasons.contains(&Reason::Bindings) {
-        told.push("what others attach to it changed".to_owned());
+        told.push("its bindings changed".to_owned());
     }
     if action.reasons.contains(&Reason::Drift) {
-        told.push("drift: changed outside trueup".to_owned());
+        told.push(format!("drift: changed outside trueup {}", drift_legend(look)));
     }
     told
 }

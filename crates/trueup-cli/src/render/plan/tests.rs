@@ -1,6 +1,6 @@
 //! Plans as they are shown: every action, at 80 columns and without colour, with and without UTF-8.
 
-use trueup_core::{Address, Change, Diagnostics, Type, Value, diff, value};
+use trueup_core::{Address, Change, Diagnostics, SourceMap, Type, Value, diff, value};
 use trueup_engine::{Action, Plan, PlannedAction, PlannedMove, Reason, ReplaceOrder};
 use trueup_provider::GenerationNumber;
 use trueup_state::{RecordId, Scope};
@@ -12,13 +12,15 @@ fn address(text: &str) -> Address {
     text.parse().unwrap()
 }
 
-fn action(of: &str, action: Action, reasons: &[Reason]) -> PlannedAction {
+pub(super) fn action(of: &str, action: Action, reasons: &[Reason]) -> PlannedAction {
     PlannedAction {
         address: address(of),
         action,
         reasons: reasons.to_vec(),
         changes: Vec::new(),
         drift: Vec::new(),
+        drifted_inputs: Vec::new(),
+        bindings: Vec::new(),
         replace_paths: Vec::new(),
         replace_order: None,
         inputs: Value::NULL,
@@ -28,11 +30,12 @@ fn action(of: &str, action: Action, reasons: &[Reason]) -> PlannedAction {
         dependencies: Vec::new(),
         deposed: Vec::new(),
         unreadable: false,
+        adopts_only: false,
     }
 }
 
 /// One that changes from these inputs to those.
-fn changing(of: &str, does: Action, before: &Value, after: &Value) -> PlannedAction {
+pub(super) fn changing(of: &str, does: Action, before: &Value, after: &Value) -> PlannedAction {
     PlannedAction {
         changes: diff(before, after),
         inputs: after.clone(),
@@ -41,11 +44,12 @@ fn changing(of: &str, does: Action, before: &Value, after: &Value) -> PlannedAct
     }
 }
 
-fn plan(mut actions: Vec<PlannedAction>) -> Plan {
+pub(super) fn plan(mut actions: Vec<PlannedAction>) -> Plan {
     actions.sort_by(|left, right| left.address.cmp(&right.address));
     Plan {
         scope: Scope::new("site", "dev"),
         actions,
+        reads: Vec::new(),
         moves: Vec::new(),
         left_out: Vec::new(),
         outputs: Value::object::<&str>([]),
@@ -177,10 +181,10 @@ fn everything() -> Plan {
     plan
 }
 
-fn rendered(plan: &Plan, look: Look, shown: Shown) -> String {
-    let text = render_plan(plan, PlanView { look, shown });
+pub(super) fn rendered(plan: &Plan, look: Look, shown: Shown) -> String {
+    let text = render_plan(plan, PlanView::new(look, shown));
     assert!(!text.contains("hunter2"), "a secret is shown:\n{text}");
-    if shown != Shown::Full {
+    if !shown.whole && !look.whole {
         for line in text.lines() {
             assert!(width(line) <= look.columns, "wider than {}: {line}", look.columns);
         }
@@ -191,7 +195,7 @@ fn rendered(plan: &Plan, look: Look, shown: Shown) -> String {
 /// PLAN-18, PLAN-19, SECRET-1
 #[test]
 fn every_action_is_shown_with_its_fields_and_reasons() {
-    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::Changes));
+    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::CHANGES));
 }
 
 /// UNKNOWN-14
@@ -201,38 +205,40 @@ fn a_plan_says_that_a_provider_may_be_configured_for_another_place() {
         replace_order: Some(ReplaceOrder::CreateFirst),
         ..action("std_file.x", Action::MayReplace, &[Reason::ProviderUnknown])
     };
-    let text = rendered(&plan(vec![moved]), Look::PLAIN, Shown::Brief);
+    let text = rendered(&plan(vec![moved]), Look::PLAIN, Shown::BRIEF);
     assert!(text.contains("create first: its provider's configuration is not known yet"), "{text}");
 }
 
 #[test]
 fn a_plan_reads_without_utf8() {
-    let text = rendered(&everything(), Look { unicode: false, ..Look::PLAIN }, Shown::Changes);
+    let text = rendered(&everything(), Look { unicode: false, ..Look::PLAIN }, Shown::CHANGES);
     assert!(text.is_ascii());
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn a_plan_fits_a_narrow_terminal() {
-    insta::assert_snapshot!(rendered(&everything(), Look { columns: 50, ..Look::PLAIN }, Shown::Changes));
+    insta::assert_snapshot!(rendered(&everything(), Look { columns: 50, ..Look::PLAIN }, Shown::CHANGES));
 }
 
 #[test]
 fn a_full_plan_shows_unchanged_fields_too() {
-    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::Full));
+    insta::assert_snapshot!(rendered(
+        &everything(),
+        Look::PLAIN,
+        Shown { unchanged: true, whole: true, ..Shown::CHANGES }
+    ));
 }
 
 #[test]
 fn a_brief_plan_shows_no_fields() {
-    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::Brief));
+    insta::assert_snapshot!(rendered(&everything(), Look::PLAIN, Shown::BRIEF));
 }
 
 #[test]
 fn colours_only_repeat_what_is_said() {
-    let coloured = render_plan(
-        &everything(),
-        PlanView { look: Look { colour: true, ..Look::PLAIN }, shown: Shown::Changes },
-    );
+    let coloured =
+        render_plan(&everything(), PlanView::new(Look { colour: true, ..Look::PLAIN }, Shown::CHANGES));
     let mut plain = String::new();
     let mut chars = coloured.chars();
     while let Some(char) = chars.next() {
@@ -241,7 +247,7 @@ fn colours_only_repeat_what_is_said() {
             other => plain.push(other),
         }
     }
-    assert_eq!(plain, rendered(&everything(), Look::PLAIN, Shown::Changes));
+    assert_eq!(plain, rendered(&everything(), Look::PLAIN, Shown::CHANGES));
     assert_ne!(coloured, plain);
 }
 
@@ -249,9 +255,9 @@ fn colours_only_repeat_what_is_said() {
 fn many_unchanged_are_folded_and_few_are_named() {
     let unchanged = |count: usize| {
         let actions = (1..=count).map(|at| action(&format!("x_y.r{at}"), Action::NoOp, &[])).collect();
-        rendered(&plan(actions), Look::PLAIN, Shown::Changes)
+        rendered(&plan(actions), Look::PLAIN, Shown::CHANGES)
     };
-    assert_eq!(unchanged(2), "  •  x_y.r1  (x_y)\n  •  x_y.r2  (x_y)\n\nNo changes");
+    assert_eq!(unchanged(2), "  •  x_y.r1\n  •  x_y.r2\n\nNo changes");
     assert_eq!(unchanged(10), "  • 10 unchanged\n\nNo changes");
     assert_eq!(unchanged(0), "No changes");
 }
@@ -262,7 +268,7 @@ fn long_texts_and_values_are_cut() {
     let before = Value::object([("text", long(0).into()), ("one", "x".repeat(200).into())]);
     let after = Value::object([("text", long(40).into()), ("one", "y".repeat(200).into())]);
     let plan = plan(vec![changing("x_y.z", Action::Update, &before, &after)]);
-    insta::assert_snapshot!(rendered(&plan, Look::PLAIN, Shown::Changes));
+    insta::assert_snapshot!(rendered(&plan, Look::PLAIN, Shown::CHANGES));
 }
 
 /// Each reason by its name. The match makes sure that none is missing.
@@ -323,7 +329,7 @@ fn reasons() -> Vec<(Reason, &'static str)> {
 fn the_json_of_a_plan_names_every_reason() {
     for (reason, name) in reasons() {
         let both = action("std_file.a", Action::Update, &[Reason::Inputs, reason]);
-        let json = plan_json(&plan(vec![both]));
+        let json = plan_json(&plan(vec![both]), &SourceMap::new());
         assert_eq!(json["actions"][0]["reasons"], serde_json::json!(["inputs", name]));
     }
 }
@@ -335,18 +341,29 @@ fn a_plan_says_why_something_is_replaced() {
         replace_order: Some(ReplaceOrder::CreateFirst),
         ..action("std_file.a", Action::Replace, &[reason])
     };
-    let told = |reason: Reason| rendered(&plan(vec![replaced(reason)]), Look::PLAIN, Shown::Brief);
+    let told = |reason: Reason| rendered(&plan(vec![replaced(reason)]), Look::PLAIN, Shown::BRIEF);
     let triggered = told(Reason::Triggered);
     assert!(triggered.contains("create first: `replace_triggered_by` changes"), "{triggered}");
     let same = told(Reason::SameIdentity);
     assert!(same.contains("create first: both would have the same identity"), "{same}");
 }
 
+/// An input that goes, of a type that has an output of that name.
+#[test]
+fn what_changes_in_a_replacement_is_told_once() {
+    let gone = changing("pg_role.a", Action::Replace, &value!({ label: "x" }), &value!({}));
+    let (prior_outputs, outputs) = (value!({ label: "x" }), Value::unknown(Type::Any));
+    let outputs = Value::object([("label", outputs)]);
+    let text =
+        rendered(&plan(vec![PlannedAction { prior_outputs, outputs, ..gone }]), Look::PLAIN, Shown::CHANGES);
+    assert_eq!(text.matches("label ").count(), 1, "{text}");
+}
+
 /// DRIFT-4: what was not looked at says so.
 #[test]
 fn the_json_of_a_plan_says_whose_drift_goes_unseen() {
     let unreadable = PlannedAction { unreadable: true, ..action("std_exec.b", Action::NoOp, &[]) };
-    let json = plan_json(&plan(vec![action("std_file.a", Action::NoOp, &[]), unreadable]));
+    let json = plan_json(&plan(vec![action("std_file.a", Action::NoOp, &[]), unreadable]), &SourceMap::new());
     let checked = |at: usize| json["actions"][at]["drift_checked"].as_bool();
     // In the order of addresses.
     assert_eq!((checked(0), checked(1)), (Some(false), Some(true)));
@@ -355,6 +372,6 @@ fn the_json_of_a_plan_says_whose_drift_goes_unseen() {
 /// SECRET-1
 #[test]
 fn the_json_of_a_plan_has_a_version_and_no_secrets() {
-    let text = plan_json(&everything()).to_string();
-    assert!(text.contains("\"version\":1") && !text.contains("hunter2"), "{text}");
+    let text = plan_json(&everything(), &SourceMap::new()).to_string();
+    assert!(text.contains("\"version\":2") && !text.contains("hunter2"), "{text}");
 }

@@ -16,6 +16,8 @@ pub(crate) enum TaskError {
     Failed(Failure),
     /// The store failed: nothing more can be recorded.
     Store(StoreError),
+    /// The run was stopped before anything of the task was begun.
+    Stopped,
 }
 
 impl From<Failure> for TaskError {

@@ -1,10 +1,14 @@
 //! Data sources and ephemeral resources: read or opened now, if all that they need is known.
 
+use std::collections::BTreeSet;
+
 use trueup_core::schema::Block;
-use trueup_core::{Diagnostics, Failure, Value};
+use trueup_core::{Address, Diagnostics, Failure, Value};
+use trueup_program::{DataDeclaration, Deferral};
 use trueup_provider::{CallContext, DataRequest, InputValues};
 
 use super::{decide_one, prepare, settle};
+use crate::call::read_or_warned;
 use crate::draft::node::Decision;
 use crate::draft::{Draft, keep};
 use crate::index::NodeIndex;
@@ -19,16 +23,19 @@ pub(super) async fn decide_data(
     draft: &Draft<'_>,
     at: NodeIndex,
     handler: &dyn trueup_provider::DataHandler,
+    declared: &DataDeclaration,
     inputs: &InputValues,
 ) -> Result<Decision, Failure> {
     let node = &draft.nodes[at];
     let context = sources.context(&node.address, None);
+    let is_settled = inputs.effective.is_wholly_known() && !is_deferred(draft, at, &declared.deferral);
     match &node.config {
-        Some(config) if is_settled(draft, at, inputs) => {
+        Some(config) if is_settled => {
             let read = async {
                 let read =
                     async |context: &CallContext| handler.read(DataRequest { config, inputs, context }).await;
-                let outputs = sources.calls.retried(sources.call(node), &context, read).await?;
+                let read = sources.calls.retried(sources.call(node), &context, read).await;
+                let outputs = read_or_warned(read, declared.failure, handler.outputs(), &context)?;
                 Ok(DataAnswer { outputs })
             };
             let told =
@@ -49,8 +56,10 @@ pub(super) async fn decide_ephemeral(
 ) -> Result<Decision, Failure> {
     let node = &draft.nodes[at];
     let context = sources.context(&node.address, None);
+    let unchanged = |other: NodeIndex| draft.nodes[other].decision.action == Action::NoOp;
+    let is_settled = inputs.effective.is_wholly_known() && draft.upstream(at).all(unchanged);
     match &node.config {
-        Some(config) if is_settled(draft, at, inputs) => {
+        Some(config) if is_settled => {
             let open =
                 async |context: &CallContext| handler.open(DataRequest { config, inputs, context }).await;
             let opened = sources.calls.retried(sources.call(node), &context, open).await?;
@@ -60,11 +69,35 @@ pub(super) async fn decide_ephemeral(
     }
 }
 
-/// Whether all that a node reads by is known, and nothing that it depends on will change.
-fn is_settled(draft: &Draft<'_>, at: NodeIndex, inputs: &InputValues) -> bool {
-    let mut upstream = draft.upstream(at);
-    inputs.effective.is_wholly_known()
-        && upstream.all(|other| draft.nodes[other].decision.action == Action::NoOp)
+/// Whether this plan changes a resource that a data source waits for.
+fn is_deferred(draft: &Draft, at: NodeIndex, deferral: &Deferral) -> bool {
+    let known = |address: &Address| draft.index.get(address).copied();
+    if deferral.resources.iter().filter_map(known).any(|other| is_changed(draft, other)) {
+        return true;
+    }
+    let mut reached: Vec<NodeIndex> = deferral.with_upstream.iter().filter_map(known).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(other) = reached.pop() {
+        if seen.insert(other) {
+            if other != at && is_changed(draft, other) {
+                return true;
+            }
+            reached.extend(draft.upstream(other));
+        }
+    }
+    false
+}
+
+/// Whether this plan changes an object of a resource, or another instance of it goes. An adoption alone is no change, nor
+/// is a read.
+fn is_changed(draft: &Draft, at: NodeIndex) -> bool {
+    let node = &draft.nodes[at];
+    let instance_goes = || {
+        let leaving = draft.leaving.get(&node.address.with_key(None));
+        leaving.into_iter().flatten().any(|other| draft.selection.contains(*other))
+    };
+    let is_changed = node.decision.action != Action::NoOp && !node.only_adopts();
+    node.handler().is_some() && (is_changed || !draft.leaving.is_empty() && instance_goes())
 }
 
 fn read_later(outputs: &Block) -> Decision {

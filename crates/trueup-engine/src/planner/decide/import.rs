@@ -1,6 +1,6 @@
 //! Objects that the program wants adopted by their ids (ADOPT-7).
 
-use trueup_core::{Failure, FailureClass};
+use trueup_core::{Failure, FailureClass, Type, Value, convert};
 use trueup_provider::{CallContext, ImportRequest, Imported, State};
 
 use super::resource::Case;
@@ -22,7 +22,10 @@ impl Case<'_> {
             return Err(invalid(message.to_owned()).hint("use `nonsensitive` if it is not secret"));
         }
         let identity = Some(&given).filter(|given| given.as_entries().is_some() && given.is_wholly_known());
-        let id = match (given.as_str(), identity) {
+        // A number is the text that says the same.
+        let text = convert(&given, &Type::String).unwrap_or(Value::NULL);
+        let id = match (text.as_str(), identity) {
+            (Some(""), _) => return Err(invalid("the id of an import must not be empty".to_owned())),
             (None, None) => {
                 let message = "what to import by must be an id or an identity that is known now";
                 return Err(invalid(message.to_owned()));

@@ -3,9 +3,10 @@
 //!
 //! `data` decides on data sources and ephemeral resources, `resource` on resources. A resource may be adopted by its id
 //! (`import`) or because it was found (`search`), an earlier run may have left it unfinished (`recovery`), or its provider
-//! may lead elsewhere by now (`moving`).
+//! may lead elsewhere by now (`moving`). `drifted_inputs` shows what drifted.
 
 mod data;
+mod drifted_inputs;
 mod import;
 mod moving;
 mod recovery;
@@ -24,7 +25,7 @@ use super::{Sources, refresh};
 use crate::call::contained;
 use crate::draft::node::{Decision, NodeKind};
 use crate::draft::{Attributes, Draft, keep};
-use crate::failures::{failed, located};
+use crate::failures::{describe_failure, located};
 use crate::index::NodeIndex;
 use crate::inputs::NodeInputs;
 
@@ -135,9 +136,12 @@ async fn decide_one(
 ) -> Result<Decision, Box<Diagnostic>> {
     let node = &draft.nodes[at];
     let Some(desired) = &node.desired else { return Ok(Decision::default()) };
-    let deciding = async {
+    // Boxed: it has room for everything that a decision may have to ask.
+    let deciding = Box::pin(async {
         match &node.kind {
-            NodeKind::Data { handler, .. } => decide_data(sources, draft, at, &**handler, desired).await,
+            NodeKind::Data { handler, declared } => {
+                decide_data(sources, draft, at, &**handler, declared, desired).await
+            }
             NodeKind::Ephemeral { handler, .. } => {
                 decide_ephemeral(sources, draft, at, &**handler, desired).await
             }
@@ -146,10 +150,10 @@ async fn decide_one(
                 case.decide().await
             }
         }
-    };
+    });
     let decided = contained(deciding).await.unwrap_or_else(|panic| Err(panic.into()));
     decided.map_err(|failure| {
-        let failed = failed(&node.address, "plan", &failure);
+        let failed = describe_failure(&node.address, "plan", &failure);
         Box::new(located(failed, &desired.written))
     })
 }

@@ -76,9 +76,9 @@ impl Case<'_> {
     /// Nothing is recorded: it is created, unless it exists already (ADOPT-1).
     pub(super) async fn decide_new(&self) -> Result<Decision, Failure> {
         if let Some(state) = self.imported().await? {
-            return self
-                .decide_found(self.found_by_id(state, GenerationNumber::FIRST, Slot::FIRST), Reason::Adopted)
-                .await;
+            let found = self.found_by_id(state, GenerationNumber::FIRST, Slot::FIRST);
+            let decision = self.decide_found(found, Reason::Adopted).await?;
+            return Ok(Decision { adopts_only: true, ..decision });
         }
         match self.look(self.desired, Duration::ZERO).await? {
             SearchResult::Nothing => self.create(Start::Record, vec![Reason::New]).await,
@@ -99,6 +99,7 @@ impl Case<'_> {
         };
         let mut decision = Self::concluded(answer, vec![why]);
         // Taking it into state is an action of its own, even if nothing else is to be done.
+        decision.adopts_only = decision.action == Action::NoOp;
         decision.action = decision.action.max(Action::Update);
         decision.start = Start::Adopt(Box::new(found));
         Ok(decision)
@@ -135,13 +136,17 @@ impl Case<'_> {
             true => Box::pin(self.in_place(answer, prior)).await?,
             false => answer,
         };
+        let drifted_inputs = match answer.drift.is_empty() {
+            true => Vec::new(),
+            false => Box::pin(self.drifted_inputs(object, &answer.drift)).await,
+        };
         let mut reasons = unfinished.to_vec();
         if answer.verdict != Verdict::NoOp || !answer.drift.is_empty() {
             reasons.extend((!answer.changes.is_empty()).then_some(Reason::Inputs));
             reasons.extend((!answer.drift.is_empty()).then_some(Reason::Drift));
             reasons.extend((current.bindings != node.bindings).then_some(Reason::Bindings));
         }
-        let mut decision = Self::concluded(answer, reasons);
+        let mut decision = Decision { drifted_inputs, ..Self::concluded(answer, reasons) };
         if matches!(decision.action, Action::Replace | Action::MayReplace) && !self.ignored().is_empty() {
             // Nothing is ignored of a new object.
             decision.outputs = self.ask(None).await?.outputs;
@@ -214,6 +219,13 @@ impl Case<'_> {
 
     pub(super) fn concluded(answer: PlanAnswer, mut reasons: Vec<Reason>) -> Decision {
         let action = action_of(answer.verdict);
+        let mut replace_paths = Vec::new();
+        for path in answer.replace_paths {
+            // Some providers name an input twice.
+            if !replace_paths.contains(&path) {
+                replace_paths.push(path);
+            }
+        }
         if matches!(action, Action::MayUpdate | Action::MayReplace) {
             reasons.push(Reason::OutputUnknown);
         }
@@ -223,10 +235,12 @@ impl Case<'_> {
             reasons,
             changes: answer.changes,
             drift: answer.drift,
-            replace_paths: answer.replace_paths,
+            drifted_inputs: Vec::new(),
+            replace_paths,
             order: answer.delete_first.then_some(ReplaceOrder::DeleteFirst),
             outputs: answer.outputs,
             keeps_place: false,
+            adopts_only: false,
         }
     }
 

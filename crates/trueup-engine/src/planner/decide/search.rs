@@ -10,7 +10,7 @@ use super::resource::Case;
 use crate::call::within;
 use crate::draft::node::FoundObject;
 use crate::saved::{QuestionKind, SightingForm};
-use crate::sighting::Search;
+use crate::sighting::{Adopting, Search};
 
 /// What looking came to.
 pub(super) enum SearchResult {
@@ -55,7 +55,7 @@ impl Case<'_> {
             sought: inputs,
             record,
             interrupted: current.is_some_and(Generation::is_interrupted),
-            adopt: node.declared().and_then(|it| it.options.adopt).unwrap_or(sources.options.adopt),
+            adopting: Adopting::of(node.declared().and_then(|it| it.options.adopt), sources.options.adopt),
             places: &places,
             holders: &self.draft.holders,
         };

@@ -118,7 +118,7 @@ impl<'f> Directive<'f> {
                 if self.verb == 's' {
                     return Ok(self.text(&text));
                 }
-                Ok(self.padded(&json_text(&Value::string(text))))
+                Ok(self.padded(&json_text(&Value::string(self.cut(&text)))))
             }
             't' => match convert(value, &Type::Bool).ok().as_ref().and_then(Value::as_bool) {
                 Some(truth) => Ok(truth.to_string()),
@@ -167,9 +167,14 @@ impl<'f> Directive<'f> {
     }
 
     fn text(&self, text: &str) -> String {
+        self.padded(&self.cut(text))
+    }
+
+    /// The text up to the precision.
+    fn cut(&self, text: &str) -> String {
         match self.precision {
-            Some(precision) => self.padded(&text.graphemes(true).take(precision).collect::<String>()),
-            None => self.padded(text),
+            Some(precision) => text.graphemes(true).take(precision).collect(),
+            None => text.to_owned(),
         }
     }
 

@@ -12,13 +12,23 @@ use trueup_core::{Diagnostics, FileId, Origin};
 use super::Parsed;
 use super::body::{Attribute, Body, Item, Name};
 use super::expression::{Expr, ExprKind, Literal, ObjectItem, ObjectKey};
+use reader::Texts;
 pub(super) use shape::shape;
 
 /// Reads a file in JSON. Its body holds attributes only, until it is [shaped](Body::shaped).
 pub fn parse_json_body(text: &str, file: FileId) -> Parsed<Body> {
+    parse(text, file, Texts::OfDeclarations)
+}
+
+/// Reads a file of values in JSON, whose strings are texts and no templates.
+pub(super) fn parse_json_values(text: &str, file: FileId) -> Parsed<Body> {
+    parse(text, file, Texts::Everywhere)
+}
+
+fn parse(text: &str, file: FileId, texts: Texts) -> Parsed<Body> {
     let mut diagnostics = Diagnostics::new();
     let origin = Origin { file, start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
-    let items = match reader::read(text, file, &mut diagnostics) {
+    let items = match reader::read(text, file, texts, &mut diagnostics) {
         Some(tree) => match tree.kind {
             ExprKind::Object(items) => attributes(items),
             // HCL allows a list of objects at the top, whose properties count together.

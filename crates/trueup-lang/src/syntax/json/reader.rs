@@ -5,12 +5,26 @@
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, FileId, Number, Origin};
 
+use crate::limits::deep_at;
 use crate::syntax::expression::{Expr, ExprKind, Literal, ObjectItem, ObjectKey};
 use crate::syntax::parser::{DEPTH_MAX, parse_template_at};
 
+/// The strings of a document that are texts and no templates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// All of them.
+    Everywhere,
+    /// Those that are read before anything has a value: defaults and descriptions.
+    OfDeclarations,
+}
+
+/// Attributes whose strings are texts: a block with one label, and the attribute.
+const DECLARED_TEXTS: [[&str; 2]; 3] =
+    [["variable", "default"], ["variable", "description"], ["output", "description"]];
+
 /// The expression that a JSON document stands for, or `None` where it is no JSON.
-pub(super) fn read(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Expr> {
-    let mut reader = Reader { text, at: 0, file, depth: 0, diagnostics };
+pub(super) fn read(text: &str, file: FileId, texts: Texts, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    let mut reader = Reader { text, at: 0, file, keys: Vec::new(), texts, depth: 0, diagnostics };
     let value = reader.value()?;
     reader.skip();
     if reader.at < text.len() {
@@ -29,6 +43,9 @@ struct Reader<'s, 'd> {
     text: &'s str,
     at: usize,
     file: FileId,
+    texts: Texts,
+    /// The keys of the objects around, the outermost first.
+    keys: Vec<String>,
     depth: usize,
     diagnostics: &'d mut Diagnostics,
 }
@@ -58,7 +75,7 @@ impl Reader<'_, '_> {
             return self.fail_here(&format!("nests deeper than {DEPTH_MAX} levels"));
         }
         self.depth += 1;
-        let result = inside(self);
+        let result = deep_at(self.depth, || inside(self));
         self.depth -= 1;
         result
     }
@@ -76,13 +93,15 @@ impl Reader<'_, '_> {
                 return self.fail_here("expected a key in double quotes");
             }
             let start = self.at;
-            let key = self.string()?;
-            let key = ObjectKey::Expr(self.template(&key, start));
+            let text = self.string()?;
+            let key = ObjectKey::Expr(self.template(&text, start));
             self.skip();
             if !self.take(":") {
                 return self.fail_here("expected `:` and a value after the key");
             }
+            self.keys.push(text);
             let value = self.value()?;
+            self.keys.pop();
             items.push(ObjectItem { key, value });
             self.skip();
             if self.take("}") {
@@ -113,10 +132,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A string is a template. One that is none is told, and stands for its own text.
+    /// A string is a template, unless it is a text where it stands. A template that is none is told, and stands for its own
+    /// text.
     fn template(&mut self, text: &str, start: usize) -> Expr {
         let origin = self.origin(start, self.at);
-        if !text.contains("${") && !text.contains("%{") {
+        if (!text.contains("${") && !text.contains("%{")) || self.is_within_text() {
             return Expr { kind: ExprKind::Literal(Literal::String(SmolStr::new(text))), origin };
         }
         match parse_template_at(text, origin) {
@@ -126,6 +146,15 @@ impl Reader<'_, '_> {
                 Expr { kind: ExprKind::Literal(Literal::String(SmolStr::new(text))), origin }
             }
         }
+    }
+
+    /// Whether strings are texts here.
+    fn is_within_text(&self) -> bool {
+        let declared = || match self.keys.as_slice() {
+            [block, _, attribute, ..] => DECLARED_TEXTS.contains(&[block, attribute]),
+            _ => false,
+        };
+        self.texts == Texts::Everywhere || declared()
     }
 
     fn number(&mut self) -> Option<ExprKind> {

@@ -215,7 +215,7 @@ impl Parser<'_> {
                 let name = pair[1].2;
                 let mut diagnostic = Diagnostic::error(format!("the attribute `{}` is set twice", name.text));
                 diagnostic.origin = Some(name.origin);
-                self.diagnostics.push(diagnostic);
+                self.diagnostics.push(diagnostic.repeating(Some(pair[0].2.origin)));
             }
         }
     }

@@ -6,11 +6,9 @@ use trueup_core::{Diagnostic, Number, NumberError};
 use super::{Newlines, Parse, Parser};
 use crate::syntax::body::Name;
 use crate::syntax::expression::{
-    Binary, BinaryOperator, Call, Conditional, Expr, ExprKind, Literal, Traversal, UnaryOperator,
+    Binary, BinaryOperator, Branch, Call, Conditional, Expr, ExprKind, Literal, Operation, Traversal,
+    UnaryOperator, spanning,
 };
-
-/// How many operators of one precedence may stand in a row.
-const CHAIN_MAX: usize = 1000;
 
 /// What a call's parentheses hold, before its name is known to be one.
 struct Arguments {
@@ -21,52 +19,52 @@ struct Arguments {
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parse<Expr> {
         self.deeper(|parser| {
-            let condition = parser.binary(0)?;
-            parser.skip();
-            if !parser.take("?") {
-                return Ok(condition);
-            }
-            let then = parser.expression()?;
-            parser.skip();
-            if !parser.take(":") {
-                let found = parser.found();
-                return parser.fail_here(
-                    Diagnostic::error(format!("expected `:` and the other result, found {found}"))
-                        .hint("a conditional is written `condition ? result : other_result`"),
-                );
-            }
-            let otherwise = parser.expression()?;
-            let mut origin = condition.origin;
-            origin.end = origin.end.max(otherwise.origin.end);
-            let kind = ExprKind::Conditional(Box::new(Conditional { condition, then, otherwise }));
-            Ok(Expr { kind, origin })
+            let mut branches = Vec::new();
+            let otherwise = loop {
+                let condition = parser.binary(0)?;
+                parser.skip();
+                if !parser.take("?") {
+                    break condition;
+                }
+                let then = parser.expression()?;
+                parser.skip();
+                if !parser.take(":") {
+                    let found = parser.found();
+                    return parser.fail_here(
+                        Diagnostic::error(format!("expected `:` and the other result, found {found}"))
+                            .hint("a conditional is written `condition ? result : other_result`"),
+                    );
+                }
+                branches.push(Branch { condition, then });
+            };
+            let Some(Branch { condition, .. }) = branches.first() else { return Ok(otherwise) };
+            let origin = spanning(condition.origin, otherwise.origin);
+            Ok(Expr { kind: ExprKind::Conditional(Box::new(Conditional { branches, otherwise })), origin })
         })
     }
 
     /// Operators of at least this precedence, those of one precedence from left to right.
     fn binary(&mut self, lowest: u8) -> Parse<Expr> {
-        let mut left = self.unary()?;
-        let mut chain = 0;
+        let first = self.unary()?;
+        let mut operations = Vec::new();
         loop {
             self.skip();
             let Some((operator, precedence)) = self.operator().filter(|(_, own)| *own >= lowest) else {
-                return Ok(left);
+                break;
             };
-            chain += 1;
-            if chain > CHAIN_MAX {
-                return self.fail_here(Diagnostic::error(format!(
-                    "more than {CHAIN_MAX} operators in one expression"
-                )));
-            }
             let start = self.at;
             self.at += operator.symbol().len();
             let operator_origin = self.origin_from(start);
             let right = self.binary(precedence + 1)?;
-            let mut origin = left.origin;
-            origin.end = origin.end.max(right.origin.end);
-            let kind = ExprKind::Binary(Box::new(Binary { operator, operator_origin, left, right }));
-            left = Expr { kind, origin };
+            if operations.is_empty() {
+                // Most expressions have no more.
+                operations.reserve_exact(1);
+            }
+            operations.push(Operation { operator, operator_origin, right });
         }
+        let Some(last) = operations.last() else { return Ok(first) };
+        let origin = spanning(first.origin, last.right.origin);
+        Ok(Expr { kind: ExprKind::Binary(Box::new(Binary { first, operations })), origin })
     }
 
     fn operator(&self) -> Option<(BinaryOperator, u8)> {
@@ -116,8 +114,8 @@ impl Parser<'_> {
         match self.byte() {
             Some(b'"') => self.quoted_template(),
             Some(b'0'..=b'9') => self.number(),
-            Some(b'[') => self.deeper(Self::bracketed),
-            Some(b'{') => self.deeper(Self::braced),
+            Some(b'[') => self.bracketed(),
+            Some(b'{') => self.braced(),
             Some(b'(') => {
                 self.at += 1;
                 let inner = self.with_newlines(Newlines::Ignored, |parser| {
@@ -197,8 +195,7 @@ impl Parser<'_> {
         }
         let open = self.at;
         self.at += 1;
-        let arguments =
-            self.deeper(|parser| parser.with_newlines(Newlines::Ignored, |inner| inner.arguments(open)))?;
+        let arguments = self.with_newlines(Newlines::Ignored, |inner| inner.arguments(open))?;
         let mut origin = name.origin;
         origin.end = self.origin(self.at, self.at).end;
         let Arguments { arguments, expand_last } = arguments;

@@ -27,9 +27,10 @@ use trueup_core::{Diagnostic, Diagnostics, FileId, Origin};
 use super::Parsed;
 use super::body::{Body, Name};
 use super::expression::Expr;
+use crate::limits::deep_at;
 
 /// How deeply expressions and blocks may nest.
-pub const DEPTH_MAX: usize = 100;
+pub const DEPTH_MAX: usize = 1000;
 
 /// How many errors of one text are told; a text with more is usually wrong in one place.
 pub const ERRORS_MAX: usize = 20;
@@ -288,7 +289,7 @@ impl<'s> Parser<'s> {
             );
         }
         self.depth += 1;
-        let result = inside(self);
+        let result = deep_at(self.depth, || inside(self));
         self.depth -= 1;
         result
     }

@@ -52,7 +52,7 @@ impl Parser<'_> {
             return Ok(Expr { kind, origin: self.origin_from(open) });
         }
         self.at += 1;
-        let pieces = self.deeper(|parser| parser.quoted_pieces(open))?;
+        let pieces = self.quoted_pieces(open)?;
         let kind = self.nested_template(pieces)?;
         Ok(Expr { kind, origin: self.origin_from(open) })
     }
@@ -156,7 +156,7 @@ impl Parser<'_> {
                 }
                 Some(_) if self.starts_sequence() => {
                     push_text(&mut pieces, std::mem::take(&mut text), text_start, self.at);
-                    pieces.push(self.deeper(Self::sequence)?);
+                    pieces.push(self.sequence()?);
                     text_start = self.at;
                 }
                 Some(_) => self.literal_mark(&mut text),

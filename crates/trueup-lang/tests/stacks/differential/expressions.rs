@@ -4,7 +4,7 @@ use super::random::Random;
 
 /// What an expression is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Number,
     Text,
     Bool,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Objects,
 }
 
-pub(super) const KINDS: [Kind; 9] = [
+pub(crate) const KINDS: [Kind; 9] = [
     Kind::Number,
     Kind::Text,
     Kind::Bool,
@@ -31,7 +31,7 @@ pub(super) const KINDS: [Kind; 9] = [
 
 impl Kind {
     /// As a variable declares it.
-    pub(super) fn constraint(self, random: &mut Random) -> &'static str {
+    pub(crate) fn constraint(self, random: &mut Random) -> &'static str {
         let exact = match self {
             Kind::Number => "number",
             Kind::Text => "string",
@@ -51,19 +51,21 @@ impl Kind {
 
 /// A name, or anything else short that has a value.
 #[derive(Clone)]
-pub(super) struct Known {
-    pub(super) text: String,
-    pub(super) kind: Kind,
+pub(crate) struct Known {
+    pub(crate) text: String,
+    pub(crate) kind: Kind,
     /// Whether a plan knows its value.
-    pub(super) at_plan: bool,
+    pub(crate) at_plan: bool,
 }
 
 /// Writes expressions.
-pub(super) struct Writer<'a> {
-    pub(super) random: &'a mut Random,
-    pub(super) names: Vec<Known>,
+pub(crate) struct Writer<'a> {
+    pub(crate) random: &'a mut Random,
+    pub(crate) names: Vec<Known>,
     /// Whether only what a plan knows may be used.
-    pub(super) at_plan: bool,
+    pub(crate) at_plan: bool,
+    /// How many of a hundred expressions are of the further forms below.
+    pub(crate) further: usize,
     bound: usize,
 }
 
@@ -71,12 +73,12 @@ const WORDS: [&str; 8] = ["a", "b", "web", "db", "Hello World", "x-y_z", " pad "
 const KEYS: [&str; 5] = ["a", "b", "c", "web", "key-1"];
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(random: &'a mut Random, names: Vec<Known>) -> Self {
-        Writer { random, names, at_plan: false, bound: 0 }
+    pub(crate) fn new(random: &'a mut Random, names: Vec<Known>) -> Self {
+        Writer { random, names, at_plan: false, further: 0, bound: 0 }
     }
 
     /// An expression of a kind; now and then one of another.
-    pub(super) fn expression(&mut self, kind: Kind, depth: usize) -> String {
+    pub(crate) fn expression(&mut self, kind: Kind, depth: usize) -> String {
         let kind = if self.random.percent(3) { *self.random.one_of(&KINDS) } else { kind };
         if depth == 0 || self.random.percent(15) {
             return self.leaf(kind);
@@ -85,6 +87,9 @@ impl<'a> Writer<'a> {
             let (condition, then, otherwise) =
                 (self.boolean(depth), self.at(kind, depth), self.at(kind, depth));
             return format!("({condition} ? {then} : {otherwise})");
+        }
+        if self.further > 0 && self.random.percent(self.further) {
+            return self.further(kind, depth);
         }
         match kind {
             Kind::Number => self.number(depth),
@@ -313,6 +318,81 @@ impl<'a> Writer<'a> {
                 format!("[for {name} in {collection} : {name} if {condition}]")
             }
             _ => format!("[{}, {}]", self.at(Kind::Object, depth), self.at(Kind::Object, depth)),
+        }
+    }
+
+    /// Forms in which types, and what is known of the unknown, decide.
+    fn further(&mut self, kind: Kind, depth: usize) -> String {
+        match kind {
+            Kind::Number => self.further_number(depth),
+            Kind::Text => self.further_text(depth),
+            Kind::Bool => self.further_bool(depth),
+            Kind::Texts => self.further_texts(depth),
+            _ => format!("coalesce({}, {})", self.at(kind, depth), self.at(kind, depth)),
+        }
+    }
+
+    fn further_number(&mut self, depth: usize) -> String {
+        let a = self.at(Kind::Texts, depth);
+        match self.random.below(8) {
+            0 => format!("length(sort({a}))"),
+            1 => format!("length(chunklist({a}, 2))"),
+            2 => format!("length(formatlist(\"%s!\", {a}))"),
+            3 => format!("length(setproduct({a}, {}))", self.at(Kind::Texts, depth)),
+            4 => format!("length(concat({a}, {}))", self.at(Kind::Texts, depth)),
+            5 => format!("length(distinct({a}))"),
+            6 => format!("length(toset({a}))"),
+            _ => format!("index({a}, {})", self.at(Kind::Text, depth)),
+        }
+    }
+
+    fn further_text(&mut self, depth: usize) -> String {
+        let a = self.at(Kind::Text, depth);
+        match self.random.below(9) {
+            0 => format!("element({}, {})", self.at(Kind::Texts, depth), self.at(Kind::Number, depth)),
+            1 => format!("lower(trimspace({a}))"),
+            2 => format!("format(\"%s-%v\", {a}, {})", self.any(depth)),
+            3 => format!("try({a}, {})", self.at(Kind::Text, depth)),
+            4 => format!("coalesce({a}, {})", self.at(Kind::Text, depth)),
+            5 => format!("sha1({a})"),
+            6 => format!("trimprefix({a}, {})", self.at(Kind::Text, depth)),
+            7 => format!("join(\"-\", reverse({}))", self.at(Kind::Texts, depth)),
+            _ => format!("one({}[*].b)", self.at(Kind::Object, depth)),
+        }
+    }
+
+    fn further_bool(&mut self, depth: usize) -> String {
+        let text = self.at(Kind::Text, depth);
+        match self.random.below(10) {
+            0 => format!("(\"p-${{{text}}}\" != \"\")"),
+            1 => format!("(\"p-${{{text}}}\" != null)"),
+            2 => format!("startswith({text}, {})", self.at(Kind::Text, depth)),
+            3 => format!("(tolist({}) == {})", self.at(Kind::Texts, depth), self.at(Kind::Texts, depth)),
+            4 => format!("(tomap({}) == {})", self.at(Kind::TextMap, depth), self.at(Kind::TextMap, depth)),
+            5 => format!("({} == null)", self.any(depth)),
+            6 => format!("issensitive({})", self.any(depth)),
+            7 => format!("(length({}) > 0)", self.at(Kind::Texts, depth)),
+            8 => format!("anytrue([{}, {}])", self.boolean(depth), self.boolean(depth)),
+            _ => format!("({} == {})", self.at(Kind::Texts, depth), self.at(Kind::Texts, depth)),
+        }
+    }
+
+    fn further_texts(&mut self, depth: usize) -> String {
+        let a = self.at(Kind::Texts, depth);
+        match self.random.below(11) {
+            0 => format!("tolist({a})"),
+            1 => format!("toset({a})"),
+            2 => format!("formatlist(\"%s!\", {a})"),
+            3 => format!("coalescelist({a}, {})", self.at(Kind::Texts, depth)),
+            4 => format!("compact({a})"),
+            5 => format!("setunion({a}, {})", self.at(Kind::Texts, depth)),
+            6 => format!("tolist(setintersection({a}, {}))", self.at(Kind::Texts, depth)),
+            7 => format!("tolist(setsubtract({a}, {}))", self.at(Kind::Texts, depth)),
+            8 => format!("matchkeys({a}, {a}, {})", self.at(Kind::Texts, depth)),
+            9 => format!(
+                "keys({{ for pair in setproduct({a}, [\"x\"]) : \"${{pair[0]}}-${{pair[1]}}\" => 1 }})"
+            ),
+            _ => format!("slice({a}, 0, 1)"),
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Many generated modules stand in one folder, because each run of Terraform costs more than a module does. What may be
 //! refused stands in `try`, so that a refusal is a value that can be compared.
 
-mod expressions;
+pub(crate) mod expressions;
 mod modules;
-mod random;
+pub(crate) mod random;
 
 use trueup_core::Value;
 use trueup_test_servers::environment::number_variable;

@@ -1,10 +1,10 @@
 //! Chance that a seed repeats.
 
 /// A generator of numbers (SplitMix64): small, and the same everywhere.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Random(seed)
     }
 
@@ -17,16 +17,16 @@ impl Random {
     }
 
     /// A number below a bound.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound as u64).expect("it is below a bound of this type")
     }
 
     /// True in so many of a hundred cases.
-    pub(super) fn percent(&mut self, cases: usize) -> bool {
+    pub(crate) fn percent(&mut self, cases: usize) -> bool {
         self.below(100) < cases
     }
 
-    pub(super) fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+    pub(crate) fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
 }

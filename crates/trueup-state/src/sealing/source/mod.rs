@@ -9,7 +9,7 @@ mod passphrase;
 mod service;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -76,13 +76,37 @@ impl std::str::FromStr for KeyKind {
     }
 }
 
+/// What is done about a key file that is chosen for a new keyring and is not there.
+#[derive(Clone, Default)]
+pub enum NewKeyFile {
+    /// It is made.
+    #[default]
+    Make,
+    /// It is made, and announced: whoever loses it loses the secrets.
+    Announce(Arc<dyn Fn(&Path) + Send + Sync>),
+    /// It is not made: nobody would know of it.
+    Refuse,
+}
+
+impl fmt::Debug for NewKeyFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NewKeyFile::Make => "Make",
+            NewKeyFile::Announce(_) => "Announce",
+            NewKeyFile::Refuse => "Refuse",
+        })
+    }
+}
+
 /// Where keys are. All of it is handed in: nothing here reads the environment or asks anyone.
 #[derive(Clone, Debug, Default)]
 pub struct KeySources {
     /// The kind that new keyrings are wrapped by.
     pub chosen: KeyKind,
-    /// The key file, which is made when it is first needed; `None` if there is no place for one.
+    /// The key file; `None` if there is no place for one.
     pub file: Option<PathBuf>,
+    /// What is done if it is not there when it is first needed.
+    pub new_file: NewKeyFile,
     /// Folders in which a key file is never made: those of the state and of the stack.
     pub never_in: Vec<PathBuf>,
     /// The passphrase.
@@ -176,7 +200,7 @@ impl KeySources {
         match self.chosen {
             KeyKind::File => {
                 let path = self.file_path()?;
-                let key = file::read_or_make(path, &self.never_in)?;
+                let key = file::read_or_make(path, &self.never_in, &self.new_file)?;
                 Ok(lock(&|key| LockForm::File { key }, path.display().to_string(), key))
             }
             KeyKind::Passphrase => {
@@ -191,6 +215,16 @@ impl KeySources {
             KeyKind::Command => self.command_lock(),
             KeyKind::Kms => self.service_lock(LockForm::Kms),
             KeyKind::Vault => self.service_lock(LockForm::Vault),
+        }
+    }
+
+    /// Makes a key file where none is; `false` if there is one.
+    pub fn make_file(&self) -> Result<bool, KeyError> {
+        let path = self.file_path()?;
+        match file::read(path) {
+            Ok(_) => Ok(false),
+            Err(KeyError::Missing { .. }) => file::make_at(path, &self.never_in),
+            Err(error) => Err(error),
         }
     }
 
@@ -217,7 +251,7 @@ impl KeySources {
         Ok(Lock { form: form.clone(), looked, holder: Holder::Key(key) })
     }
 
-    fn file_path(&self) -> Result<&std::path::Path, KeyError> {
+    fn file_path(&self) -> Result<&Path, KeyError> {
         let looked = || "a key file: nothing says where it is, and there is no home folder".to_owned();
         self.file.as_deref().ok_or_else(|| KeyError::Missing { looked: looked() })
     }

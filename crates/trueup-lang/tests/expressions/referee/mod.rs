@@ -1,4 +1,7 @@
-//! Terraform as the referee: one console is asked all cases of all tables.
+//! Terraform as the referee: one console is asked all cases of all tables, and one plan a great many drawn expressions.
+
+mod drawn;
+mod plan;
 
 use std::io::Write;
 use std::path::Path;
@@ -11,11 +14,19 @@ use crate::expressions::table::{Case, Expected, cases};
 
 const ERROR: &str = "!error";
 
+/// Without this, the console knows no functions of Terraform's own provider.
+const REQUIRED: &str = r#"terraform {
+  required_providers {
+    terraform = { source = "terraform.io/builtin/terraform" }
+  }
+}"#;
+
 #[test]
 fn terraform_agrees_with_the_tables() {
     let cases: Vec<Case> = cases().into_iter().filter(|case| !case.ours).collect();
     let questions: Vec<String> = cases.iter().map(|case| case.expression.clone()).collect();
-    let Some(answers) = ask(&questions, &[]) else {
+    let requires = ("providers.tf", REQUIRED);
+    let Some(answers) = ask(&questions, &[requires]) else {
         println!("left out: there is no `terraform` to ask");
         return;
     };
