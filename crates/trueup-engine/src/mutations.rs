@@ -68,6 +68,8 @@ pub enum Mutation {
     TrustOtherPlace,
     /// What a block leads to that became known at apply is taken for where the object was made.
     TrustLateBlock,
+    /// What a create that was interrupted in another place may have made goes before what uses it.
+    FinishApart,
     /// A create that failed is repeated without looking whether it made something.
     RepeatUnseen,
     /// A stub that may have been made is made again, without looking for it and with another token.
@@ -105,7 +107,7 @@ pub enum Mutation {
 #[cfg(feature = "mutations")]
 impl Mutation {
     /// All of them.
-    pub const ALL: [Mutation; 45] = [
+    pub const ALL: [Mutation; 46] = [
         Mutation::SkipCreateIntent,
         Mutation::SkipUpdateIntent,
         Mutation::ConfirmDeleteBeforeCall,
@@ -135,6 +137,7 @@ impl Mutation {
         Mutation::ForgetConfiguration,
         Mutation::TrustOtherPlace,
         Mutation::TrustLateBlock,
+        Mutation::FinishApart,
         Mutation::RepeatUnseen,
         Mutation::RemakeStub,
         Mutation::CutInputs,

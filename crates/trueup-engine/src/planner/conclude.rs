@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::draft::node::{Node, Sight, Start};
 use crate::index::NodeIndex;
 use crate::outputs::stack_outputs;
-use crate::plan::{Action, Plan, PlannedAction, Reason, ReplaceOrder};
+use crate::plan::{Action, Plan, PlannedAction, Reason};
 
 pub(super) async fn conclude(sources: &Sources<'_>, draft: &mut Draft<'_>) -> Result<Plan, Diagnostics> {
     let outputs = stack_outputs(&sources.calls, sources.program, sources.kind, draft).await?;
@@ -124,11 +124,7 @@ fn action(draft: &Draft, at: NodeIndex) -> PlannedAction {
         drifted_inputs: decision.drifted_inputs.clone(),
         bindings: binding_changes(node),
         replace_paths: decision.replace_paths.clone(),
-        // What may have been made in another place goes before it is made anew.
-        replace_order: match decision.start {
-            Start::FinishDelete => decision.order.map(|_| ReplaceOrder::DeleteFirst),
-            _ => decision.order,
-        },
+        replace_order: decision.order,
         inputs: node.desired.as_ref().map(|it| it.effective.without_ephemeral()).unwrap_or_default(),
         outputs: decision.outputs.clone(),
         prior_inputs: recorded.map(|inputs| inputs.effective.clone()).unwrap_or_default(),

@@ -36,7 +36,9 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
             let hint = "give it another identity, or remove `retain` from its options";
             diagnostics.push(Diagnostic::error(summary).about(node.address.to_string()).hint(hint));
         }
-        let delete_first = (asked.unwrap_or(by_type) || same_identity) && !retained;
+        // What an interrupted create may have made in another place goes before it is made anew.
+        let is_unfinished = node.decision.start == Start::FinishDelete && !planted!(FinishApart);
+        let delete_first = is_unfinished || (asked.unwrap_or(by_type) || same_identity) && !retained;
         node.decision.order =
             Some(if delete_first { ReplaceOrder::DeleteFirst } else { ReplaceOrder::CreateFirst });
     }

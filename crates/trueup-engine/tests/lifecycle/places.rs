@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use trueup_core::{Marks, Secret, Type, Value};
 use trueup_engine::Outcome;
-use trueup_program::{Expression, Node, Program, ProviderDeclaration};
+use trueup_program::{Expression, Node, Program, ProviderDeclaration, ResourceDeclaration};
 use trueup_provider::{
     Context, Crud, Error, Found, Inputs, NativeProvider, Outputs, Prior, Recovery, Registry, Result,
     Sightings, Traits,
 };
 use trueup_state::{Scope, Store};
 
-use crate::lifecycle::world::{Bench, lit, program, resource};
+use crate::lifecycle::world::{Bench, address, lit, program, resource};
 
 /// What stands where: by region and name, with its size. Clones share it.
 #[derive(Clone, Default)]
@@ -222,7 +222,7 @@ pub(super) fn bench_of(tells_places: bool) -> (Bench, Regions) {
     (bench, regions)
 }
 
-pub(super) fn site(name: &str, size: u64) -> trueup_program::ResourceDeclaration {
+pub(super) fn site(name: &str, size: u64) -> ResourceDeclaration {
     resource(&format!("p_site.{name}"), [("name", lit(name)), ("size", lit(size))])
 }
 
@@ -392,11 +392,36 @@ fn what_an_interrupted_create_left_elsewhere_goes() {
     }
 }
 
-fn west<const N: usize>(sites: [trueup_program::ResourceDeclaration; N]) -> Program {
+/// DELETE-11, REPLACE-2: an object that an interrupted create may have left in another place has users there.
+#[test]
+fn users_of_what_an_interrupted_create_left_elsewhere_go_before_it() {
+    let (bench, regions) = bench();
+    let called = |address: &str, name: &str| resource(address, [("name", lit(name))]);
+    let used = |name: &str| called("p_site.used", name);
+    let user = |name: &str| {
+        let depends_on = vec![address("p_site.used")];
+        ResourceDeclaration { depends_on, ..called("p_site.user", name) }
+    };
+    bench.deployed(&west([used("a"), user("b")]));
+    // A person deletes it, and the create that follows breaks off after its effect.
+    regions.books().sites.remove(&("west".into(), "a".into()));
+    regions.books().breaks = true;
+    assert!(!bench.deploy(&west([used("a"), user("b")])).succeeded());
+    regions.books().broken = false;
+    assert_eq!(regions.shown(), ["west/a=1", "west/b=1"]);
+    let moved = east([used("c"), user("d")]);
+    let plan = bench.plan(&moved);
+    assert!(plan.contains("± p_site.used delete first (recovered, provider-changed)"), "{plan}");
+    assert!(plan.contains("± p_site.user delete first (provider-changed, upstream-replaced)"), "{plan}");
+    bench.deployed(&moved);
+    assert_eq!(regions.shown(), ["east/c=1", "east/d=1"]);
+}
+
+fn west<const N: usize>(sites: [ResourceDeclaration; N]) -> Program {
     configured(program(sites), [("region", lit("west"))])
 }
 
-fn east<const N: usize>(sites: [trueup_program::ResourceDeclaration; N]) -> Program {
+fn east<const N: usize>(sites: [ResourceDeclaration; N]) -> Program {
     configured(program(sites), [("region", lit("east"))])
 }
 

@@ -38,6 +38,7 @@ pub(crate) fn found_by(planted: Mutation) -> Source {
         Mutation::ForgetConfiguration => Source::Large(20),
         Mutation::TrustOtherPlace => Source::Large(20),
         Mutation::TrustLateBlock => Source::Large(246),
+        Mutation::FinishApart => Source::Large(73_101_215),
         Mutation::RepeatUnseen => Source::Large(516),
         Mutation::RemakeStub => Source::Small(121),
         Mutation::CutInputs => Source::Large(15),
