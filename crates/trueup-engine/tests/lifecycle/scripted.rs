@@ -252,7 +252,8 @@ struct Thing {
 
 impl Thing {
     fn named(context: &CallContext) -> String {
-        format!("{}-{}", context.owner.origin.name(), context.slot)
+        let slot = context.slot.map_or_else(|| "none".to_owned(), |slot| slot.to_string());
+        format!("{}-{slot}", context.owner.origin.name())
     }
 
     fn state(desired: &InputValues, name: &str) -> State {
@@ -320,7 +321,7 @@ impl ResourceHandler for Thing {
 
     fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
         let CallContext { generation, slot, owner, .. } = request.context;
-        self.script.plot().checked.push((generation.0, slot.0, owner.origin.to_string()));
+        self.script.plot().checked.push((generation.0, slot.unwrap().0, owner.origin.to_string()));
         Box::pin(async move { self.script.call("check", Some(request.context)).await })
     }
 
