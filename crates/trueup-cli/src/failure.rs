@@ -21,6 +21,9 @@ use crate::exit::Exit;
 use crate::render::{diagnostics_json, render_diagnostics};
 use crate::ui::Ui;
 
+/// What to do about a key service that is out of reach.
+pub(crate) const RUN_AGAIN_LATER: &str = "nothing is lost: run again once the key service answers";
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub(crate) enum CommandError {
@@ -291,7 +294,7 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
         ),
         StoreError::Key { error: KeyError::Format { .. }, .. } => diagnostic,
         StoreError::Key { error: KeyError::Unavailable { .. }, .. } => {
-            diagnostic.hint("nothing is lost: run again once the key service answers")
+            diagnostic.hint(RUN_AGAIN_LATER)
         }
         StoreError::Key { error: KeyError::Unmade { .. }, .. } => diagnostic
             .hint("where your team has a key, use that one: it opens what others seal, and a new one would not"),
@@ -340,14 +343,14 @@ mod tests {
 
     fn unavailable() -> StoreError {
         let (attempted, location) = ("open", "postgres://ada:hunter22@db/x".to_owned());
-        StoreError::Unavailable { attempted, location, cause: "no answer".to_owned() }
+        StoreError::Unavailable { attempted, location, cause: "no answer".into() }
     }
 
     #[test]
     fn another_stacks_store_is_asked_again_if_that_may_help() {
         let class = |error: &StoreError| store_failure(error).class;
         assert_eq!(class(&unavailable()), FailureClass::Retryable);
-        let damaged = StoreError::Damaged { location: "state.db".to_owned(), what: "x".to_owned() };
+        let damaged = StoreError::Damaged { location: "state.db".to_owned(), what: "x".into() };
         assert_eq!(class(&damaged), FailureClass::Fatal);
         assert!(store_failure(&damaged).hints[0].starts_with("put a copy of it back"));
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics};
 use trueup_program::Program;
 use trueup_state::{
-    Batch, Entry, HeldLease, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step,
+    Batch, Cause, Entry, HeldLease, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step,
     StoreError, Version, Write, transition,
 };
 
@@ -345,7 +345,7 @@ fn writes(snapshot: Snapshot, steps: &[HandStep]) -> Result<Vec<Write>, StoreErr
         let next = transition(record.take().map(Arc::unwrap_or_clone), &entry);
         let next = next.map_err(|illegal| StoreError::Damaged {
             location: address.to_string(),
-            what: illegal.to_string(),
+            what: Cause::new(illegal),
         })?;
         *record = next.map(Arc::new);
         writes.push(Write { expected: Some(*version), entry, record: record.clone() });

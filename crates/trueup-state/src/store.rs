@@ -13,6 +13,7 @@ use smol_str::SmolStr;
 use trueup_core::Value;
 use trueup_provider::BoxFuture;
 
+use crate::cause::Cause;
 use crate::configurations::Configurations;
 use crate::entry::Entry;
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
@@ -243,7 +244,8 @@ pub enum StoreError {
         /// Where the store is.
         location: String,
         /// What the system says.
-        cause: String,
+        #[source]
+        cause: Cause,
     },
     /// What is stored does not read back.
     #[error("the state at {location} is damaged: {what}; it was not touched")]
@@ -251,7 +253,8 @@ pub enum StoreError {
         /// Where the store is.
         location: String,
         /// What and where.
-        what: String,
+        #[source]
+        what: Cause,
     },
     /// The store was removed, replaced or renamed while this writer had it open: nothing more is recorded there.
     #[error("the state at {location} was taken away while in use: {what}; {}", told_copy(.copy))]
@@ -261,7 +264,7 @@ pub enum StoreError {
         /// What happened to it, such as `state.db was removed`.
         what: String,
         /// Where a copy with everything committed so far is; or why there is none.
-        copy: Result<String, String>,
+        copy: Result<String, Cause>,
     },
     /// The secrets of a scope can be neither opened nor sealed.
     #[error("the secrets of {stack} ({stage}) cannot be opened or sealed: {error}; nothing was touched")]
@@ -271,6 +274,7 @@ pub enum StoreError {
         /// The stage.
         stage: String,
         /// Where the key was looked for, and what is wrong.
+        #[source]
         error: KeyError,
     },
     /// What is stored is of another format version.
@@ -287,7 +291,7 @@ pub enum StoreError {
     },
 }
 
-fn told_copy(copy: &Result<String, String>) -> String {
+fn told_copy(copy: &Result<String, Cause>) -> String {
     match copy {
         Ok(place) => format!("a copy with everything recorded so far is at {place}"),
         Err(cause) => format!("no copy of it could be written: {cause}"),

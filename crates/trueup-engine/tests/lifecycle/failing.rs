@@ -48,11 +48,7 @@ impl FailingStore {
     }
 
     fn disk_full(&self) -> StoreError {
-        StoreError::Unavailable {
-            attempted: "write",
-            location: self.location(),
-            cause: "disk full".to_owned(),
-        }
+        StoreError::Unavailable { attempted: "write", location: self.location(), cause: "disk full".into() }
     }
 }
 

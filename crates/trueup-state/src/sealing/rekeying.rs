@@ -13,6 +13,7 @@ use super::error::{KeyError, no_key};
 use super::keyring::{Keyring, Keys};
 use super::source::KeySources;
 use super::work::{Work, Worker, opened};
+use crate::cause::Cause;
 use crate::entry::{Entry, Step};
 use crate::lease::Lease;
 use crate::record::Record;
@@ -66,9 +67,9 @@ pub async fn rekey(
     let keyring = Keyring::of(&keys, &lock, scope).await.map_err(no_key)?.to_text();
     replace(store, scope, stored.as_deref(), &keyring).await?;
 
-    let damaged = |what: String| StoreError::Damaged { location: store.location(), what };
     let snapshot = store.load(scope).await?;
-    let snapshot = opened(scope, snapshot, &keys).map_err(|unopened| damaged(unopened.to_string()))?;
+    let snapshot = opened(scope, snapshot, &keys)
+        .map_err(|unopened| StoreError::Damaged { location: store.location(), what: Cause::new(unopened) })?;
     let sealed = Worker::new(scope, Work::Seal(keys.active())).snapshot(snapshot);
     let sealed = sealed.expect("sealing cannot fail");
     let records = sealed.records.len();
