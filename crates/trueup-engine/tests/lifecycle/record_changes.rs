@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use trueup_core::Diagnostic;
 use trueup_engine::{EngineError, EventSink, HandChange, LeaseReason};
-use trueup_provider::{Clock, Registry};
+use trueup_provider::Clock;
 use trueup_state::{Acquired, Batch, Entry, Holder, Record, Scope, Snapshot, Step, Store, Write, transition};
 
 use crate::lifecycle::failing::FailingStore;
-use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::scripted::{Mishap, bench};
 use crate::lifecycle::world::{Bench, address, lit, program, resource, thing};
 
 fn scope() -> Scope {
@@ -38,9 +38,7 @@ fn a_change_is_reported_though_its_lease_cannot_be_given_back() {
 /// STATE-3, DRIFT-9
 #[test]
 fn a_refresh_renews_its_lease() {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    let (bench, script) = bench();
     let wanted = program([resource("h_thing.a", [("size", lit(1))])]);
     bench.deployed(&wanted);
     script.mishap("read", Mishap::Wait(bench.options.lease_term * 4));

@@ -12,9 +12,29 @@ use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Clock, Configured, DataHandler,
     DataRequest, DeleteEnd, DeleteRequest, EphemeralHandler, HeldOpen, ImportRequest, Imported, InputValues,
     LookupRequest, MigrateRequest, Observed, Opened, Ownership, PlanAnswer, PlanRequest, PrecreateRequest,
-    PrivateBytes, Provider, ProviderFunction, ReadRequest, Recovery, ResourceHandler, Sighting, State,
-    StubInputs, Traits, ValidateRequest, Verdict,
+    PrivateBytes, Provider, ProviderFunction, ReadRequest, Recovery, Registry, ResourceHandler, Sighting,
+    State, StubInputs, Traits, ValidateRequest, Verdict,
 };
+
+use crate::lifecycle::world::Bench;
+
+/// A bench with a scripted provider, and its script.
+pub(crate) fn bench() -> (Bench, Script) {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    (bench, script)
+}
+
+/// How long calls may take on an impatient bench.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The same, where calls end with the timeout.
+pub(crate) fn impatient_bench() -> (Bench, Script) {
+    let (mut bench, script) = bench();
+    bench.options.plan.timeout = TIMEOUT;
+    (bench, script)
+}
 
 /// Longer than any test's timeout.
 const HANGING: Duration = Duration::from_secs(1_000_000);
