@@ -113,7 +113,7 @@ impl Reconciler {
         options: &PlanOptions,
     ) -> Result<Vec<HandStep>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
-        self.observed(program, options, self.store().load(&scope).await?).await
+        self.observed(program, options, self.recorded(&scope, options).await?).await
     }
 
     /// Lets records take over what is observed, and changes no object.

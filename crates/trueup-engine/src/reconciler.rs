@@ -249,9 +249,18 @@ impl Reconciler {
     /// What a deploy of the program would do. Changes nothing and takes no lease. Subscribers are told what is decided and
     /// what has drifted (EVENT-7).
     pub async fn plan(&self, program: &Program, options: &PlanOptions) -> Result<Plan, EngineError> {
-        let plan = self.planned(program, options, RunKind::Deploy, &mut Trace::default()).await?.plan;
+        let plan = self.plan_before_run(program, options).await?;
         self.announce(&plan, &self.fresh_run());
         Ok(plan)
+    }
+
+    /// The same, for whoever plans before a run: subscribers hear of the run alone.
+    pub async fn plan_before_run(
+        &self,
+        program: &Program,
+        options: &PlanOptions,
+    ) -> Result<Plan, EngineError> {
+        Ok(self.planned(program, options, RunKind::Deploy, &mut Trace::default()).await?.plan)
     }
 
     /// What a destroy would do.
@@ -383,12 +392,20 @@ impl Reconciler {
         kind: RunKind,
         trace: &mut Trace,
     ) -> Result<ExecutablePlan<'p>, EngineError> {
-        let snapshot = self.snapshot(&Scope::new(program.stack.clone(), options.stage.clone())).await?;
+        let scope = Scope::new(program.stack.clone(), options.stage.clone());
+        let snapshot = self.recorded(&scope, options).await?;
         Ok(Box::pin(planner::plan(&self.sources(program, options, kind), snapshot, trace)).await?)
     }
 
-    /// The records of a scope: those that were read ahead, once, or else the store's.
-    async fn snapshot(&self, scope: &Scope) -> Result<Snapshot, StoreError> {
+    /// The records to plan from: those that are assumed, those that were read ahead, once, or else the store's.
+    pub(crate) async fn recorded(
+        &self,
+        scope: &Scope,
+        options: &PlanOptions,
+    ) -> Result<Snapshot, StoreError> {
+        if let Some(assumed) = &options.assumed {
+            return Ok(Snapshot::clone(assumed));
+        }
         let read = self.read.lock().ok().and_then(|mut read| read.take());
         match read {
             Some((of, snapshot)) if of == *scope => Ok(snapshot),
@@ -407,7 +424,7 @@ impl Reconciler {
         let scope = Scope::new(program.stack.clone(), options.plan.stage.clone());
         let run = self.fresh_run();
         loop {
-            let snapshot = self.snapshot(&scope).await?;
+            let snapshot = self.recorded(&scope, &options.plan).await?;
             let read = ReadSet::of(&snapshot);
             let planned = match self.planned_from(snapshot, program, options, kind).await {
                 Err(PlanError { error: EngineError::Unsound(_), timed_out: false })
@@ -511,6 +528,7 @@ impl Reconciler {
         run: &SmolStr,
         reason: LeaseReason,
     ) -> Result<RunLease, EngineError> {
+        assert!(options.plan.assumed.is_none(), "a plan from assumed records is never carried out");
         let Holder { user, host } = options.holder.clone();
         let holder = LeaseHolder { run: run.to_string(), user, host, reason: reason.name().to_owned() };
         let mut told = None;

@@ -5,6 +5,7 @@
 //! the cost of a commit does not grow with the number of records (STATE-6). **Assumptions** it makes: one process
 //! commits at a time for each scope, and holds the lease while it does.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -51,6 +52,26 @@ pub struct Snapshot {
     pub outputs: Option<Value>,
     /// The configurations of providers that objects were made with.
     pub configurations: Configurations,
+}
+
+impl Snapshot {
+    /// The snapshot as it will be once this batch is committed, but for versions: those of changed records are 0.
+    #[must_use]
+    pub fn after(self, batch: &Batch) -> Self {
+        let mut records: BTreeMap<RecordId, (Arc<Record>, Version)> =
+            self.records.into_iter().map(|(record, version)| (record.id, (record, version))).collect();
+        for write in &batch.writes {
+            match &write.record {
+                Some(record) => records.insert(write.entry.id, (record.clone(), Version::default())),
+                None => records.remove(&write.entry.id),
+            };
+        }
+        Snapshot {
+            records: records.into_values().collect(),
+            outputs: batch.outputs.clone().or(self.outputs),
+            configurations: batch.configurations.clone().unwrap_or(self.configurations),
+        }
+    }
 }
 
 /// What is committed as a whole.
