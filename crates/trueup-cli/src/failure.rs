@@ -19,6 +19,7 @@ use trueup_state::{HeldLease, StoreError};
 use crate::composition::OpenError;
 use crate::exit::Exit;
 use crate::render::{diagnostics_json, render_diagnostics};
+use crate::session::Session;
 use crate::ui::Ui;
 
 /// What to do about a key service that is out of reach.
@@ -270,6 +271,16 @@ pub fn store_failure(error: &StoreError) -> Failure {
     };
     let Diagnostic { summary, hints, .. } = store_trouble(error);
     Failure { hints, ..Failure::new(class, summary) }
+}
+
+/// What to tell where a lease could not be released. What was done under it is done.
+pub(crate) fn unreleased(error: &StoreError) -> String {
+    format!("{error}; the lease expires by itself")
+}
+
+/// Tells that a lease could not be released, if so.
+pub(crate) fn note_unreleased(session: &Session<'_>, error: Option<&StoreError>) {
+    error.into_iter().for_each(|error| session.ui.note(&unreleased(error)));
 }
 
 /// What is wrong with a store, and what to do about it.

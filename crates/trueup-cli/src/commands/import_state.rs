@@ -14,7 +14,7 @@ use trueup_front_end::Purpose;
 use trueup_state::{Batch, Snapshot};
 use trueup_terraform::state_file::StateFile;
 
-use super::state::{STATE_BYTES_MAX, holder, waiting};
+use super::state::{STATE_BYTES_MAX, record};
 use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -57,8 +57,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     workplace.check()?;
     let state = read(&session.folder.join(&args.file))?;
     let store = workplace.store(Access::Write).await?;
-    let scope = workplace.scope();
-    let before = store.load(&scope).await?;
+    let before = store.load(&workplace.scope()).await?;
     let adoption = adoption(&state, &workplace.registry, &SystemRandom).await?;
     refuse_overlap(&workplace, &adoption, &before, args.merge)?;
     let batch =
@@ -79,11 +78,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let holder = holder(session, LeaseReason::ImportState);
     let admit = |before: &Snapshot| refuse_overlap(&workplace, &adoption, before, args.merge);
-    let mut wait = waiting(session, &scope);
-    let warnings = reconciler.record(&scope, &batch, &holder, &admit, &mut wait).await?;
-    warnings.iter().for_each(|warning| session.ui.note(warning));
+    record(&workplace, &reconciler, LeaseReason::ImportState, &batch, &admit).await?;
     workplace.remember_stack()?;
     workplace.remember_stage();
     match args.json.json {

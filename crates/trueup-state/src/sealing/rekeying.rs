@@ -45,7 +45,7 @@ pub struct Forgotten {
 }
 
 /// Seals all secrets of a scope by a new data key, which the key that `next` chooses wraps. The store is the one that
-/// keeps them, not a [`SealedStore`](super::SealedStore) around it; its lease is held.
+/// keeps them, not a [`SealedStore`](super::SealedStore) around it; its lease is held, and renewed meanwhile.
 pub async fn rekey(
     store: &dyn Store,
     scope: &Scope,
@@ -158,7 +158,6 @@ async fn write(store: &dyn Store, scope: &Scope, lease: &Lease, after: Snapshot)
     // Without outputs or records too: that nobody else holds the lease now is checked with it.
     store.commit(scope, lease.token, &Batch { outputs, configurations, ..Batch::default() }).await?;
     for records in records.chunks(BATCH) {
-        store.renew(scope, lease).await?;
         let writes = records.iter().map(resealing).collect();
         store.commit(scope, lease.token, &Batch { writes, ..Batch::default() }).await?;
     }
