@@ -249,3 +249,25 @@ fn told(error: &PlanFileError) -> String {
         other => other.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SECRET-10
+    #[test]
+    fn a_plan_whose_key_service_is_out_of_reach_says_that_nothing_is_lost() {
+        let hints = |error: KeyError| {
+            let hints_of = |cause| {
+                let refused = refused(Path::new("s.plan"), &PlanFileError::Locked(cause));
+                refused.diagnostics("trueup").0.iter().flat_map(|it| it.hints.clone()).collect::<Vec<_>>()
+            };
+            (hints_of(Cause::new(error.clone())), hints_of(Cause::new(EnvelopeError::Key(error))))
+        };
+        let looked = "Vault".to_owned();
+        let advice = vec![RUN_AGAIN_LATER.to_owned()];
+        let unavailable = KeyError::Unavailable { looked: looked.clone(), why: "no answer".into() };
+        assert_eq!(hints(unavailable), (advice.clone(), advice));
+        assert_eq!(hints(KeyError::Missing { looked }), (vec![], vec![]));
+    }
+}
