@@ -15,7 +15,7 @@ use trueup_state::{
     Acquired, Batch, Entry, HistoryLine, Holder, Metadata, RecordId, Scope, Step, Store, Write, transition,
 };
 use trueup_store_s3::{S3Config, S3Store};
-use trueup_test_servers::emulator::{Emulator, RunningEmulator};
+use trueup_test_servers::emulator::{Emulator, RunningEmulator, credentials};
 
 /// How many commits of one record each are measured.
 const COMMITS: u64 = 500;
@@ -96,10 +96,7 @@ async fn open(emulator: &RunningEmulator, recorded: u64) -> S3Store {
         bucket: text("states"),
         prefix: recorded.to_string(),
         endpoint: Some(emulator.endpoint()),
-        environment: vec![
-            (text("AWS_ACCESS_KEY_ID"), text("test")),
-            (text("AWS_SECRET_ACCESS_KEY"), text("test")),
-        ],
+        environment: credentials(),
         ..S3Config::default()
     };
     S3Store::open(&config, Arc::new(RuntimeClock::new())).await.expect("the emulator answers")

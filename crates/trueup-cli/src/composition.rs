@@ -79,11 +79,13 @@ pub type OpenStore =
     dyn Fn(StoreRequest) -> BoxFuture<'static, Result<Arc<dyn Store>, OpenError>> + Send + Sync;
 
 /// A store that could not be opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenError {
     /// The settings are wrong.
+    #[error("{}", .0.iter().map(|it| it.summary.as_str()).collect::<Vec<_>>().join("; "))]
     Settings(Diagnostics),
     /// The store itself failed.
+    #[error(transparent)]
     Store(StoreError),
 }
 

@@ -19,7 +19,11 @@ use trueup_state::{HeldLease, StoreError};
 use crate::composition::OpenError;
 use crate::exit::Exit;
 use crate::render::{diagnostics_json, render_diagnostics};
+use crate::session::Session;
 use crate::ui::Ui;
+
+/// What to do about a key service that is out of reach.
+pub(crate) const RUN_AGAIN_LATER: &str = "nothing is lost: run again once the key service answers";
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -269,6 +273,16 @@ pub fn store_failure(error: &StoreError) -> Failure {
     Failure { hints, ..Failure::new(class, summary) }
 }
 
+/// What to tell where a lease could not be released. What was done under it is done.
+pub(crate) fn unreleased(error: &StoreError) -> String {
+    format!("{error}; the lease expires by itself")
+}
+
+/// Tells that a lease could not be released, if so.
+pub(crate) fn note_unreleased(session: &Session<'_>, error: Option<&StoreError>) {
+    error.into_iter().for_each(|error| session.ui.note(&unreleased(error)));
+}
+
 /// What is wrong with a store, and what to do about it.
 pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
     let diagnostic = Diagnostic::error(error.to_string());
@@ -291,7 +305,7 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
         ),
         StoreError::Key { error: KeyError::Format { .. }, .. } => diagnostic,
         StoreError::Key { error: KeyError::Unavailable { .. }, .. } => {
-            diagnostic.hint("nothing is lost: run again once the key service answers")
+            diagnostic.hint(RUN_AGAIN_LATER)
         }
         StoreError::Key { error: KeyError::Unmade { .. }, .. } => diagnostic
             .hint("where your team has a key, use that one: it opens what others seal, and a new one would not"),
@@ -340,14 +354,14 @@ mod tests {
 
     fn unavailable() -> StoreError {
         let (attempted, location) = ("open", "postgres://ada:hunter22@db/x".to_owned());
-        StoreError::Unavailable { attempted, location, cause: "no answer".to_owned() }
+        StoreError::Unavailable { attempted, location, cause: "no answer".into() }
     }
 
     #[test]
     fn another_stacks_store_is_asked_again_if_that_may_help() {
         let class = |error: &StoreError| store_failure(error).class;
         assert_eq!(class(&unavailable()), FailureClass::Retryable);
-        let damaged = StoreError::Damaged { location: "state.db".to_owned(), what: "x".to_owned() };
+        let damaged = StoreError::Damaged { location: "state.db".to_owned(), what: "x".into() };
         assert_eq!(class(&damaged), FailureClass::Fatal);
         assert!(store_failure(&damaged).hints[0].starts_with("put a copy of it back"));
     }

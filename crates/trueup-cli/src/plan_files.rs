@@ -12,10 +12,10 @@ use trueup_files::Accept;
 use trueup_front_end::{Premise, PremiseKind, Premises};
 use trueup_program::Program;
 use trueup_provider::BoxFuture;
-use trueup_state::Scope;
-use trueup_state::sealing::{Envelope, KeySources};
+use trueup_state::sealing::{Envelope, EnvelopeError, KeyError, KeySources};
+use trueup_state::{Cause, Scope};
 
-use crate::failure::{CommandError, CommandResult};
+use crate::failure::{CommandError, CommandResult, RUN_AGAIN_LATER};
 use crate::running::Errand;
 use crate::settings::Profile;
 use crate::whole_file::{self, Readers};
@@ -131,7 +131,7 @@ pub(crate) async fn save(workplace: &Workplace<'_>, saved: &SavedPlan, path: &Pa
     let key = key.as_ref().map(|key| key as &dyn PlanSeal);
     let bytes = write_plan(saved, &workplace.location(), made_by, key).await;
     let bytes =
-        bytes.map_err(|error| CommandError::plain(format!("the plan cannot be saved: {}", told(&error))))?;
+        bytes.map_err(|error| advised(format!("the plan cannot be saved: {}", told(&error)), &error))?;
     whole_file::replace(path, &bytes, Readers::Owner)
         .map_err(|error| CommandError::file("write", path, &error))
 }
@@ -156,18 +156,18 @@ impl PlanKey {
 }
 
 impl PlanSeal for PlanKey {
-    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Cause>> {
         Box::pin(async move {
             let envelope = Envelope { scope: &self.scope, purpose: &Self::purpose(beside) };
-            envelope.seal(content, &self.sources).await.map_err(|error| error.to_string())
+            envelope.seal(content, &self.sources).await.map_err(Cause::new)
         })
     }
 
-    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Cause>> {
         Box::pin(async move {
             let envelope = Envelope { scope: &self.scope, purpose: &Self::purpose(beside) };
             let opened = envelope.open(sealed, &self.sources).await;
-            opened.map(|content| content.to_vec()).map_err(|error| error.to_string())
+            opened.map(|content| content.to_vec()).map_err(Cause::new)
         })
     }
 }
@@ -219,19 +219,55 @@ fn is_own(workplace: &Workplace<'_>, premise: &Premise) -> bool {
 }
 
 fn refused(path: &Path, error: &PlanFileError) -> CommandError {
-    let diagnostic = Diagnostic::error(format!("{}: {}", path.display(), told(error)));
+    let summary = format!("{}: {}", path.display(), told(error));
     match error {
-        PlanFileError::Foreign => diagnostic.hint("`trueup plan --out FILE` writes one"),
-        PlanFileError::Damaged(_) | PlanFileError::TooLarge => diagnostic.hint("plan again"),
-        PlanFileError::Format { .. } | PlanFileError::NoKey | PlanFileError::Locked(_) => diagnostic,
+        PlanFileError::Foreign => CommandError::new(summary, "`trueup plan --out FILE` writes one"),
+        PlanFileError::Damaged(_) | PlanFileError::TooLarge => CommandError::new(summary, "plan again"),
+        PlanFileError::Format { .. } | PlanFileError::NoKey | PlanFileError::Locked(_) => {
+            advised(summary, error)
+        }
     }
-    .into()
+}
+
+/// The error with this summary. If a key service is out of reach, it says that nothing is lost.
+fn advised(summary: String, error: &PlanFileError) -> CommandError {
+    let PlanFileError::Locked(why) = error else { return CommandError::plain(summary) };
+    let key = why.downcast_ref::<KeyError>().or_else(|| match why.downcast_ref() {
+        Some(EnvelopeError::Key(key)) => Some(key),
+        _ => None,
+    });
+    match key {
+        Some(KeyError::Unavailable { .. }) => CommandError::new(summary, RUN_AGAIN_LATER),
+        _ => CommandError::plain(summary),
+    }
 }
 
 /// What is wrong, in the words of people who look for a key.
 fn told(error: &PlanFileError) -> String {
     match error {
-        PlanFileError::Locked(why) => why.clone(),
+        PlanFileError::Locked(why) => why.to_string(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SECRET-10
+    #[test]
+    fn a_plan_whose_key_service_is_out_of_reach_says_that_nothing_is_lost() {
+        let hints = |error: KeyError| {
+            let hints_of = |cause| {
+                let refused = refused(Path::new("s.plan"), &PlanFileError::Locked(cause));
+                refused.diagnostics("trueup").0.iter().flat_map(|it| it.hints.clone()).collect::<Vec<_>>()
+            };
+            (hints_of(Cause::new(error.clone())), hints_of(Cause::new(EnvelopeError::Key(error))))
+        };
+        let looked = "Vault".to_owned();
+        let advice = vec![RUN_AGAIN_LATER.to_owned()];
+        let unavailable = KeyError::Unavailable { looked: looked.clone(), why: "no answer".into() };
+        assert_eq!(hints(unavailable), (advice.clone(), advice));
+        assert_eq!(hints(KeyError::Missing { looked }), (vec![], vec![]));
     }
 }

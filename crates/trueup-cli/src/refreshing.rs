@@ -9,7 +9,7 @@ use trueup_front_end::Purpose;
 use trueup_state::{Record, Snapshot, Status, Step};
 
 use crate::exit::Exit;
-use crate::failure::{CommandError, CommandResult};
+use crate::failure::{CommandError, CommandResult, note_unreleased};
 use crate::render::one_line;
 use crate::running::{by_hand, uninterrupted};
 use crate::ui::{Look, Mark, Meaning, cut};
@@ -68,7 +68,7 @@ pub(crate) async fn refresh(
     }
     let done = reconciler.refresh(&program, options).await;
     let done = done.map_err(|error| CommandError::of_engine(error, &program))?;
-    done.warnings.iter().for_each(|warning| session.ui.note(warning));
+    note_unreleased(session, done.unreleased.as_ref());
     let records = done.steps.iter().filter(|step| !matches!(step.step, Step::DeleteBegun { .. })).count();
     session.ui.note(&format!("Recorded: {records} taken over. No object was changed."));
     Ok((Exit::Done, true))

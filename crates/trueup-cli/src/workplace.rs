@@ -12,7 +12,7 @@ use trueup_front_end::{BuildRequest, BuiltProgram, LoadedProgram, Purpose, State
 use trueup_program::{FunctionAnswers, Program};
 use trueup_provider::{BoxFuture, Registry};
 use trueup_state::sealing::KeySources;
-use trueup_state::{MemoryStore, Scope, Snapshot, Store, StoreError};
+use trueup_state::{Cause, MemoryStore, Scope, Snapshot, Store, StoreError};
 
 use crate::composition::{OpenError, OpenStore, StoreRequest};
 use crate::failure::{CommandError, CommandResult};
@@ -335,21 +335,18 @@ fn made(
     request: StoreRequest,
 ) -> BoxFuture<'static, Result<Arc<dyn Store>, StoreError>> {
     Box::pin(async move {
-        let unavailable = |cause: String| StoreError::Unavailable {
+        let unavailable = |cause: Cause| StoreError::Unavailable {
             attempted: "make",
             location: path.display().to_string(),
             cause,
         };
         if let Some(folder) = own {
-            settings::make_own_folder(&folder).map_err(|error| unavailable(error.to_string()))?;
+            settings::make_own_folder(&folder).map_err(|error| unavailable(Cause::new(error)))?;
         }
         open(request).await.map_err(|error| match error {
             OpenError::Store(StoreError::Unavailable { cause, .. }) => unavailable(cause),
             OpenError::Store(error) => error,
-            OpenError::Settings(diagnostics) => {
-                let summaries: Vec<&str> = diagnostics.iter().map(|it| it.summary.as_str()).collect();
-                unavailable(summaries.join("; "))
-            }
+            wrong @ OpenError::Settings(_) => unavailable(Cause::new(wrong)),
         })
     })
 }

@@ -71,7 +71,7 @@ impl Driver {
     pub fn next_generation(&self) -> Driver {
         let mut next = self.with_fresh_token();
         next.context.generation = next.context.generation.next();
-        next.context.slot = Slot(next.context.slot.0 + 1);
+        next.context.slot = next.context.slot.map(|slot| Slot(slot.0 + 1));
         next
     }
 

@@ -23,6 +23,15 @@ pub fn describe_failure(address: &Address, attempted: &str, failure: &Failure) -
     diagnostic
 }
 
+/// A failed attempt at something other than an operation on one resource, for people. `attempted` says what, such as
+/// `load the provider std`. The failure's class and hints stay.
+pub fn describe_attempt(attempted: &str, failure: Failure) -> Diagnostic {
+    let diagnostic = Diagnostic::error(format!("cannot {attempted}: {}", failure.message));
+    let mut diagnostic = failure.hints.into_iter().fold(diagnostic, Diagnostic::hint);
+    diagnostic.class = Some(failure.class.name().to_owned());
+    diagnostic
+}
+
 /// A diagnostic at the place of the input that it is about, or of the nearest around it.
 pub fn located(mut diagnostic: Diagnostic, inputs: &Value) -> Diagnostic {
     let Some(path) = diagnostic.path.as_ref().filter(|_| diagnostic.origin.is_none()) else {

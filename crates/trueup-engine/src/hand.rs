@@ -7,8 +7,8 @@ use std::time::Duration;
 use trueup_core::{Address, AddressRange, Diagnostic, Diagnostics};
 use trueup_program::Program;
 use trueup_state::{
-    Batch, Entry, HeldLease, Holder as LeaseHolder, Record, RecordId, Scope, Snapshot, Status, Step,
-    StoreError, Version, Write, transition,
+    Batch, Cause, Entry, HeldLease, Holder as LeaseHolder, Lease, Record, RecordId, Scope, Snapshot, Status,
+    Step, StoreError, Version, Write, transition,
 };
 
 use crate::call::Caller;
@@ -53,11 +53,11 @@ pub struct HandStep {
 pub struct ChangeReport {
     /// The steps that were made.
     pub steps: Vec<HandStep>,
-    /// What to tell the user, short of an error.
-    pub warnings: Vec<String>,
+    /// Why the lease could not be released. It expires by itself.
+    pub unreleased: Option<StoreError>,
 }
 
-/// How long a lease for recording objects lasts without renewal.
+/// How long a lease lasts without renewal, where no options of a run say.
 const LEASE_TERM: Duration = Duration::from_secs(60);
 
 impl Reconciler {
@@ -81,12 +81,12 @@ impl Reconciler {
     ) -> Result<ChangeReport, EngineError> {
         let lease = self.take_lease_by_hand(scope, options, change.reason()).await?;
         let committing = self.commit_by_hand(scope, change, &lease);
-        let (steps, warnings) = under_lease(&lease, committing).await?;
-        Ok(ChangeReport { steps, warnings })
+        let (steps, unreleased) = under_lease(&lease, committing).await?;
+        Ok(ChangeReport { steps, unreleased })
     }
 
     /// Records objects that exist: all of them, or none (STATE-9). Under the lease, `admit` judges what is recorded by then.
-    /// While another holds the lease, `wait` says whether to wait for it. What to tell the user, short of an error.
+    /// While another holds the lease, `wait` says whether to wait for it. Returns why the lease could not be released, if so.
     pub async fn record(
         &self,
         scope: &Scope,
@@ -94,16 +94,28 @@ impl Reconciler {
         holder: &LeaseHolder,
         admit: &dyn Fn(&Snapshot) -> Result<(), Diagnostics>,
         wait: &mut dyn FnMut(&HeldLease) -> bool,
-    ) -> Result<Vec<String>, EngineError> {
-        let taking = RunLease::take(self.store(), self.clock(), scope, holder, LEASE_TERM, wait);
-        let lease = self.uninterrupted(taking).await?;
-        let recording = async {
+    ) -> Result<Option<StoreError>, EngineError> {
+        let recording = async |lease: &Lease| {
             admit(&self.store().load(scope).await?)?;
-            self.store().commit(scope, lease.lease.token, batch).await?;
+            self.store().commit(scope, lease.token, batch).await?;
             Ok(())
         };
-        let ((), warnings) = under_lease(&lease, recording).await?;
-        Ok(warnings)
+        let ((), unreleased) = self.with_lease(scope, holder, wait, recording).await?;
+        Ok(unreleased)
+    }
+
+    /// The outcome of other work on the state of a scope, while its lease is held and renewed (STATE-3), with why the lease could
+    /// not be released, if so. While another holds the lease, `wait` says whether to wait for it.
+    pub async fn with_lease<T>(
+        &self,
+        scope: &Scope,
+        holder: &LeaseHolder,
+        wait: &mut dyn FnMut(&HeldLease) -> bool,
+        work: impl AsyncFnOnce(&Lease) -> Result<T, EngineError>,
+    ) -> Result<(T, Option<StoreError>), EngineError> {
+        let taking = RunLease::take(self.store(), self.clock(), scope, holder, LEASE_TERM, wait);
+        let lease = self.uninterrupted(taking).await?;
+        under_lease(&lease, work(&lease.lease)).await
     }
 
     /// What records would take over from what is observed; changes nothing.
@@ -113,7 +125,7 @@ impl Reconciler {
         options: &PlanOptions,
     ) -> Result<Vec<HandStep>, EngineError> {
         let scope = Scope::new(program.stack.clone(), options.stage.clone());
-        self.observed(program, options, self.store().load(&scope).await?).await
+        self.observed(program, options, self.recorded(&scope, options).await?).await
     }
 
     /// Lets records take over what is observed, and changes no object.
@@ -131,8 +143,8 @@ impl Reconciler {
             self.commit_steps(&scope, snapshot, &steps, &lease).await?;
             Ok(steps)
         };
-        let (steps, warnings) = under_lease(&lease, refreshing).await?;
-        Ok(ChangeReport { steps, warnings })
+        let (steps, unreleased) = under_lease(&lease, refreshing).await?;
+        Ok(ChangeReport { steps, unreleased })
     }
 
     async fn observed(
@@ -230,18 +242,18 @@ impl HandChange {
 }
 
 /// What a change of records comes to, while the lease for it is renewed (STATE-3). A lease that cannot be given back expires
-/// by itself, and is told of: the change is made all the same. Only a state that is gone fails it.
+/// by itself, and is reported: the change is made all the same. Only a state that is gone fails it.
 async fn under_lease<T>(
     lease: &RunLease,
     work: impl Future<Output = Result<T, EngineError>>,
-) -> Result<(T, Vec<String>), EngineError> {
+) -> Result<(T, Option<StoreError>), EngineError> {
     let outcome = lease.kept_during(work).await;
     let released = lease.release().await;
     let changed = outcome?;
     match released {
-        Ok(()) => Ok((changed, Vec::new())),
+        Ok(()) => Ok((changed, None)),
         Err(error @ StoreError::TakenAway { .. }) => Err(error.into()),
-        Err(error) => Ok((changed, vec![format!("{error}; the lease expires by itself")])),
+        Err(error) => Ok((changed, Some(error))),
     }
 }
 
@@ -345,7 +357,7 @@ fn writes(snapshot: Snapshot, steps: &[HandStep]) -> Result<Vec<Write>, StoreErr
         let next = transition(record.take().map(Arc::unwrap_or_clone), &entry);
         let next = next.map_err(|illegal| StoreError::Damaged {
             location: address.to_string(),
-            what: illegal.to_string(),
+            what: Cause::new(illegal),
         })?;
         *record = next.map(Arc::new);
         writes.push(Write { expected: Some(*version), entry, record: record.clone() });

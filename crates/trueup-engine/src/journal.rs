@@ -157,7 +157,7 @@ impl Journal {
         StoreError::Unavailable {
             attempted: "write",
             location: self.store.location(),
-            cause: "a writer stopped in the middle of a commit".to_owned(),
+            cause: "a writer stopped in the middle of a commit".into(),
         }
     }
 }

@@ -133,7 +133,7 @@ impl RunLease {
                 Either::Right(_) => StoreError::Unavailable {
                     attempted: "renew the lease of",
                     location: self.store.location(),
-                    cause: "it did not answer in time".to_owned(),
+                    cause: "it did not answer in time".into(),
                 },
             };
             let out_of_reach = matches!(error, StoreError::Unavailable { .. });

@@ -46,7 +46,7 @@ pub use events::{
     ConsoleLines, EVENT_VERSION, Event, EventKind, EventSink, JsonLines, Operation, Subscriber,
 };
 pub use executor::{Cancellation, Outcome, RunReport};
-pub use failures::{describe_failure, located};
+pub use failures::{describe_attempt, describe_failure, located};
 pub use hand::{ChangeReport, HandChange, HandStep};
 pub use lease_reason::LeaseReason;
 pub use looking::Looking;

@@ -1,10 +1,12 @@
 //! What a run is told.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use smol_str::SmolStr;
 use trueup_core::AddressRange;
 use trueup_program::RetrySettings;
+use trueup_state::Snapshot;
 
 /// What planning is told.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub struct PlanOptions {
     pub retry: RetrySettings,
     /// How long one operation may take.
     pub timeout: Duration,
+    /// Records to plan from in place of those in the store. Such a plan answers what would be done; it is never carried out.
+    pub assumed: Option<Arc<Snapshot>>,
 }
 
 impl PlanOptions {
@@ -45,6 +49,7 @@ impl PlanOptions {
             parallelism: 10,
             retry: RetrySettings::default(),
             timeout: Duration::from_secs(20 * 60),
+            assumed: None,
         }
     }
 }

@@ -35,8 +35,9 @@ pub struct CallContext {
     pub address: Address,
     /// Which physical incarnation of the resource this is.
     pub generation: GenerationNumber,
-    /// Which of its possible names it bears: the lowest that no undeleted generation uses.
-    pub slot: Slot,
+    /// Which of its possible names it bears: the lowest that no undeleted generation uses. `None` in a lookup by a name that no
+    /// object bears: what it finds was not found by its name.
+    pub slot: Option<Slot>,
     /// The token of the create or update that is attempted or looked for: the same for each attempt at one, another for the
     /// next. No other call has one.
     pub token: Option<IdempotencyToken>,
@@ -118,7 +119,7 @@ impl CallContext {
             owner: Owner { stack: stack.into(), stage: stage.into(), origin: address.clone() },
             address,
             generation: GenerationNumber::FIRST,
-            slot: Slot::FIRST,
+            slot: Some(Slot::FIRST),
             token: Some(IdempotencyToken::fresh()),
             pending: None,
             cancellation: CancellationToken::new(),
@@ -183,7 +184,11 @@ impl CallContext {
 
 impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "call for {} generation {} slot {}", self.address, self.generation, self.slot)
+        let CallContext { address, generation, .. } = self;
+        match self.slot {
+            Some(slot) => write!(f, "call for {address} generation {generation} slot {slot}"),
+            None => write!(f, "call for {address} generation {generation} under nobody's name"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! - [`Configurations`]: what providers were given when their objects were made
 //! - [`Entry`], [`transition`]: the only way records change
 //! - [`Store`], [`Batch`], [`Snapshot`]: what keeps them, durably
+//! - [`StoreError`], [`Cause`]: why a store failed
 //! - [`Lease`], [`FencingToken`]: one writer at a time
 //! - [`MemoryStore`]: the store for tests and dry runs
 //! - [`sealing`]: what keeps secrets from the store
@@ -12,6 +13,7 @@
 //!
 //! This crate decides nothing about what to do with resources: that is the engine's.
 
+mod cause;
 mod configurations;
 mod entry;
 mod lease;
@@ -23,6 +25,7 @@ pub mod sealing;
 mod store;
 mod transition;
 
+pub use cause::Cause;
 pub use configurations::{Configuration, ConfigurationNumber, Configurations};
 pub use entry::{Entry, Step, UnixMillis};
 pub use lease::{Acquired, FencingToken, HeldLease, Holder, Lease};

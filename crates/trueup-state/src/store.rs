@@ -5,6 +5,7 @@
 //! the cost of a commit does not grow with the number of records (STATE-6). **Assumptions** it makes: one process
 //! commits at a time for each scope, and holds the lease while it does.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -13,6 +14,7 @@ use smol_str::SmolStr;
 use trueup_core::Value;
 use trueup_provider::BoxFuture;
 
+use crate::cause::Cause;
 use crate::configurations::Configurations;
 use crate::entry::Entry;
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
@@ -50,6 +52,26 @@ pub struct Snapshot {
     pub outputs: Option<Value>,
     /// The configurations of providers that objects were made with.
     pub configurations: Configurations,
+}
+
+impl Snapshot {
+    /// The snapshot as it will be once this batch is committed, but for versions: those of changed records are 0.
+    #[must_use]
+    pub fn after(self, batch: &Batch) -> Self {
+        let mut records: BTreeMap<RecordId, (Arc<Record>, Version)> =
+            self.records.into_iter().map(|(record, version)| (record.id, (record, version))).collect();
+        for write in &batch.writes {
+            match &write.record {
+                Some(record) => records.insert(write.entry.id, (record.clone(), Version::default())),
+                None => records.remove(&write.entry.id),
+            };
+        }
+        Snapshot {
+            records: records.into_values().collect(),
+            outputs: batch.outputs.clone().or(self.outputs),
+            configurations: batch.configurations.clone().unwrap_or(self.configurations),
+        }
+    }
 }
 
 /// What is committed as a whole.
@@ -243,7 +265,8 @@ pub enum StoreError {
         /// Where the store is.
         location: String,
         /// What the system says.
-        cause: String,
+        #[source]
+        cause: Cause,
     },
     /// What is stored does not read back.
     #[error("the state at {location} is damaged: {what}; it was not touched")]
@@ -251,7 +274,8 @@ pub enum StoreError {
         /// Where the store is.
         location: String,
         /// What and where.
-        what: String,
+        #[source]
+        what: Cause,
     },
     /// The store was removed, replaced or renamed while this writer had it open: nothing more is recorded there.
     #[error("the state at {location} was taken away while in use: {what}; {}", told_copy(.copy))]
@@ -261,7 +285,7 @@ pub enum StoreError {
         /// What happened to it, such as `state.db was removed`.
         what: String,
         /// Where a copy with everything committed so far is; or why there is none.
-        copy: Result<String, String>,
+        copy: Result<String, Cause>,
     },
     /// The secrets of a scope can be neither opened nor sealed.
     #[error("the secrets of {stack} ({stage}) cannot be opened or sealed: {error}; nothing was touched")]
@@ -271,6 +295,7 @@ pub enum StoreError {
         /// The stage.
         stage: String,
         /// Where the key was looked for, and what is wrong.
+        #[source]
         error: KeyError,
     },
     /// What is stored is of another format version.
@@ -287,7 +312,7 @@ pub enum StoreError {
     },
 }
 
-fn told_copy(copy: &Result<String, String>) -> String {
+fn told_copy(copy: &Result<String, Cause>) -> String {
     match copy {
         Ok(place) => format!("a copy with everything recorded so far is at {place}"),
         Err(cause) => format!("no copy of it could be written: {cause}"),

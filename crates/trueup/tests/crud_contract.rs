@@ -1,6 +1,7 @@
 //! The CRUD contract, as the engine sees it through the handler.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use crate::plan_hook::hooked;
 use crate::server;
 use crate::shelf;
 
@@ -11,9 +12,9 @@ use server::{observed, servers, with};
 use shelf::{Shelf, Thing, id};
 use trueup::conformance::Driver;
 use trueup::{
-    Context, Crud, Error, FailureClass, Found, Inputs, JsonForm, ModifyPlan, NativeProvider, NoConfig,
-    Observed, OrAbsent, Outputs, PlanAnswer, PlanHook, Prior, RawState, Result, Sightings, State, Type,
-    Value, Verdict, changed, value,
+    Context, Crud, Error, FailureClass, Found, Inputs, JsonForm, NativeProvider, NoConfig, Observed,
+    OrAbsent, Outputs, PlanAnswer, Prior, RawState, Result, Sightings, State, Type, Value, Verdict, changed,
+    value,
 };
 
 /// A thing on the shelf.
@@ -197,62 +198,10 @@ impl Crud for Stuck {
     }
 }
 
-/// The same type, with a plan hook.
-#[derive(Inputs)]
-struct Hooked {
-    size: u64,
-    colour: String,
-}
-
-#[derive(Outputs)]
-struct HookedOutput {
-    weight: u64,
-    shade: String,
-}
-
-impl Crud for Hooked {
-    type Output = HookedOutput;
-    type Config = NoConfig;
-
-    async fn create(&self, _: &Context) -> Result<HookedOutput> {
-        Ok(HookedOutput { weight: self.size * 2, shade: self.colour.clone() })
-    }
-
-    async fn read(&self, _: &Context, prior: &HookedOutput) -> Result<HookedOutput> {
-        Ok(HookedOutput { weight: prior.weight, shade: prior.shade.clone() })
-    }
-
-    async fn update(&self, context: &Context, _: &Prior<Self>) -> Result<HookedOutput> {
-        self.create(context).await
-    }
-
-    async fn delete(&self, _: &Context, _: &HookedOutput) -> Result<()> {
-        Ok(())
-    }
-
-    fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {
-        let Some(prior) = &request.prior else { return Ok(()) };
-        let inputs = prior.inputs.as_ref().unwrap();
-        assert_eq!(prior.outputs.weight, inputs.size * 2);
-        assert!(request.config.is_some());
-        if changed(&inputs.size, &request.current.size) {
-            plan.mark_output_unknown("weight");
-        }
-        if inputs.colour == "restless" {
-            plan.mark_output_unknown("shade");
-        }
-        Ok(())
-    }
-}
-
 async fn boxes(shelf: &Shelf) -> Driver {
     let shelf = shelf.clone();
     let provider = NativeProvider::new("x").crud_with::<Box_>("box", move || shelf.clone());
     Driver::new(provider, "x_box", &value!({})).await.unwrap()
-}
-
-async fn hooked() -> Driver {
-    Driver::new(NativeProvider::new("x").crud::<Hooked>("hooked"), "x_hooked", &value!({})).await.unwrap()
 }
 
 async fn tools() -> Driver {
@@ -263,11 +212,11 @@ fn inputs(name: &str, size: u64) -> Value {
     value!({ "function-name": name, size: size })
 }
 
-async fn plan(driver: &Driver, desired: &Value, prior: &State) -> PlanAnswer {
+pub(crate) async fn plan(driver: &Driver, desired: &Value, prior: &State) -> PlanAnswer {
     driver.plan(&driver.inputs(desired).unwrap(), Some(prior), Some(prior)).await.unwrap()
 }
 
-async fn created(driver: &Driver, desired: &Value) -> State {
+pub(crate) async fn created(driver: &Driver, desired: &Value) -> State {
     driver.apply(&driver.inputs(desired).unwrap(), None, None).await.unwrap()
 }
 
@@ -461,28 +410,6 @@ fn an_equivalent_mirror_is_no_drift() {
     });
 }
 
-/// CRUD-9, UNKNOWN-2, UNKNOWN-9
-#[test]
-fn a_plan_hook_marks_outputs_unknown_and_keeps_the_others() {
-    trueup::run(async {
-        let driver = hooked().await;
-        let state = created(&driver, &value!({ size: 1, colour: "red" })).await;
-        let answer = plan(&driver, &value!({ size: 2, colour: "red" }), &state).await;
-        assert_eq!(answer.verdict, Verdict::Update);
-        assert_eq!(answer.outputs.to_string(), r#"{ shade = "red", weight = (unknown number) }"#);
-        let other = plan(&driver, &value!({ size: 1, colour: "blue" }), &state).await;
-        assert_eq!(other.outputs.to_string(), r#"{ shade = "red", weight = 2 }"#);
-        // Marked though inputs are equal: an update all the same.
-        let restless = value!({ size: 1, colour: "restless" });
-        let state = created(&driver, &restless).await;
-        let answer = plan(&driver, &restless, &state).await;
-        assert_eq!((answer.verdict, answer.changes.len()), (Verdict::Update, 0));
-        // An input still unknown: only a possible update.
-        let unknown = restless.with_entry("size", Value::unknown(Type::Number));
-        assert_eq!(plan(&driver, &unknown, &state).await.verdict, Verdict::MayUpdate);
-    });
-}
-
 /// CRUD-10
 #[test]
 fn older_records_are_migrated_and_newer_ones_refused() {
@@ -666,6 +593,10 @@ fn planned_outputs_are_known_as_far_as_they_can_be() {
         assert_eq!(shown(&create), r#""box" (unknown string) (unknown number)"#);
         let state = driver.apply(&desired, None, None).await.unwrap();
         assert_eq!(shown(&plan(&driver, &inputs("box", 1), &state).await), r#""box" "top" 1"#);
+        // Refreshed: the number of looks was another when it was recorded.
+        let seen = State { outputs: state.outputs.with_entry("looks", value!(9)), ..state.clone() };
+        let no_op = driver.plan(&desired, Some(&state), Some(&seen)).await.unwrap();
+        assert_eq!((no_op.verdict, no_op.outputs.get("looks")), (Verdict::NoOp, Some(&value!(9))));
         assert_eq!(shown(&plan(&driver, &inputs("box", 2), &state).await), r#""box" "top" (unknown number)"#);
         assert_eq!(
             shown(&plan(&driver, &inputs("new", 1), &state).await),

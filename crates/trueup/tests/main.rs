@@ -6,6 +6,7 @@ mod converge_contract;
 mod crud_contract;
 mod derives;
 mod examples;
+mod plan_hook;
 mod planning;
 mod presets;
 mod rustc;

@@ -11,7 +11,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 use trueup_provider::BoxFuture;
 use trueup_state::rows::{BatchRows, RecordChange, RecordRow, to_nanoseconds};
-use trueup_state::{FencingToken, HistoryLine, Scope, StoreError, Version};
+use trueup_state::{Cause, FencingToken, HistoryLine, Scope, StoreError, Version};
 
 use crate::fault::Fault;
 use crate::session::{Parameter, Session, pipelined};
@@ -173,7 +173,7 @@ impl<'a> Commit<'a> {
                 if self.unanswered.load(Ordering::Relaxed) > 0 =>
             {
                 let unknown = "the connection was lost during a commit, and whether it took place could not be found out";
-                StoreError::Unavailable { attempted, location, cause: format!("{unknown}: {cause}") }
+                StoreError::Unavailable { attempted, location, cause: Cause::about(unknown, cause) }
             }
             error => error,
         }

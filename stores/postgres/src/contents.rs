@@ -103,13 +103,13 @@ pub(crate) async fn load(session: &Session, scope: &Scope) -> Result<Snapshot, F
     let outputs = session.query(OUTPUTS, &parameters).await?;
     let outputs = outputs.first().map(|row| row.try_get::<_, &str>(0)).transpose()?;
     let outputs = outputs.map(Value::from_json).transpose();
-    let outputs = outputs.map_err(|error| Fault::unreadable("the stack's outputs", &error))?;
+    let outputs = outputs.map_err(|error| Fault::unreadable("the stack's outputs", error))?;
 
     let configurations = session.query(CONFIGURATIONS, &parameters).await?;
     let configurations = configurations.first().map(|row| row.try_get::<_, &str>(0)).transpose()?;
     let configurations = configurations.map(read_json).transpose();
     let configurations =
-        configurations.map_err(|error| Fault::unreadable("the configurations of providers", &error))?;
+        configurations.map_err(|error| Fault::unreadable("the configurations of providers", error))?;
 
     let statement = session.statement(RECORDS).await?;
     let mut rows = pin!(session.client.query_raw(&statement, parameters).await?);
@@ -118,7 +118,7 @@ pub(crate) async fn load(session: &Session, scope: &Scope) -> Result<Snapshot, F
     while let Some(row) = rows.try_next().await? {
         let mut record: Record = read_json(row.try_get("body")?).map_err(|error| {
             let address: &str = row.try_get("address").unwrap_or_default();
-            Fault::unreadable(&format!("the record of {address}"), &error)
+            Fault::unreadable(&format!("the record of {address}"), error)
         })?;
         addresses.share(&mut record);
         records.push((Arc::new(record), version(&row)?));
@@ -131,7 +131,7 @@ pub(crate) async fn versions(session: &Session, scope: &Scope) -> Result<Vec<(Re
     let rows = session.query(VERSIONS, &[&scope.stack.as_str(), &scope.stage.as_str()]).await?;
     let entry = |row: &Row| {
         let id = row.try_get::<_, &str>("id")?.parse();
-        let id = id.map_err(|error| Fault::Garbled(format!("the id of a record: {error}")))?;
+        let id = id.map_err(|error| Fault::Garbled(format!("the id of a record: {error}").into()))?;
         Ok((id, version(row)?))
     };
     rows.iter().map(entry).collect()
@@ -143,7 +143,7 @@ pub(crate) async fn journal(session: &Session, scope: &Scope, id: RecordId) -> R
     let entry = |row: &Row| {
         let position: i64 = row.try_get("position")?;
         let what = || format!("entry {position} of the journal");
-        read_json(row.try_get("body")?).map_err(|error| Fault::unreadable(&what(), &error))
+        read_json(row.try_get("body")?).map_err(|error| Fault::unreadable(&what(), error))
     };
     rows.iter().map(entry).collect()
 }
@@ -213,5 +213,5 @@ fn version(row: &Row) -> Result<Version, Fault> {
 }
 
 fn impossible_time() -> Fault {
-    Fault::Garbled("the history has an impossible time".to_owned())
+    Fault::Garbled("the history has an impossible time".into())
 }

@@ -1,12 +1,13 @@
 //! What goes wrong inside, and what callers are told of it.
 
+use std::borrow::Cow;
 use std::error::Error as _;
 
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 use trueup_core::JsonError;
 use trueup_postgres_client::ConnectError;
-use trueup_state::StoreError;
+use trueup_state::{Cause, StoreError};
 
 use crate::config::PostgresConfig;
 use crate::schema;
@@ -19,7 +20,7 @@ pub(crate) enum Fault {
     /// The server says no, or cannot be used for this.
     Unusable(String),
     /// What is there does not read back: what and why.
-    Garbled(String),
+    Garbled(Cause),
     /// What is there has a newer format.
     Newer { found: u64 },
     /// The store works, and refuses. The session is outside of any transaction.
@@ -30,7 +31,10 @@ impl Fault {
     /// What callers are told. The server may repeat the password that it was given.
     pub(crate) fn told(self, attempted: &'static str, config: &PostgresConfig) -> StoreError {
         let location = config.location();
-        let scrubbed = |text: String| config.secrets.scrubbed(&text).into_owned();
+        let scrubbed = |cause: Cause| match config.secrets.scrubbed(&cause.to_string()) {
+            Cow::Borrowed(_) => cause,
+            Cow::Owned(text) => text.into(),
+        };
         match self {
             Fault::Refused(refusal) => refusal,
             Fault::Newer { found } => {
@@ -38,14 +42,14 @@ impl Fault {
             }
             Fault::Garbled(what) => StoreError::Damaged { location, what: scrubbed(what) },
             Fault::Lost(cause) | Fault::Unusable(cause) => {
-                StoreError::Unavailable { attempted, location, cause: scrubbed(cause) }
+                StoreError::Unavailable { attempted, location, cause: scrubbed(cause.into()) }
             }
         }
     }
 
     /// A text that should be JSON and is not.
-    pub(crate) fn unreadable(what: &str, error: &JsonError) -> Fault {
-        Fault::Garbled(format!("{what} is unreadable: {error}"))
+    pub(crate) fn unreadable(what: &str, error: JsonError) -> Fault {
+        Fault::Garbled(Cause::about(format!("{what} is unreadable"), error))
     }
 }
 
@@ -65,7 +69,7 @@ impl From<Error> for Fault {
         match refusal.code() {
             code if ends_connection(code) => Fault::Lost(said),
             code if *code == SqlState::UNDEFINED_TABLE || *code == SqlState::UNDEFINED_COLUMN => {
-                Fault::Garbled(format!("{said}: its tables are not those of its format"))
+                Fault::Garbled(format!("{said}: its tables are not those of its format").into())
             }
             _ => Fault::Unusable(said),
         }

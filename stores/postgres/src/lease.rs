@@ -131,14 +131,14 @@ pub(crate) async fn is_held(session: &Session, scope: &Scope) -> Result<Option<(
 
 fn held(row: &Row) -> Result<HeldLease, Fault> {
     let holder = read_json(row.try_get("holder")?);
-    let holder = holder.map_err(|error| Fault::unreadable("the holder of a lease", &error))?;
+    let holder = holder.map_err(|error| Fault::unreadable("the holder of a lease", error))?;
     let token: i64 = row.try_get("token")?;
     let (since, expires) = (time(row.try_get("since")?)?, time(row.try_get("expires")?)?);
     Ok(HeldLease { holder, token: FencingToken(token.cast_unsigned()), since, expires })
 }
 
 fn time(nanoseconds: i64) -> Result<SystemTime, Fault> {
-    from_nanoseconds(nanoseconds).ok_or_else(|| Fault::Garbled("a lease has an impossible time".to_owned()))
+    from_nanoseconds(nanoseconds).ok_or_else(|| Fault::Garbled("a lease has an impossible time".into()))
 }
 
 /// A term as a number; one that lasts longer than can be said lasts a century.

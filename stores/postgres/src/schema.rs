@@ -133,7 +133,7 @@ async fn format(session: &Session, schema: &str, migrations: &[&str]) -> Result<
         return Ok(0);
     }
     let foreign =
-        || Fault::Garbled(format!("the schema `{schema}` holds something else than trueup's state"));
+        || Fault::Garbled(format!("the schema `{schema}` holds something else than trueup's state").into());
     if ours == 0 {
         return Err(foreign());
     }
@@ -150,7 +150,7 @@ async fn format(session: &Session, schema: &str, migrations: &[&str]) -> Result<
     match found.and_then(|found| u64::try_from(found).ok()) {
         Some(found) if found > newest(migrations) => Err(Fault::Newer { found }),
         Some(found @ 1..) => Ok(found),
-        _ => Err(Fault::Garbled("it says no format version".to_owned())),
+        _ => Err(Fault::Garbled("it says no format version".into())),
     }
 }
 

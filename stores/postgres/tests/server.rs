@@ -38,7 +38,7 @@ async fn a_server_that_is_down_is_named_and_a_rerun_goes_on_when_it_is_back() {
         store.renew(&scope(), &held).await,
     ] {
         let Err(StoreError::Unavailable { cause, location, .. }) = outcome else { panic!("{outcome:?}") };
-        assert!(cause.starts_with("error connecting to server: Connection refused"), "{cause}");
+        assert!(cause.to_string().starts_with("error connecting to server: Connection refused"), "{cause}");
         assert_eq!(location, url);
     }
     assert!(refusal(&url).await.contains("error connecting to server: Connection refused"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueup_state::{Batch, FencingToken, StoreError, Version};
+use trueup_state::{Batch, Cause, FencingToken, StoreError, Version};
 
 use crate::flush::{Draft, Merge, flush};
 use crate::head::Commit;
@@ -32,7 +32,7 @@ pub(crate) async fn commit(
         }
         fresh = true;
     }
-    Err(objects.unavailable("write", &"others write it all the time"))
+    Err(objects.unavailable("write", "others write it all the time"))
 }
 
 /// Whether the batch may be committed, by what is known.
@@ -66,7 +66,8 @@ async fn try_commit(
     if let Some(configurations) = &batch.configurations {
         head.configurations = configurations.clone();
     }
-    let commit = Commit::of(batch, version, token.0).map_err(|error| objects.unavailable("write", &error))?;
+    let commit = Commit::of(batch, version, token.0)
+        .map_err(|error| objects.unavailable("write", Cause::new(error)))?;
     let commit = Arc::new(commit);
     commits.push(commit.clone());
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use trueup_core::KnownSecrets;
-use trueup_state::StoreError;
+use trueup_state::{Cause, StoreError};
 
 use crate::bounded::Bounded;
 use crate::merging::Limits;
@@ -92,7 +92,7 @@ impl S3Config {
             Err(error) => Err(StoreError::Unavailable {
                 attempted: "open",
                 location: self.location(),
-                cause: error.to_string(),
+                cause: Cause::new(error),
             }),
         }
     }

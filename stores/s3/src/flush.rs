@@ -12,7 +12,7 @@ use futures_util::future::join;
 use object_store::path::Path;
 use serde::Serialize;
 use trueup_provider::BoxFuture;
-use trueup_state::StoreError;
+use trueup_state::{Cause, StoreError};
 
 use crate::contents::Contents;
 use crate::head::{Commit, Flushed, Head, Piece, sum};
@@ -47,7 +47,7 @@ pub(crate) fn lines<T: Serialize>(
     each: impl Iterator<Item = T>,
 ) -> Result<Vec<String>, StoreError> {
     let lines = each.map(|line| serde_json::to_string(&line)).collect::<Result<_, _>>();
-    lines.map_err(|error| objects.unavailable("write", &error))
+    lines.map_err(|error| objects.unavailable("write", Cause::new(error)))
 }
 
 /// A head that is to be written with all its commits in pieces.
@@ -115,7 +115,7 @@ pub(crate) async fn write_pieces(
     [journal, history]: [Rewrite; 2],
 ) -> Result<Written, StoreError> {
     let Draft { mut head, commits, contents, merge } = draft;
-    let unwritable = |error: serde_json::Error| objects.unavailable("write", &error);
+    let unwritable = |error: serde_json::Error| objects.unavailable("write", Cause::new(error));
     let before: Vec<String> = head.pieces().map(|piece| piece.name.clone()).collect();
     let said = || commits.iter().map(|commit| &commit.said);
     let mut named = contents.named(0, said());

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use trueup_core::{Value, read_json};
+use trueup_core::{JsonError, Value, read_json};
 use trueup_state::rows::{from_nanoseconds, to_nanoseconds};
 use trueup_state::{
-    Batch, Configurations, Entry, FencingToken, HistoryLine, Holder, Record, RecordId, StoreError,
+    Batch, Cause, Configurations, Entry, FencingToken, HistoryLine, Holder, Record, RecordId, StoreError,
 };
 
 /// The newest format this program knows, which is the one it writes.
@@ -139,7 +139,7 @@ pub(crate) struct Told {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     Newer(u64),
-    Garbled(String),
+    Garbled(Cause),
 }
 
 impl Head {
@@ -179,25 +179,25 @@ impl Head {
         struct Format {
             format: u64,
         }
-        let garbled = |why: &dyn ToString| Unreadable::Garbled(why.to_string());
+        let garbled = |error: JsonError| Unreadable::Garbled(Cause::new(error));
         let first = text.lines().next().unwrap_or_default();
         // First of all: another format may have its checksum elsewhere.
-        let Format { format } = read_json(first).map_err(|error| garbled(&error))?;
+        let Format { format } = read_json(first).map_err(garbled)?;
         if format > FORMAT {
             return Err(Unreadable::Newer(format));
         }
         let body = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
-        let Some((body, last)) = body else { return Err(garbled(&"it is cut off")) };
+        let Some((body, last)) = body else { return Err(Unreadable::Garbled("it is cut off".into())) };
         let whole = &text[..=body.len()];
         if last.strip_prefix(CHECKSUM) != Some(&sum(whole)) {
-            return Err(garbled(&"it is not as it was written"));
+            return Err(Unreadable::Garbled("it is not as it was written".into()));
         }
         let mut lines = whole.lines();
-        let mut head: Head = read_json(lines.next().unwrap_or_default()).map_err(|error| garbled(&error))?;
+        let mut head: Head = read_json(lines.next().unwrap_or_default()).map_err(garbled)?;
         // What is written next is of this format.
         head.format = FORMAT;
         let commits = lines.map(|line| {
-            let said = read_json(line).map_err(|error| garbled(&error))?;
+            let said = read_json(line).map_err(garbled)?;
             Ok(Arc::new(Commit { line: line.to_owned(), said }))
         });
         Ok((head, commits.collect::<Result<_, _>>()?))

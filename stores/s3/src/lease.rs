@@ -50,7 +50,7 @@ pub(crate) async fn decide<T>(
         }
         fresh = true;
     }
-    Err(objects.unavailable("write", &"others write it all the time"))
+    Err(objects.unavailable("write", "others write it all the time"))
 }
 
 pub(crate) async fn acquire(
@@ -77,7 +77,7 @@ pub(crate) async fn acquire(
             return Ok(Acquired::Lease(Lease { token, term }));
         }
     }
-    Err(objects.unavailable("write", &"others write it all the time"))
+    Err(objects.unavailable("write", "others write it all the time"))
 }
 
 /// The lease, if [`acquire`] would say that it is held.

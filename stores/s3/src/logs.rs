@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 use trueup_core::read_json;
-use trueup_state::{Entry, FencingToken, HistoryLine, RecordId, RunSummary, Step, StoreError};
+use trueup_state::{Cause, Entry, FencingToken, HistoryLine, RecordId, RunSummary, Step, StoreError};
 
 use crate::flush::{Added, Draft, Merge, Rewrite, sweep, write_pieces};
 use crate::head::{Flushed, Head, Piece, Told, time};
@@ -79,12 +79,14 @@ async fn read(
             Err(missing) => state.fetch_after_missing(objects, &missing).await?,
         }
     }
-    Err(objects.unavailable("read", &"others write it all the time"))
+    Err(objects.unavailable("read", "others write it all the time"))
 }
 
 fn parsed<T: DeserializeOwned>(objects: &Objects, lines: &[String]) -> Result<Vec<T>, StoreError> {
     let line = |(at, line): (usize, &String)| {
-        read_json(line).map_err(|error| objects.damaged(format!("line {at} of a log is unreadable: {error}")))
+        read_json(line).map_err(|error| {
+            objects.damaged(Cause::about(format!("line {at} of a log is unreadable"), error))
+        })
     };
     lines.iter().enumerate().map(line).collect()
 }
@@ -141,7 +143,7 @@ pub(crate) async fn forget(
             return sweep(state, objects).await;
         }
     }
-    Err(objects.unavailable("prune", &"a run writes it all the time; try again when it is over"))
+    Err(objects.unavailable("prune", "a run writes it all the time; try again when it is over"))
 }
 
 /// Writes a head that names nothing any more, if there are no records, and deletes all pieces. The head stays, for its
@@ -174,7 +176,7 @@ pub(crate) async fn forget_all(
             return Ok(true);
         }
     }
-    Err(objects.unavailable("write", &"others write it all the time"))
+    Err(objects.unavailable("write", "others write it all the time"))
 }
 
 /// A log of the lines that are kept.

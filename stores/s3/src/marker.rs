@@ -6,7 +6,7 @@
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use trueup_core::read_json;
-use trueup_state::StoreError;
+use trueup_state::{Cause, StoreError};
 
 use crate::head::FORMAT;
 use crate::objects::{Fetched, Objects, Tried};
@@ -37,7 +37,7 @@ pub(crate) async fn place(objects: &Objects, root: &Path) -> Result<(), StoreErr
     }
     try_conditions(objects, root).await?;
     let text = serde_json::to_string(&Marker { format: FORMAT })
-        .map_err(|error| objects.unavailable("write", &error))?;
+        .map_err(|error| objects.unavailable("write", Cause::new(error)))?;
     // Whoever else makes it now makes the same.
     objects.create(&path, &text).await
 }
@@ -57,7 +57,7 @@ async fn try_conditions(objects: &Objects, root: &Path) -> Result<(), StoreError
 }
 
 fn read(objects: &Objects, root: &Path, text: &str) -> Result<(), StoreError> {
-    let marker: Marker =
-        read_json(text).map_err(|error| objects.damaged(format!("{} is unreadable: {error}", path(root))))?;
+    let marker: Marker = read_json(text)
+        .map_err(|error| objects.damaged(Cause::about(format!("{} is unreadable", path(root)), error)))?;
     if marker.format > FORMAT { Err(objects.newer(marker.format)) } else { Ok(()) }
 }

@@ -13,7 +13,7 @@ use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
 use trueup_core::KnownSecrets;
 use trueup_provider::{BoxFuture, Clock};
-use trueup_state::StoreError;
+use trueup_state::{Cause, StoreError};
 
 use crate::head::{FORMAT, LastWrite};
 use crate::merging::Limits;
@@ -236,7 +236,7 @@ impl Objects {
             }
             self.pause(tries).await;
         }
-        Err(self.unavailable("write", &why))
+        Err(self.unavailable("write", why))
     }
 
     /// Deletes objects that nobody needs. Those that cannot be deleted now are deleted some other time.
@@ -304,24 +304,24 @@ impl Objects {
     }
 
     fn trouble(&self, attempted: &'static str, error: &Error) -> StoreError {
-        self.unavailable(attempted, &self.said(error))
+        self.unavailable(attempted, self.said(error))
     }
 
     fn said(&self, error: &Error) -> String {
         self.secrets.scrubbed(&trouble::said(error)).into_owned()
     }
 
-    pub(crate) fn unavailable(&self, attempted: &'static str, cause: &impl ToString) -> StoreError {
-        let cause = cause.to_string();
+    pub(crate) fn unavailable(&self, attempted: &'static str, cause: impl Into<Cause>) -> StoreError {
+        let cause = cause.into();
         StoreError::Unavailable { attempted, location: self.location.clone(), cause }
     }
 
     pub(crate) fn unsuitable(&self, why: &str) -> StoreError {
-        self.unavailable("keep", &format!("{why}, so that this service cannot keep a state safely"))
+        self.unavailable("keep", format!("{why}, so that this service cannot keep a state safely"))
     }
 
-    pub(crate) fn damaged(&self, what: String) -> StoreError {
-        StoreError::Damaged { location: self.location.clone(), what }
+    pub(crate) fn damaged(&self, what: impl Into<Cause>) -> StoreError {
+        StoreError::Damaged { location: self.location.clone(), what: what.into() }
     }
 
     pub(crate) fn newer(&self, found: u64) -> StoreError {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use object_store::path::Path;
 use trueup_provider::BoxFuture;
-use trueup_state::StoreError;
+use trueup_state::{Cause, StoreError};
 
 use crate::contents::Contents;
 use crate::head::{Commit, Head, LastWrite, Piece, Unreadable, sum};
@@ -125,7 +125,9 @@ impl ScopeState {
     fn take(&mut self, objects: &Objects, object: Object) -> Result<(), StoreError> {
         let (head, commits) = Head::read(&object.text).map_err(|unreadable| match unreadable {
             Unreadable::Newer(found) => objects.newer(found),
-            Unreadable::Garbled(why) => objects.damaged(format!("{} is unreadable: {why}", self.head_path())),
+            Unreadable::Garbled(why) => {
+                objects.damaged(Cause::about(format!("{} is unreadable", self.head_path()), why))
+            }
         })?;
         let modified = Some(object.modified);
         self.known = Some(Known { head, commits, etag: Some(object.etag), modified });
@@ -146,7 +148,7 @@ impl ScopeState {
         let (path, write) = (self.head_path(), objects.next_write());
         head.serial = known.head.serial + 1;
         head.sign(&write);
-        let text = head.text(&commits).map_err(|error| objects.unavailable("write", &error))?;
+        let text = head.text(&commits).map_err(|error| objects.unavailable("write", Cause::new(error)))?;
         if known.etag.is_none() {
             marker::place(objects, &self.root).await?;
         }
@@ -175,7 +177,7 @@ impl ScopeState {
             }
         }
         let cause = unclear.as_deref().unwrap_or("the server is busy with the object");
-        Err(objects.unavailable("write", &format!("{cause}; it may be written all the same")))
+        Err(objects.unavailable("write", format!("{cause}; it may be written all the same")))
     }
 
     /// What became of a write, by the head that is there now.
@@ -189,7 +191,7 @@ impl ScopeState {
             None => {
                 let cause =
                     "no answer came, and too many others have written since to tell whether it was written";
-                Err(objects.unavailable("write", &cause))
+                Err(objects.unavailable("write", cause))
             }
         }
     }
@@ -231,7 +233,7 @@ impl ScopeState {
                 Err(missing) => self.fetch_after_missing(objects, &missing).await?,
             }
         }
-        Err(objects.unavailable("read", &"others write it all the time"))
+        Err(objects.unavailable("read", "others write it all the time"))
     }
 
     async fn read_runs(
@@ -248,7 +250,7 @@ impl ScopeState {
             let texts: Vec<String> = texts.by_ref().take(run.len()).collect();
             contents.read(run, &texts).map_err(|error| {
                 let names: Vec<_> = run.iter().map(|piece| self.piece(&piece.name).to_string()).collect();
-                objects.damaged(format!("{} is unreadable: {error}", names.join(" or ")))
+                objects.damaged(Cause::about(format!("{} is unreadable", names.join(" or ")), error))
             })?;
         }
         Ok(Ok(()))
@@ -294,7 +296,10 @@ impl ScopeState {
 fn unanswered(error: StoreError, unclear: bool) -> StoreError {
     match error {
         StoreError::Unavailable { location, cause, .. } => {
-            let cause = if unclear { format!("{cause}; it may be written all the same") } else { cause };
+            let cause = match unclear {
+                true => format!("{cause}; it may be written all the same").into(),
+                false => cause,
+            };
             StoreError::Unavailable { attempted: "write", location, cause }
         }
         error => error,

@@ -8,17 +8,14 @@ use std::sync::Arc;
 use trueup_provider::RuntimeClock;
 use trueup_store_s3::{S3Config, S3Store};
 use trueup_store_suite::contest::{Contest, contend, place};
-use trueup_test_servers::emulator::Emulator;
+use trueup_test_servers::emulator::{Emulator, credentials};
 
 async fn open(endpoint: &str) -> S3Store {
     let text = str::to_owned;
     let config = S3Config {
         bucket: text("states"),
         endpoint: Some(text(endpoint)),
-        environment: vec![
-            (text("AWS_ACCESS_KEY_ID"), text("test")),
-            (text("AWS_SECRET_ACCESS_KEY"), text("test")),
-        ],
+        environment: credentials(),
         // So that pieces are written, merged and deleted while others read them.
         limits: shop::SMALL,
         ..S3Config::default()

@@ -25,7 +25,7 @@ pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snaps
         let mut record: Record = read_json(row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?)
             .map_err(|error| {
                 let address = row.get::<_, String>("address").unwrap_or_default();
-                Fault::unreadable(&format!("the record of {address}"), &error)
+                Fault::unreadable(&format!("the record of {address}"), error)
             })?;
         addresses.share(&mut record);
         records.push((Arc::new(record), Version(version)));
@@ -33,12 +33,12 @@ pub(crate) fn load(transaction: &Transaction<'_>, scope: &Scope) -> Result<Snaps
     let mut query = transaction.prepare_cached("SELECT body FROM outputs WHERE scope = ?1")?;
     let outputs: Option<String> = query.query_row([scope], |row| row.get(0)).optional()?;
     let outputs = outputs.map(|body| Value::from_json(&body)).transpose();
-    let outputs = outputs.map_err(|error| Fault::unreadable("the stack's outputs", &error))?;
+    let outputs = outputs.map_err(|error| Fault::unreadable("the stack's outputs", error))?;
     let mut query = transaction.prepare_cached("SELECT body FROM configurations WHERE scope = ?1")?;
     let configurations: Option<String> = query.query_row([scope], |row| row.get(0)).optional()?;
     let configurations = configurations.map(|body| read_json(&body)).transpose();
     let configurations =
-        configurations.map_err(|error| Fault::unreadable("the configurations of providers", &error))?;
+        configurations.map_err(|error| Fault::unreadable("the configurations of providers", error))?;
     Ok(Snapshot { records, outputs, configurations: configurations.unwrap_or_default() })
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn versions(
     while let Some(row) = rows.next()? {
         let Count(version) = row.get("version")?;
         let id = row.get_ref("id")?.as_str().map_err(rusqlite::Error::from)?;
-        let id = id.parse().map_err(|error| Fault::Garbled(format!("the id of a record: {error}")))?;
+        let id = id.parse().map_err(|error| Fault::Garbled(format!("the id of a record: {error}").into()))?;
         versions.push((id, Version(version)));
     }
     Ok(versions)
@@ -74,7 +74,7 @@ pub(crate) fn journal(
     while let Some(row) = rows.next()? {
         let (position, body): (i64, String) = (row.get("position")?, row.get("body")?);
         let what = || format!("entry {position} of the journal");
-        entries.push(read_json(&body).map_err(|error| Fault::unreadable(&what(), &error))?);
+        entries.push(read_json(&body).map_err(|error| Fault::unreadable(&what(), error))?);
     }
     Ok(entries)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 use trueup_core::JsonError;
-use trueup_state::StoreError;
+use trueup_state::{Cause, StoreError};
 
 use crate::schema::FORMAT;
 
@@ -16,11 +16,11 @@ pub(crate) enum Fault {
     /// The operating system says so.
     System(std::io::Error),
     /// What is there does not read back: what and why.
-    Garbled(String),
+    Garbled(Cause),
     /// What is there has a newer format.
     Newer { found: u64 },
     /// A file of the open database is no longer at its path: what happened, and where a copy of the contents is.
-    TakenAway { what: String, copy: Result<String, String> },
+    TakenAway { what: String, copy: Result<String, Cause> },
     /// The store works, and refuses.
     Refused(StoreError),
 }
@@ -35,16 +35,29 @@ impl Fault {
             Fault::TakenAway { what, copy } => StoreError::TakenAway { location, what, copy },
             Fault::Garbled(what) => StoreError::Damaged { location, what },
             Fault::Sqlite(error) if is_damage(&error) => {
-                StoreError::Damaged { location, what: error.to_string() }
+                StoreError::Damaged { location, what: Cause::new(error) }
             }
-            Fault::Sqlite(error) => StoreError::Unavailable { attempted, location, cause: error.to_string() },
-            Fault::System(error) => StoreError::Unavailable { attempted, location, cause: error.to_string() },
+            Fault::Sqlite(error) => StoreError::Unavailable { attempted, location, cause: Cause::new(error) },
+            Fault::System(error) => StoreError::Unavailable { attempted, location, cause: Cause::new(error) },
         }
     }
 
     /// A text that should be JSON and is not.
-    pub(crate) fn unreadable(what: &str, error: &JsonError) -> Fault {
-        Fault::Garbled(format!("{what} is unreadable: {error}"))
+    pub(crate) fn unreadable(what: &str, error: JsonError) -> Fault {
+        Fault::Garbled(Cause::about(format!("{what} is unreadable"), error))
+    }
+}
+
+impl From<Fault> for Cause {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Sqlite(error) => Cause::new(error),
+            Fault::System(error) => Cause::new(error),
+            Fault::Garbled(what) => what,
+            Fault::Refused(refusal) => Cause::new(refusal),
+            Fault::Newer { found } => format!("it has format {found}").into(),
+            Fault::TakenAway { what, .. } => what.into(),
+        }
     }
 }
 

@@ -56,10 +56,10 @@ fn check_length(path: &Path, length: u64) -> Result<(), Fault> {
     // Pages are larger, but always a multiple of this. With a log beside it the file may be in the middle of growing.
     const PAGE_MIN: u64 = 512;
     if length == 0 {
-        return Err(Fault::Garbled("the file is empty; if nothing was in it, delete it".to_owned()));
+        return Err(Fault::Garbled("the file is empty; if nothing was in it, delete it".into()));
     }
     let torn = length > PAGE_MIN && !length.is_multiple_of(PAGE_MIN) && !beside(path, "-wal").exists();
-    if torn && is_database(path)? { Err(Fault::Garbled("the file is cut off".to_owned())) } else { Ok(()) }
+    if torn && is_database(path)? { Err(Fault::Garbled("the file is cut off".into())) } else { Ok(()) }
 }
 
 /// Replaces a file that is shorter than any database of ours, if it is the beginning of one that was never written to.
@@ -79,7 +79,7 @@ fn finish(path: &Path) -> Result<(), Fault> {
         if length < PROOF_BYTES {
             let what = "only the beginning of the file is there, without its records; if nothing was ever deployed with it, \
                         delete it";
-            return Err(Fault::Garbled(what.to_owned()));
+            return Err(Fault::Garbled(what.into()));
         }
         fs::rename(&draft, path)?;
         Ok(sync_folder(folder_of(path))?)
@@ -146,7 +146,7 @@ fn create(path: &Path) -> Result<(), Fault> {
         }
         let companion = companion.display();
         let what = format!("{companion} is there without its database: bring that back, or delete this");
-        return Err(Fault::Garbled(what));
+        return Err(Fault::Garbled(what.into()));
     }
     let draft = create_draft(path)?;
     let placed = lay_out(&draft).and_then(|()| Ok(place(&draft, path)?));
@@ -292,7 +292,10 @@ mod tests {
         for pages in 1..3 {
             fs::write(&path, &whole[..pages * 4096]).unwrap();
             let refused = open(&path).unwrap_err();
-            assert!(matches!(&refused, Fault::Garbled(what) if what.contains("delete it")), "{refused:?}");
+            assert!(
+                matches!(&refused, Fault::Garbled(what) if what.to_string().contains("delete it")),
+                "{refused:?}"
+            );
             assert_eq!(fs::read(&path).unwrap(), whole[..pages * 4096], "it may have held records");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");

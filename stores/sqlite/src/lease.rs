@@ -136,7 +136,7 @@ pub(crate) fn held(transaction: &Transaction<'_>, scope: &Scope) -> Result<Optio
         Ok((row.get::<_, String>("holder")?, row.get("token")?, row.get("since")?, row.get("expires")?))
     });
     let Some((holder, Count(token), Time(since), Time(expires))) = row.optional()? else { return Ok(None) };
-    let holder = read_json(&holder).map_err(|error| Fault::unreadable("the holder of a lease", &error))?;
+    let holder = read_json(&holder).map_err(|error| Fault::unreadable("the holder of a lease", error))?;
     Ok(Some(HeldLease { holder, token: FencingToken(token), since, expires }))
 }
 

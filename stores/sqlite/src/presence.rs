@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use trueup_state::Cause;
 
 use crate::fault::Fault;
 use crate::file::{beside, create_private, folder_of};
@@ -38,11 +39,7 @@ impl Presence {
     pub(crate) fn check(&mut self, connection: &Connection) -> Result<(), Fault> {
         let Some(what) = self.missing() else { return Ok(()) };
         let copy = save_copy(connection, &self.path);
-        let copy = copy.map(|path| path.display().to_string()).map_err(|fault| match fault {
-            Fault::Sqlite(error) => error.to_string(),
-            Fault::System(error) => error.to_string(),
-            other => format!("{other:?}"),
-        });
+        let copy = copy.map(|path| path.display().to_string()).map_err(Cause::from);
         Err(Fault::TakenAway { what, copy })
     }
 

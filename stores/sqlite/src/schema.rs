@@ -111,12 +111,12 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
 fn format(connection: &Connection) -> Result<u64, Fault> {
     let ours = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'";
     if connection.query_row(ours, [], |_| Ok(())).optional()?.is_none() {
-        return Err(Fault::Garbled("it is a database of something else than trueup".to_owned()));
+        return Err(Fault::Garbled("it is a database of something else than trueup".into()));
     }
     let found = connection.query_row("SELECT format FROM meta", [], |row| row.get::<_, i64>(0)).optional()?;
     match found.and_then(|found| u64::try_from(found).ok()) {
         Some(found) if found > FORMAT => Err(Fault::Newer { found }),
         Some(found @ 1..) => Ok(found),
-        _ => Err(Fault::Garbled("it says no format version".to_owned())),
+        _ => Err(Fault::Garbled("it says no format version".into())),
     }
 }

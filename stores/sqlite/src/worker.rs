@@ -189,7 +189,7 @@ mod tests {
         let worker = Worker::start(path.clone()).await.unwrap();
         worker.read(set_pages_max(30)).await.unwrap();
         let full = worker.write(add_stacks).await;
-        let (location, cause) = (path.display().to_string(), "database or disk is full".to_owned());
+        let (location, cause) = (path.display().to_string(), "database or disk is full".into());
         assert_eq!(full, Err(StoreError::Unavailable { attempted: "write", location, cause }));
         assert_eq!((worker.read(count_stacks).await, worker.commits()), (Ok(0), 0));
 

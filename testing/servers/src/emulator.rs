@@ -182,6 +182,11 @@ impl Emulator {
     }
 }
 
+/// Credentials as variables of the environment. Emulators accept any.
+pub fn credentials() -> Vec<(String, String)> {
+    ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(|name| (name.to_owned(), "test".to_owned())).into()
+}
+
 impl RunningEmulator {
     /// Where it answers.
     pub fn endpoint(&self) -> String {

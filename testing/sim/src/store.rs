@@ -136,7 +136,7 @@ impl Disk {
         StoreError::Unavailable {
             attempted: "write",
             location: self.memory().location(),
-            cause: cause.to_owned(),
+            cause: cause.into(),
         }
     }
 }

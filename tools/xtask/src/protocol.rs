@@ -4,7 +4,7 @@ use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::repository::{self, Repository};
 
-const GENERATOR: &str = "crates/trueup-terraform/proto/generator/Cargo.toml";
+const GENERATOR: &str = "tools/protocol-generator/Cargo.toml";
 const OUTPUT: &str = "crates/trueup-terraform/src/protocol";
 
 /// Writes them.

@@ -1,7 +1,8 @@
-//! Changes of keys that are killed: the same command, run again, finishes them.
+//! Changes of keys that are killed or interrupted: the same command, run again, finishes them.
 #![allow(clippy::disallowed_methods, reason = "a test that waits for another process gives up at some time")]
 
 use std::fs::File;
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -88,10 +89,9 @@ fn finish(
     assert!(done(folder, "plan", new).contains("No changes"), "killed {at}");
 }
 
-/// SECRET-3: wherever a command that keeps keys is asked, the run is killed there. The keyring is wrapped by the new key
-/// after the second call; at the fourth all records are sealed by it.
-#[test]
-fn a_change_of_keys_that_is_killed_at_a_call_is_finished_by_the_same_command() {
+/// Stops a change of keys wherever a command that keeps keys is asked, and finishes it. The keyring is wrapped by the new
+/// key after the second call; at the fourth all records are sealed by it.
+fn stop_at_every_call(stop: impl Fn(Started, &Folder)) {
     for call in 1..=4 {
         let folder = stack(TEXT);
         folder.write("keeper.sh", KEEPER);
@@ -108,12 +108,34 @@ fn a_change_of_keys_that_is_killed_at_a_call_is_finished_by_the_same_command() {
         folder.write("stop-at", &call.to_string());
         let run = folder.start_with("state rekey --yes", &change);
         assert_eq!(folder.read("reached"), "here\n", "call {call}");
-        run.kill();
         folder.write("stop-at", "");
-        // The keeper outlives the run: it is let go.
-        open(&folder);
+        stop(run, &folder);
         finish(&folder, &format!("at call {call}"), &change, (&old_keys, &new_keys), &secrets);
     }
+}
+
+/// SECRET-3
+#[test]
+fn a_change_of_keys_that_is_killed_at_a_call_is_finished_by_the_same_command() {
+    stop_at_every_call(|run, folder| {
+        run.kill();
+        // The keeper outlives the run: it is let go.
+        open(folder);
+    });
+}
+
+/// SECRET-3: an interruption ends it at once, though the keeper never answers, and nobody waits for its lease.
+#[test]
+fn a_change_of_keys_that_is_interrupted_is_finished_by_the_same_command() {
+    stop_at_every_call(|run, folder| {
+        run.signal("INT");
+        let told = run.ended();
+        // The keeper ended with the run, but not what it may have started.
+        let gate = File::options().read(true).write(true).open(folder.path().join("gate"));
+        gate.unwrap().write_all(b"{}\n").unwrap();
+        assert_eq!(told.code, 130, "{told:?}");
+        assert!(told.err.contains("run the same command again"), "{told:?}");
+    });
 }
 
 /// SECRET-3: killed after any number of writes to the database.

@@ -1,8 +1,10 @@
 //! `drift`: what was changed outside.
 
+use std::sync::Arc;
+
 use clap::Args;
-use trueup_core::AddressRange;
-use trueup_engine::{EventSink, Plan, PlannedAction, Reason};
+use trueup_core::{AddressRange, SourceMap};
+use trueup_engine::{Plan, PlannedAction, Reason};
 use trueup_front_end::Purpose;
 
 use super::{deploy_options, shown};
@@ -11,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::policies;
 use crate::render::{PlanView, plan_json, render_actions};
-use crate::running::{Approval, Course, Errand, Unchanged, carry_out, header, uninterrupted};
+use crate::running::{Approval, Course, Errand, Unchanged, header, set_up, uninterrupted};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -41,59 +43,66 @@ pub(crate) struct DriftArgs {
 pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResult {
     let workplace = Workplace::load(session, args.stage.stage.as_ref())?;
     workplace.check()?;
-    let plan_args =
-        PlanArgs { target: args.target.clone(), parallelism: args.parallelism, ..PlanArgs::default() };
-    let mut options = deploy_options(&workplace, &plan_args, &args.run, false)?;
-    let reconciler = workplace.reconciler(workplace.recorded_store(Access::Read).await?, EventSink::new());
+    let question = format!("Repair drift in {}?", workplace.stage.value);
+    let mut errand = errand(&workplace, args, &question)?;
+    let access = if args.repair { Access::Write } else { Access::Read };
+    let store = workplace.recorded_store(access).await?;
     let begun = session.clock.now();
-    let looking = async {
-        let program = workplace.program(Purpose::Deploy, &reconciler, &options.plan).await?.program;
-        let plan = reconciler.plan(&program, &options.plan).await;
-        let plan = plan.map_err(|error| CommandError::of_engine(error, &program))?;
-        Ok::<_, CommandError>((plan, program.sources))
-    };
-    let (plan, sources) = uninterrupted(&workplace, looking).await??;
+    let setup = set_up(&workplace, &errand, store).await?;
+    let looking = setup.reconciler.plan_before_run(&setup.program, &errand.options.plan);
+    let plan = uninterrupted(&workplace, looking).await?;
+    let plan = plan.map_err(|error| CommandError::of_engine(error, &setup.program))?;
     let took = session.clock.now().duration_since(begun).unwrap_or_default();
     let drifted = only_drift(&plan);
     // A repair shows its own plan, which says the same.
-    let is_repaired = args.repair && !drifted.actions.is_empty();
-    match args.view.json {
-        _ if is_repaired => {}
-        true => session.ui.json(&plan_json(&drifted, &sources)),
-        false => {
-            let header = header(&workplace, &plan, true, took);
-            session.ui.data(&header);
-            if !drifted.actions.is_empty() {
-                let view = PlanView::new(session.ui.out(), shown(args.view));
-                session.ui.data(&format!("\n{}", render_actions(&drifted, view)));
-            }
-        }
+    if !args.repair || drifted.actions.is_empty() {
+        show(&workplace, args, &drifted, &setup.program.sources, &header(&workplace, &plan, true, took));
     }
-    let beside = beside_drift(&plan, session.name());
     if drifted.actions.is_empty() {
         session.ui.note("No drift: everything that can be read is as it was left.");
-        beside.iter().for_each(|line| session.ui.note(line));
+    }
+    beside_drift(&plan, session.name()).iter().for_each(|line| session.ui.note(line));
+    if drifted.actions.is_empty() {
         return Ok(Exit::Done);
     }
-    beside.iter().for_each(|line| session.ui.note(line));
     if !args.repair {
         let count = drifted.actions.len();
         session.ui.note(&format!("\n{count} drifted. Repair with `{} drift --repair`.", session.name()));
         return Ok(Exit::Drift);
     }
-    options.plan.targets = drifted.actions.iter().map(|action| action.address.clone().into()).collect();
-    let question = format!("Repair drift in {}?", workplace.stage.value);
-    let errand = Errand {
+    errand.options.plan.targets =
+        drifted.actions.iter().map(|action| action.address.clone().into()).collect();
+    Ok(setup.carry_out(&workplace, &errand).await?.0)
+}
+
+/// The run that repairs, or only the look at what drifted.
+fn errand<'a>(workplace: &Workplace<'_>, args: &DriftArgs, question: &'a str) -> CommandResult<Errand<'a>> {
+    let plan_args =
+        PlanArgs { target: args.target.clone(), parallelism: args.parallelism, ..PlanArgs::default() };
+    Ok(Errand {
         purpose: Purpose::Deploy,
-        options,
+        options: deploy_options(workplace, &plan_args, &args.run, !args.repair)?,
         shown: shown(args.view),
         json: args.view.json,
         unchanged: Unchanged::Told,
-        approval: if args.run.yes { Approval::Given } else { Approval::Ask(&question) },
+        approval: if args.run.yes { Approval::Given } else { Approval::Ask(question) },
         course: Course::Anew,
-        policies: policies::gather(&workplace, &[])?,
-    };
-    Ok(carry_out(&workplace, &errand).await?.0)
+        policies: if args.repair { policies::gather(workplace, &[])? } else { Arc::default() },
+    })
+}
+
+/// Shows what drifted.
+fn show(workplace: &Workplace<'_>, args: &DriftArgs, drifted: &Plan, sources: &SourceMap, header: &str) {
+    let ui = &workplace.session.ui;
+    if args.view.json {
+        ui.json(&plan_json(drifted, sources));
+        return;
+    }
+    ui.data(header);
+    if !drifted.actions.is_empty() {
+        let view = PlanView::new(ui.out(), shown(args.view));
+        ui.data(&format!("\n{}", render_actions(drifted, view)));
+    }
 }
 
 /// Findings that are no drift and that nobody should miss: operations that never finished, and objects elsewhere than the

@@ -8,18 +8,18 @@ use clap::Args;
 use serde_json::json;
 use smol_str::SmolStr;
 use trueup_core::{Diagnostic, Diagnostics, Entries, SourceMap, Value};
-use trueup_engine::{EventSink, LeaseReason, Plan, PlanOptions, SystemRandom};
+use trueup_engine::{LeaseReason, Plan, PlanOptions, Reconciler, SystemRandom};
 use trueup_files::Accept;
 use trueup_front_end::Purpose;
-use trueup_state::{Batch, Entry, MemoryStore, Snapshot, Step, Store, Write};
+use trueup_state::{Batch, Snapshot};
 use trueup_terraform::state_file::StateFile;
 
-use super::state::{STATE_BYTES_MAX, holder, take_lease, waiting};
+use super::state::{STATE_BYTES_MAX, record};
 use crate::arguments::{JsonArgs, StageArgs, VariableArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::render::{PlanView, Shown, counted, plan_json, render_plan};
-use crate::running::by_hand;
+use crate::running::{by_hand, uninterrupted};
 use crate::session::Session;
 use crate::terraform::{Adoption, adoption};
 use crate::workplace::{Access, Workplace};
@@ -57,15 +57,18 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     workplace.check()?;
     let state = read(&session.folder.join(&args.file))?;
     let store = workplace.store(Access::Write).await?;
-    let scope = workplace.scope();
-    let before = store.load(&scope).await?;
+    let before = store.load(&workplace.scope()).await?;
     let adoption = adoption(&state, &workplace.registry, &SystemRandom).await?;
     refuse_overlap(&workplace, &adoption, &before, args.merge)?;
     let batch =
         Batch { writes: adoption.writes.clone(), outputs: outputs(&adoption, &before), ..Batch::default() };
+    let (reconciler, _handling) = by_hand(&workplace, store);
     let plan = match args.no_plan {
         true => None,
-        false => Some(plan_after(&workplace, &before, &batch).await?),
+        false => {
+            let planning = plan_after(&workplace, &reconciler, before.after(&batch));
+            Some(uninterrupted(&workplace, planning).await??)
+        }
     };
     if !args.json.json {
         tell(&workplace, args, &state, &adoption, plan.as_ref().map(|it| &it.0));
@@ -75,12 +78,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportStateArgs) -> Comman
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let holder = holder(session, LeaseReason::ImportState);
-    let (reconciler, _handling) = by_hand(&workplace, store);
     let admit = |before: &Snapshot| refuse_overlap(&workplace, &adoption, before, args.merge);
-    let mut wait = waiting(session, &scope);
-    let warnings = reconciler.record(&scope, &batch, &holder, &admit, &mut wait).await?;
-    warnings.iter().for_each(|warning| session.ui.note(warning));
+    record(&workplace, &reconciler, LeaseReason::ImportState, &batch, &admit).await?;
     workplace.remember_stack()?;
     workplace.remember_stage();
     match args.json.json {
@@ -137,27 +136,15 @@ fn outputs(adoption: &Adoption, before: &Snapshot) -> Option<Value> {
     Some(Value::object(outputs))
 }
 
-/// What a plan shows once it is recorded: made in memory, before anything is.
+/// The plan once it is recorded, made before anything is.
 async fn plan_after(
     workplace: &Workplace<'_>,
-    before: &Snapshot,
-    batch: &Batch,
+    reconciler: &Reconciler,
+    after: Snapshot,
 ) -> CommandResult<(Plan, SourceMap)> {
-    let session = workplace.session;
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(session.clock.clone()));
-    let scope = workplace.scope();
-    let lease = take_lease(session, &*store, &scope, LeaseReason::ImportState).await?;
-    let there = before.records.iter().map(|(record, _)| Write {
-        expected: None,
-        entry: Entry::new(record.id, Step::Resealed { record: Box::new((**record).clone()) }),
-        record: Some(record.clone()),
-    });
-    let batch = Batch { writes: there.chain(batch.writes.iter().cloned()).collect(), ..batch.clone() };
-    store.commit(&scope, lease.token, &batch).await?;
-    store.release(&scope, &lease).await?;
-    let reconciler = workplace.reconciler(store, EventSink::new());
-    let options = PlanOptions::new(workplace.stage.value.clone());
-    let built = workplace.program(Purpose::Deploy, &reconciler, &options).await.map_err(unplanned)?;
+    let assumed = Some(Arc::new(after));
+    let options = PlanOptions { assumed, ..PlanOptions::new(workplace.stage.value.clone()) };
+    let built = workplace.program(Purpose::Deploy, reconciler, &options).await.map_err(unplanned)?;
     match reconciler.plan(&built.program, &options).await {
         Ok(plan) => Ok((plan, built.program.sources)),
         Err(error) => Err(unplanned(CommandError::of_engine(error, &built.program))),

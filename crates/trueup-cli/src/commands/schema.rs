@@ -2,7 +2,9 @@
 
 use clap::Args;
 use serde_json::json;
+use trueup_core::Failure;
 use trueup_core::schema::{Block, Presence};
+use trueup_engine::describe_attempt;
 use trueup_provider::Registry;
 
 use crate::arguments::JsonArgs;
@@ -68,8 +70,8 @@ pub(super) async fn run(session: &Session<'_>, args: &SchemaArgs) -> CommandResu
 async fn list(session: &Session<'_>, registry: &Registry, args: &SchemaArgs) -> CommandResult {
     let mut types: Vec<String> = Vec::new();
     for provider in registry.providers() {
-        let unloadable = |failure: trueup_core::Failure| {
-            CommandError::plain(format!("cannot load the provider {}: {}", provider.name(), failure.message))
+        let unloadable = |failure: Failure| {
+            CommandError::from(describe_attempt(&format!("load the provider {}", provider.name()), failure))
         };
         types.extend(provider.resource_types().await.map_err(unloadable)?.iter().map(ToString::to_string));
         let data = provider.data_source_types().await.map_err(unloadable)?;

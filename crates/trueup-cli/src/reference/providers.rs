@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use trueup_core::schema::{Attribute, Block, Presence, Shape};
 use trueup_core::{Failure, Type, Value};
+use trueup_engine::describe_attempt;
 use trueup_front_end::GeneratedFile;
 use trueup_provider::{Provider, Recovery, Registry, ResourceHandler};
 
@@ -18,7 +19,7 @@ pub(crate) async fn provider_pages(program: &str, registry: &Registry) -> Comman
     for provider in registry.providers() {
         let name = provider.name();
         let text = provider_page(program, &**provider).await.map_err(|failure| {
-            CommandError::plain(format!("cannot load the provider {name}: {}", failure.message))
+            CommandError::from(describe_attempt(&format!("load the provider {name}"), failure))
         })?;
         pages.push(GeneratedFile { path: format!("providers/{name}.md").into(), text });
     }

@@ -14,7 +14,7 @@ use super::diagnostics_json::diagnostics_json;
 use super::natural::{compare, sort_by_address};
 use super::time::duration;
 use super::value::lines;
-use crate::failure::{calling, placed, store_trouble};
+use crate::failure::{calling, placed, store_trouble, unreleased};
 use crate::ui::{Look, Mark, Meaning, hanging, padded, width};
 
 /// So many skipped resources are named; more are counted.
@@ -105,8 +105,13 @@ pub(crate) fn run_json(report: &RunReport, view: &RunView<'_>) -> Json {
         "outputs": report.outputs.as_ref().map(|outputs| outputs.to_json_tree(JsonForm::PUBLIC)),
         "diagnostics": diagnostics_json(&failures, &sources),
         "store_failure": report.store_failure.as_ref().map(ToString::to_string),
-        "warnings": report.warnings,
+        "warnings": warnings(report),
     })
+}
+
+/// What to tell of a run short of an error.
+pub(crate) fn warnings(report: &RunReport) -> Vec<String> {
+    report.warnings.iter().cloned().chain(report.unreleased.as_ref().map(unreleased)).collect()
 }
 
 /// The stack's outputs as lines.

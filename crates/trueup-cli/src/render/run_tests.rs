@@ -35,6 +35,7 @@ fn report(outcomes: Vec<(&str, Outcome)>) -> RunReport {
         store_failure: None,
         outputs: None,
         warnings: Vec::new(),
+        unreleased: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Carrying a plan out, as `deploy`, `destroy`, `dev` and `drift --repair` do.
 //!
-//! Control flows top down: build the program, then either save its plan ([`saving`]) or execute it ([`execution`]): plan,
-//! show ([`showing`]), ask ([`approval`]), run with progress until it ends or is interrupted ([`interruption`]), and report
-//! ([`report`]). One reconciler does all of it.
+//! Control flows top down: build the program ([`set_up`]), then either save its plan ([`saving`]) or execute it
+//! ([`execution`]): plan, show ([`showing`]), ask ([`approval`]), run with progress until it ends or is interrupted
+//! ([`interruption`]), and report ([`report`]). One reconciler does all of it, and what a command looks at first.
 
 mod approval;
 mod by_hand;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use futures_util::future::join;
 use trueup_core::Address;
 use trueup_engine::{DeployOptions, EventSink, Plan, Reconciler, RunKind, SavedPlan};
-use trueup_front_end::{BuiltProgram, Purpose};
+use trueup_front_end::{BuiltProgram, Premises, Purpose};
 use trueup_policy::Policies;
 use trueup_program::Program;
 use trueup_state::Store;
@@ -124,35 +124,68 @@ pub(crate) async fn carry_out_changed(
     errand: &Errand<'_>,
     change: impl FnOnce(&mut Program),
 ) -> CommandResult<(Exit, Ended)> {
-    let session = workplace.session;
     let store = workplace.store(if errand.options.dry_run { Access::Read } else { Access::Write }).await?;
     if errand.purpose == Purpose::Destroy {
         workplace.check_stage(&*store).await?;
     }
+    let mut setup = set_up(workplace, errand, store).await?;
+    change(&mut setup.program);
+    setup.carry_out(workplace, errand).await
+}
+
+/// Everything that an errand is carried out with.
+pub(crate) struct Setup {
+    /// Plans and executes.
+    pub reconciler: Reconciler,
+    /// The program.
+    pub program: Program,
+    premises: Premises,
+    progress: Progress,
+}
+
+/// Makes the reconciler and builds the program.
+pub(crate) async fn set_up(
+    workplace: &Workplace<'_>,
+    errand: &Errand<'_>,
+    store: Arc<dyn Store>,
+) -> CommandResult<Setup> {
+    let session = workplace.session;
     let mode = Mode::of(&session.ui, errand.json);
     let attempts_usual = errand.options.plan.retry.policy().attempts_max;
-    let mut progress = Progress::start(&session.ui, mode, &session.clock, attempts_usual);
+    let progress = Progress::start(&session.ui, mode, &session.clock, attempts_usual);
     let carries_out = !errand.options.dry_run && !matches!(errand.course, Course::Saved(_));
     let sink = if carries_out { progress.sink() } else { logged() };
     let reconciler = reconciler(workplace, errand, store.clone(), sink);
     if let Course::Following(saved, _) = errand.course {
         reconciler.check_saved(saved).await?;
     }
-    let BuiltProgram { mut program, premises, .. } = build(workplace, errand, &*store, &reconciler).await?;
-    change(&mut program);
-    match errand.course {
-        Course::Anew => {}
-        Course::Saved(path) => {
-            return saving::plan_and_save(workplace, errand, &reconciler, &program, &premises, path).await;
+    let BuiltProgram { program, premises, .. } = build(workplace, errand, &*store, &reconciler).await?;
+    Ok(Setup { reconciler, program, premises, progress })
+}
+
+impl Setup {
+    /// Carries the errand out and reports how it went.
+    pub(crate) async fn carry_out(
+        self,
+        workplace: &Workplace<'_>,
+        errand: &Errand<'_>,
+    ) -> CommandResult<(Exit, Ended)> {
+        let Setup { reconciler, program, premises, mut progress } = self;
+        match errand.course {
+            Course::Anew => {}
+            Course::Saved(path) => {
+                return saving::plan_and_save(workplace, errand, &reconciler, &program, &premises, path)
+                    .await;
+            }
+            Course::Following(saved, _) => {
+                check_premises(workplace, saved, &premises)?;
+                obey(&errand.policies.judge(&saved.plan))?;
+                workplace.remember_stack()?;
+            }
         }
-        Course::Following(saved, _) => {
-            check_premises(workplace, saved, &premises)?;
-            obey(&errand.policies.judge(&saved.plan))?;
-            workplace.remember_stack()?;
-        }
+        progress.expect_attempts(attempts(&program));
+        Execution { workplace, errand, program: &program, reconciler: &reconciler }.run(progress).await
     }
-    progress.expect_attempts(attempts(&program));
-    Execution { workplace, errand, program: &program, reconciler: &reconciler }.run(progress).await
 }
 
 /// The reconciler that plans and executes.

@@ -8,7 +8,7 @@ use trueup_program::Program;
 use super::{Course, Errand, Unchanged};
 use crate::advised::plan_again;
 use crate::exit::Exit;
-use crate::render::{Next, RunView, output_lines, render_run, run_json};
+use crate::render::{Next, RunView, output_lines, render_run, run_json, warnings};
 use crate::workplace::Workplace;
 
 /// Reports how a run ended.
@@ -40,7 +40,7 @@ pub(super) fn report(
         session.ui.json(&run_json(run, &view));
         return exit;
     }
-    for warning in &run.warnings {
+    for warning in warnings(run) {
         session.ui.note(&warning.trim_end().replace('\n', "\n  "));
     }
     session.ui.note(&format!("\n{}", render_run(run, &view)));

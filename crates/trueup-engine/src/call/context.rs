@@ -27,7 +27,7 @@ impl Caller<'_> {
             },
             address: address.clone(),
             generation,
-            slot,
+            slot: Some(slot),
             token,
             pending: None,
             cancellation: CancellationToken::new(),

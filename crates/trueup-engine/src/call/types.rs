@@ -6,6 +6,7 @@ use trueup_core::{Diagnostic, Failure};
 use trueup_provider::{DataHandler, EphemeralHandler, ResourceHandler};
 
 use super::Caller;
+use crate::failures::describe_attempt;
 
 impl Caller<'_> {
     /// A resource type of the provider whose configuration has this name, or what to tell the user (PLAN-11).
@@ -58,6 +59,5 @@ impl Caller<'_> {
 }
 
 fn unloadable(type_name: &str, failure: Failure) -> Diagnostic {
-    let diagnostic = Diagnostic::error(format!("cannot load `{type_name}`: {}", failure.message));
-    failure.hints.into_iter().fold(diagnostic, Diagnostic::hint)
+    describe_attempt(&format!("load `{type_name}`"), failure)
 }

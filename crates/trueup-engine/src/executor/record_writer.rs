@@ -6,7 +6,8 @@ use smol_str::SmolStr;
 use trueup_core::Address;
 use trueup_provider::{Configured, GenerationNumber};
 use trueup_state::{
-    ConfigurationNumber, Entry, Generation, Record, RecordId, Step, StoreError, Version, Write, transition,
+    Cause, ConfigurationNumber, Entry, Generation, Record, RecordId, Step, StoreError, Version, Write,
+    transition,
 };
 
 use super::Run;
@@ -133,7 +134,7 @@ impl RecordWriter {
             let configuration = self.configuration_of(run, &step);
             let entry = Entry::new(id, step).at(run.calls.clock.now()).by(configuration);
             let next = transition(record.map(Arc::unwrap_or_clone), &entry).map_err(|illegal| {
-                StoreError::Damaged { location: origin.to_string(), what: illegal.to_string() }
+                StoreError::Damaged { location: origin.to_string(), what: Cause::new(illegal) }
             })?;
             record = next.map(Arc::new);
             writes.push(Write { expected: version, entry, record: record.clone() });

@@ -55,6 +55,8 @@ pub struct RunReport {
     pub outputs: Option<Value>,
     /// What to tell the user, short of an error.
     pub warnings: Vec<String>,
+    /// Why the lease could not be released. It expires by itself.
+    pub unreleased: Option<StoreError>,
     /// How many of the older generations that the plan knew of are gone.
     pub cleaned_up: usize,
     /// Creates of which only a person can find out what came of them, with what to do (CRASH-1).
@@ -72,7 +74,7 @@ impl RunReport {
     pub(crate) fn not_released(&mut self, error: StoreError) {
         match error {
             StoreError::TakenAway { .. } => self.store_failure = Some(error),
-            _ => self.warnings.push(format!("{error}; the lease expires by itself")),
+            _ => self.unreleased = Some(error),
         }
     }
 
@@ -126,6 +128,7 @@ impl Progress<'_> {
             store_failure: self.store_failed.take(),
             outputs: None,
             warnings: Vec::new(),
+            unreleased: None,
             unresolved: self.unresolved(draft),
             cleaned_up: 0,
         };

@@ -34,7 +34,7 @@ pub(crate) use validate::validate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
-use trueup_core::{Address, Diagnostic, Diagnostics, Failure, Value};
+use trueup_core::{Address, Diagnostics, Failure, Value};
 use trueup_program::Program;
 use trueup_provider::{CallContext, GenerationNumber, Slot};
 use trueup_state::{Record, Snapshot};
@@ -44,7 +44,7 @@ use crate::draft::ExecutablePlan;
 use crate::draft::node::Node;
 use crate::ephemeral::Ephemerals;
 use crate::events::Operation;
-use crate::failures::describe_failure;
+use crate::failures::{describe_attempt, describe_failure};
 use crate::looking::Looking;
 use crate::options::PlanOptions;
 use crate::providers::wait_for_orphans;
@@ -115,11 +115,7 @@ async fn pass_by_pass<'p>(
 
 /// The outcome of planning, where a panic of a type that is not asked about one resource alone is an error.
 async fn plan_contained<T>(work: impl Future<Output = Result<T, Diagnostics>>) -> Result<T, Diagnostics> {
-    contained(work).await.unwrap_or_else(|panic| {
-        let failure = Failure::from(panic);
-        let told = Diagnostic::error(format!("cannot plan: {}", failure.message));
-        Err(failure.hints.into_iter().fold(told, Diagnostic::hint).into())
-    })
+    contained(work).await.unwrap_or_else(|panic| Err(describe_attempt("plan", panic.into()).into()))
 }
 
 impl Sources<'_> {

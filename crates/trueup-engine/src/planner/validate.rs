@@ -1,7 +1,7 @@
 //! Judging a program by itself: types, references, inputs, and what types say of their inputs. No provider is configured,
 //! nothing is looked at, and what only a provider can tell is unknown.
 
-use trueup_core::{Diagnostic, Diagnostics, Value};
+use trueup_core::{Diagnostics, Value};
 use trueup_program::ProviderDeclaration;
 use trueup_provider::ValidateRequest;
 use trueup_state::Snapshot;
@@ -10,7 +10,7 @@ use super::{Sources, collect, connect, decide, plan_contained, relocate};
 use crate::call::Caller;
 use crate::draft::node::{Node, NodeKind};
 use crate::draft::{Attributes, Draft};
-use crate::failures::{describe_failure, located};
+use crate::failures::{describe_attempt, describe_failure, located};
 use crate::outputs::stack_outputs;
 
 /// All that is wrong with a program and can be told without state and without looking.
@@ -86,7 +86,7 @@ async fn judged_provider(
     let judging = async || Ok(provider.validate_config(&config).await);
     let judged = calls.of_provider(&declared.name, judging).await;
     let judged = judged.unwrap_or_else(|failure| {
-        Diagnostic::error(format!("cannot validate provider {}: {}", declared.name, failure.message)).into()
+        describe_attempt(&format!("validate provider {}", declared.name), failure).into()
     });
     told.extend(judged.into_iter().map(|it| located(it, &config).about(subject.clone())));
     told

@@ -7,7 +7,7 @@ use trueup_provider::{Configured, provider_named};
 
 use crate::call::Caller;
 use crate::draft::Draft;
-use crate::failures::invalid;
+use crate::failures::{describe_attempt, invalid};
 
 /// Whether the configuration of a provider refers to what is opened for a run.
 pub(crate) fn is_opened(program: &Program, name: &str) -> bool {
@@ -93,10 +93,7 @@ impl From<ConfigureError> for Diagnostics {
     fn from(error: ConfigureError) -> Self {
         match error {
             ConfigureError::Mistaken(diagnostics) => diagnostics,
-            ConfigureError::Failed { attempted, failure } => {
-                let told = Diagnostic::error(format!("cannot {attempted}: {}", failure.message));
-                failure.hints.into_iter().fold(told, Diagnostic::hint).into()
-            }
+            ConfigureError::Failed { attempted, failure } => describe_attempt(&attempted, failure).into(),
         }
     }
 }

@@ -52,6 +52,7 @@ impl Reconciler {
         made_at: SystemTime,
         premises: impl FnOnce() -> Vec<Premise>,
     ) -> Result<SavedPlan, EngineError> {
+        assert!(options.assumed.is_none(), "a plan from assumed records is never carried out");
         let ExecutablePlan { plan, draft } =
             self.planned(program, options, kind, &mut Trace::default()).await?;
         let reach = Reach::of(program, &draft, &plan);

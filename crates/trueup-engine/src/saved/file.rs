@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use smol_str::SmolStr;
 use trueup_core::read_json;
 use trueup_provider::BoxFuture;
-use trueup_state::Scope;
+use trueup_state::{Cause, Scope};
 
 use super::SavedPlan;
 use super::wire::Body;
@@ -60,10 +60,10 @@ pub enum Protection {
 /// be the same when it is opened.
 pub trait PlanSeal: Sync {
     /// Seals.
-    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>>;
+    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Cause>>;
 
     /// Opens.
-    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>>;
+    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Cause>>;
 }
 
 /// Why a plan file is not what it should be (PLANFILE-4).
@@ -80,7 +80,7 @@ pub enum PlanFileError {
     },
     /// It does not read.
     #[error("it is damaged: {0}")]
-    Damaged(String),
+    Damaged(#[source] Cause),
     /// It is larger than any plan.
     #[error("it is larger than any plan file: over {} MiB", PLAN_FILE_BYTES_MAX / (1024 * 1024))]
     TooLarge,
@@ -89,12 +89,12 @@ pub enum PlanFileError {
     NoKey,
     /// The key is another, or it was changed.
     #[error("it cannot be opened: {0}")]
-    Locked(String),
+    Locked(#[source] Cause),
 }
 
 /// Whether a plan must be sealed: something in it is not for everyone.
 pub fn holds_secrets(saved: &SavedPlan) -> Result<bool, PlanFileError> {
-    let document = serde_json::to_value(Body::from(saved)).map_err(|error| damaged(&error))?;
+    let document = serde_json::to_value(Body::from(saved)).map_err(damaged)?;
     Ok(saved.premises.iter().any(|premise| premise.secret) || is_secret(&document))
 }
 
@@ -105,7 +105,7 @@ pub async fn write_plan(
     made_by: &str,
     key: Option<&dyn PlanSeal>,
 ) -> Result<Vec<u8>, PlanFileError> {
-    let body = serde_json::to_vec(&Body::from(saved)).map_err(|error| damaged(&error))?;
+    let body = serde_json::to_vec(&Body::from(saved)).map_err(damaged)?;
     let protection = match (holds_secrets(saved)?, key) {
         (true, None) => return Err(PlanFileError::NoKey),
         (true, Some(_)) => Protection::Sealed,
@@ -116,7 +116,7 @@ pub async fn write_plan(
     let header =
         PlanHeader { stack, stage, store: store.to_owned(), made_by: made_by.to_owned(), protection };
     let mut bytes = format!("{MAGIC}{FORMAT}\n").into_bytes();
-    bytes.extend(serde_json::to_vec(&header).map_err(|error| damaged(&error))?);
+    bytes.extend(serde_json::to_vec(&header).map_err(damaged)?);
     bytes.push(b'\n');
     let locked = PlanFileError::Locked;
     match (protection, key) {
@@ -173,9 +173,9 @@ pub async fn read_plan(bytes: &[u8], key: Option<&dyn PlanSeal>) -> Result<Saved
 
 /// Reads a plan from the JSON that it is written as.
 fn read_body(body: &[u8], scope: Scope) -> Result<SavedPlan, PlanFileError> {
-    let text = std::str::from_utf8(body).map_err(|error| damaged(&error))?;
-    let body: Body = read_json(text).map_err(|error| damaged(&error))?;
-    body.into_saved(scope).map_err(PlanFileError::Damaged)
+    let text = std::str::from_utf8(body).map_err(damaged)?;
+    let body: Body = read_json(text).map_err(damaged)?;
+    body.into_saved(scope).map_err(|why| PlanFileError::Damaged(why.into()))
 }
 
 struct Parts<'a> {
@@ -192,18 +192,18 @@ fn split(bytes: &[u8]) -> Result<Parts<'_>, PlanFileError> {
     }
     let after_magic = bytes.strip_prefix(MAGIC.as_bytes()).ok_or(PlanFileError::Foreign)?;
     let (format, _) = line(after_magic, 20)?;
-    let found: u64 = format.parse().map_err(|error| damaged(&error))?;
+    let found: u64 = format.parse().map_err(damaged)?;
     if found != u64::from(FORMAT) {
         return Err(PlanFileError::Format { found });
     }
     let (content, digest) = bytes.split_last_chunk::<{ blake3::OUT_LEN }>().ok_or_else(truncated)?;
     if blake3::hash(content) != *digest {
-        return Err(damaged(&"its digest is not that of its content"));
+        return Err(PlanFileError::Damaged("its digest is not that of its content".into()));
     }
     let content = content.strip_prefix(MAGIC.as_bytes()).ok_or_else(truncated)?;
     let (_, after_format) = line(content, 20)?;
     let (header, rest) = line(after_format, HEADER_BYTES_MAX)?;
-    let header = read_json(header).map_err(|error| damaged(&error))?;
+    let header = read_json(header).map_err(damaged)?;
     let head = &bytes[..bytes.len() - blake3::OUT_LEN - rest.len()];
     Ok(Parts { header, head, rest })
 }
@@ -211,7 +211,7 @@ fn split(bytes: &[u8]) -> Result<Parts<'_>, PlanFileError> {
 /// The line with which bytes begin, and what comes after it.
 fn line(bytes: &[u8], bytes_max: usize) -> Result<(&str, &[u8]), PlanFileError> {
     let end = bytes.iter().take(bytes_max).position(|byte| *byte == b'\n').ok_or_else(truncated)?;
-    let text = std::str::from_utf8(&bytes[..end]).map_err(|error| damaged(&error))?;
+    let text = std::str::from_utf8(&bytes[..end]).map_err(damaged)?;
     Ok((text, &bytes[end + 1..]))
 }
 
@@ -229,10 +229,10 @@ fn is_secret(document: &Json) -> bool {
     }
 }
 
-fn damaged(why: &dyn std::fmt::Display) -> PlanFileError {
-    PlanFileError::Damaged(why.to_string())
+fn damaged(error: impl std::error::Error + Send + Sync + 'static) -> PlanFileError {
+    PlanFileError::Damaged(Cause::new(error))
 }
 
 fn truncated() -> PlanFileError {
-    damaged(&"it ends too early")
+    PlanFileError::Damaged("it ends too early".into())
 }

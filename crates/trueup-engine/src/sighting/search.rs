@@ -68,9 +68,9 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<(Sighting, Slot)>, Failure> {
         let Search { handler, record, .. } = self;
         let mut sightings = SlotSightings::new(handler, self.sought, record.is_some(), context.slot);
-        while let Some(slot) = sightings.next_slot() {
-            let context = CallContext { slot, ..context.clone() };
-            sightings.note(slot, lookup(&context).await?);
+        while let Some(name) = sightings.next_name() {
+            let context = CallContext { slot: name.slot(), ..context.clone() };
+            sightings.note(name, lookup(&context).await?);
         }
         let mut found = sightings.settled(self.interrupted, self.address, handler.traits())?;
         found.retain(|(sighting, _)| may_be(sighting, record));

@@ -14,8 +14,24 @@ use crate::mutations::planted;
 /// between two names; more are in use only while older generations could not be deleted.
 const SLOTS_SEARCHED: u64 = 2;
 
-/// A slot that no generation ever gets. A lookup that finds something there does not go by the name.
-const NOBODYS_SLOT: Slot = Slot(u64::MAX);
+/// A name to look under.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LookupName {
+    /// The name of a slot.
+    OfSlot(Slot),
+    /// A name that no object bears. A lookup that finds something under it does not go by the name.
+    Nobodys,
+}
+
+impl LookupName {
+    /// The slot that the name follows from.
+    pub(crate) fn slot(self) -> Option<Slot> {
+        match self {
+            LookupName::OfSlot(slot) => Some(slot),
+            LookupName::Nobodys => None,
+        }
+    }
+}
 
 /// What lookups in one slot after another found.
 pub(crate) struct SlotSightings {
@@ -25,8 +41,8 @@ pub(crate) struct SlotSightings {
     unable: bool,
     /// What is looked for, if the inputs tell.
     identity: Option<Value>,
-    /// The slots to look in, last first.
-    left: Vec<Slot>,
+    /// The names to look under, last first.
+    left: Vec<LookupName>,
 }
 
 impl SlotSightings {
@@ -36,7 +52,7 @@ impl SlotSightings {
         handler: &dyn ResourceHandler,
         desired: &InputValues,
         is_recorded: bool,
-        slot: Slot,
+        slot: Option<Slot>,
     ) -> Self {
         let identity = handler.schema().inputs.attributes.iter().filter(|(_, attribute)| attribute.identity);
         let mut given = identity.map(|(name, _)| desired.effective.get(name).is_some()).peekable();
@@ -44,17 +60,18 @@ impl SlotSightings {
         let count = if is_recorded || names_itself { 1 } else { SLOTS_SEARCHED };
         let nothing = Value::object::<&str>([]);
         let identity = handler.schema().identity(Some(&desired.effective), &nothing).filter(|_| names_itself);
-        let left = (slot.0..slot.0 + count).rev().map(Slot).collect();
+        let slots = slot.into_iter().flat_map(|slot| slot.0..slot.0 + count);
+        let left = slots.map(|slot| LookupName::OfSlot(Slot(slot))).rev().collect();
         SlotSightings { found: Vec::new(), unable: false, identity, left }
     }
 
-    /// The slot to look in next.
-    pub(crate) fn next_slot(&self) -> Option<Slot> {
+    /// The name to look under next.
+    pub(crate) fn next_name(&self) -> Option<LookupName> {
         self.left.last().copied()
     }
 
-    /// Notes what was found in a slot; `None` if the type cannot look.
-    pub(crate) fn note(&mut self, slot: Slot, sightings: Option<Vec<Sighting>>) {
+    /// Notes what was found under a name; `None` if the type cannot look.
+    pub(crate) fn note(&mut self, name: LookupName, sightings: Option<Vec<Sighting>>) {
         self.left.pop();
         let Some(sightings) = sightings else {
             self.unable = true;
@@ -62,9 +79,7 @@ impl SlotSightings {
             return;
         };
         self.unable = false;
-        if slot == NOBODYS_SLOT {
-            return self.note_under_no_name(&sightings);
-        }
+        let LookupName::OfSlot(slot) = name else { return self.note_under_no_name(&sightings) };
         let before = self.found.len();
         for sighting in sightings {
             let sighting = self.identified(sighting);
@@ -81,7 +96,7 @@ impl SlotSightings {
         let mut slots = untold.map(|(_, slot)| *slot);
         let first = slots.next();
         if self.left.is_empty() && first.is_some_and(|first| slots.any(|slot| slot != first)) {
-            self.left.push(NOBODYS_SLOT);
+            self.left.push(LookupName::Nobodys);
         }
     }
 

@@ -39,9 +39,16 @@ fn each_resource_comes_after_what_it_depends_on_and_sees_its_outputs() {
     let creates: Vec<_> =
         bench.world.calls().into_iter().filter(|call| call.starts_with("create ")).collect();
     assert_eq!(creates, ["create a", "create b", "create c"]);
-    let inputs =
-        bench.records()["b"].current.as_ref().unwrap().object.as_ref().unwrap().inputs.clone().unwrap();
-    assert_eq!(inputs.effective.get("from").unwrap().to_string(), "\"thing/1/4\"");
+    let seen = || {
+        let object = bench.records().remove("b").unwrap().current.unwrap().object.unwrap();
+        object.inputs.unwrap().effective.get("from").unwrap().to_string()
+    };
+    assert_eq!(seen(), "\"thing/1/4\"");
+    bench.deployed(&program([thing_from("c", "b"), thing_from("b", "a"), thing("a", 5)]));
+    let updates: Vec<_> =
+        bench.world.calls().into_iter().filter(|call| call.starts_with("update ")).collect();
+    assert_eq!(updates[..2], ["update a", "update b"]);
+    assert_eq!(seen(), "\"thing/1/5\"");
 }
 
 /// APPLY-2

@@ -7,21 +7,10 @@ use trueup_program::{
     BindingDeclaration, DataDeclaration, Expression, ImportDeclaration, Node, Program, ProviderDeclaration,
     ResourceDeclaration,
 };
-use trueup_provider::Registry;
 use trueup_state::{Acquired, Holder, Scope, Store};
 
-use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::scripted::{Mishap, Script, TIMEOUT, impatient_bench as bench};
 use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing};
-
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-fn bench() -> (Bench, Script) {
-    let mut bench = Bench::new();
-    bench.options.plan.timeout = TIMEOUT;
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
-    (bench, script)
-}
 
 fn scripted(name: &str, size: u64) -> ResourceDeclaration {
     resource(&format!("h_thing.{name}"), [("size", lit(size))])

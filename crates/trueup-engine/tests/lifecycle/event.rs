@@ -6,10 +6,9 @@ use serde_json::json;
 use trueup_core::{Failure, FailureClass};
 use trueup_engine::{Event, EventSink};
 use trueup_program::{DataDeclaration, Expression, Node, Program};
-use trueup_provider::Registry;
 use trueup_state::{Scope, Store as _};
 
-use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::scripted::{self, Mishap};
 use crate::lifecycle::world::{Bench, address, lit, program, resource, thing, thing_from};
 
 /// EVENT-1, EVENT-2
@@ -256,9 +255,7 @@ fn an_object_that_is_gone_is_drift() {
 /// depends on changes.
 #[test]
 fn reads_at_apply_are_told() {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script));
+    let (bench, _) = scripted::bench();
     let mut both = program([thing("a", 1)]);
     both.data.push(DataDeclaration {
         depends_on: vec![address("w_thing.a")],
@@ -273,10 +270,8 @@ fn reads_at_apply_are_told() {
 /// EVENT-8, CRASH-1: a create that is repeated by its token.
 #[test]
 fn a_repeated_create_has_events_of_its_own() {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
+    let (bench, script) = scripted::bench();
     script.find_by_token();
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
     let declared = program([resource("h_thing.a", [("size", lit(1))])]);
     script.mishap("create", Mishap::Fail(Failure::new(FailureClass::Indeterminate, "no answer")));
     assert!(!bench.deploy(&declared).succeeded());
@@ -425,8 +420,7 @@ fn what_has_happened_can_be_waited_for() {
 /// EVENT-3: neither progress nor waiting is part of the history, nor is a plan that is not carried out.
 #[test]
 fn what_is_not_history_has_no_sequence() {
-    let mut bench = Bench::new();
-    bench.others = Registry::new().with(ScriptedProvider(Script::new(bench.clock.clone())));
+    let (bench, _) = scripted::bench();
     bench.hold_lease(std::time::Duration::from_secs(30));
     let heard = Arc::new(Mutex::new(Vec::new()));
     let also = heard.clone();

@@ -1,11 +1,11 @@
-//! A store that fails from some commit on, as a full disk does, or whose leases cannot be renewed.
+//! A store that fails from some commit on, as a full disk does, whose leases cannot be renewed, or that is slow.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use trueup_provider::BoxFuture;
+use trueup_provider::{BoxFuture, Clock};
 use trueup_state::{
     Acquired, Batch, Entry, FencingToken, HeldLease, HistoryLine, Holder, Lease, MemoryStore, RecordId,
     RunSummary, Scope, Snapshot, Store, StoreError, Version,
@@ -16,6 +16,8 @@ pub(crate) struct FailingStore {
     left: AtomicU64,
     renewals: Mutex<VecDeque<Renewal>>,
     keeps_leases: bool,
+    /// How long each change takes, by this clock.
+    slow: Option<(Arc<dyn Clock>, Duration)>,
 }
 
 /// How a renewal goes that does not just succeed.
@@ -33,13 +35,14 @@ impl FailingStore {
             left: AtomicU64::new(failing_commit),
             renewals: Mutex::default(),
             keeps_leases: false,
+            slow: None,
         }
     }
 
     /// A store whose first renewals go like this.
     pub(crate) fn renewing(inner: MemoryStore, renewals: impl IntoIterator<Item = Renewal>) -> Self {
         let renewals = Mutex::new(renewals.into_iter().collect());
-        FailingStore { inner, left: AtomicU64::new(u64::MAX), renewals, keeps_leases: false }
+        FailingStore { inner, left: AtomicU64::new(u64::MAX), renewals, keeps_leases: false, slow: None }
     }
 
     /// A store that takes no lease back.
@@ -47,12 +50,19 @@ impl FailingStore {
         FailingStore { keeps_leases: true, ..Self::renewing(inner, []) }
     }
 
-    fn disk_full(&self) -> StoreError {
-        StoreError::Unavailable {
-            attempted: "write",
-            location: self.location(),
-            cause: "disk full".to_owned(),
+    /// A store that takes this long for each change.
+    pub(crate) fn slow(inner: MemoryStore, clock: Arc<dyn Clock>, takes: Duration) -> Self {
+        FailingStore { slow: Some((clock, takes)), ..Self::renewing(inner, []) }
+    }
+
+    async fn wait(&self) {
+        if let Some((clock, takes)) = &self.slow {
+            clock.sleep(*takes).await;
         }
+    }
+
+    fn disk_full(&self) -> StoreError {
+        StoreError::Unavailable { attempted: "write", location: self.location(), cause: "disk full".into() }
     }
 }
 
@@ -84,7 +94,10 @@ impl Store for FailingStore {
             self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(1)));
         match left {
             Ok(0 | 1) => Box::pin(async { Err(self.disk_full()) }),
-            _ => self.inner.commit(scope, token, batch),
+            _ => Box::pin(async move {
+                self.wait().await;
+                self.inner.commit(scope, token, batch).await
+            }),
         }
     }
 
@@ -157,7 +170,10 @@ impl Store for FailingStore {
         scope: &'a Scope,
         token: FencingToken,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.inner.forget_scope(scope, token)
+        Box::pin(async move {
+            self.wait().await;
+            self.inner.forget_scope(scope, token).await
+        })
     }
 
     fn scopes(&self) -> BoxFuture<'_, Result<Vec<Scope>, StoreError>> {

@@ -10,12 +10,9 @@ use trueup_engine::{Outcome, RunReport};
 use trueup_program::{
     Computed, Evaluated, Expression, FunctionCall, Node, Program, Reference, ResourceDeclaration, Scope,
 };
-use trueup_provider::Registry;
 
-use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::scripted::{Mishap, TIMEOUT, impatient_bench as bench};
 use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing, with_output};
-
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A call of `h`'s function, as a front end evaluates it.
 struct Next {
@@ -72,14 +69,6 @@ impl fmt::Debug for Next {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "next({:?})", self.of)
     }
-}
-
-fn bench() -> (Bench, Script) {
-    let mut bench = Bench::new();
-    bench.options.plan.timeout = TIMEOUT;
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
-    (bench, script)
 }
 
 fn sized(name: &str, size: Expression) -> ResourceDeclaration {

@@ -3,17 +3,9 @@
 use trueup_core::{Failure, FailureClass, Value, value};
 use trueup_engine::Outcome;
 use trueup_program::{MoveDeclaration, ResourceDeclaration};
-use trueup_provider::Registry;
 
-use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::scripted::{Mishap, bench};
 use crate::lifecycle::world::{Bench, address, lit, program, resource};
-
-fn bench() -> (Bench, Script) {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
-    (bench, script)
-}
 
 fn coloured(name: &str, colour: &str) -> ResourceDeclaration {
     resource(&format!("h_thing.{name}"), [("colour", lit(colour))])

@@ -10,6 +10,7 @@ use trueup_program::{Premise, PremiseKind, Program};
 use trueup_provider::{
     BoxFuture, Context, Crud, Inputs, NativeProvider, NoConfig, Outputs, Prior, Registry, Result,
 };
+use trueup_state::Cause;
 
 use crate::lifecycle::world::{Bench, lit, output, program, resource, thing, thing_from, with_output};
 
@@ -53,17 +54,17 @@ impl Bench {
 struct Key(&'static str);
 
 impl PlanSeal for Key {
-    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+    fn seal<'a>(&'a self, content: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Cause>> {
         let mut sealed = self.tag(content, beside).to_vec();
         sealed.extend(content.iter().map(|byte| byte ^ 0xff));
         Box::pin(async { Ok(sealed) })
     }
 
-    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+    fn open<'a>(&'a self, sealed: &'a [u8], beside: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Cause>> {
         Box::pin(async move {
             let (tag, content) = sealed.split_at_checked(32).ok_or("too short")?;
             let content: Vec<u8> = content.iter().map(|byte| byte ^ 0xff).collect();
-            if self.tag(&content, beside) == tag { Ok(content) } else { Err("another key".to_owned()) }
+            if self.tag(&content, beside) == tag { Ok(content) } else { Err("another key".into()) }
         })
     }
 }

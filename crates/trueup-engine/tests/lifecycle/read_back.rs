@@ -1,16 +1,13 @@
 //! APPLY-8: what becomes of a change whose object cannot be read back.
 
 use trueup_core::{Failure, FailureClass};
-use trueup_provider::Registry;
 
-use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::scripted::{Mishap, bench};
 use crate::lifecycle::world::{Bench, lit, program, resource};
 
 /// The warnings of a deploy whose read-back fails so, as often as it is tried.
 fn warnings(failure: &Failure) -> Vec<String> {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    let (bench, script) = bench();
     (0..10).for_each(|_| script.mishap("read", Mishap::Fail(failure.clone())));
     let wanted = program([resource("h_thing.a", [("size", lit(1))])]);
     let report = bench.deployed(&wanted);

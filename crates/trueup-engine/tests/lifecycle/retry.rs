@@ -13,7 +13,7 @@ use trueup_provider::{
     Result, Sightings, Traits,
 };
 
-use crate::lifecycle::scripted::{Mishap, Script, ScriptedProvider};
+use crate::lifecycle::scripted::{Mishap, Script, bench as scripted};
 use crate::lifecycle::world::{Bench, address, lit, program, resource, thing};
 
 /// RETRY-1, RETRY-2
@@ -389,10 +389,8 @@ fn a_run_that_stops_waiting_says_what_it_left_in_flight() {
 
 /// A bench with one thing that is made with a token, and its script.
 fn scripted_by_token() -> (Bench, Script) {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
+    let (bench, script) = scripted();
     script.find_by_token();
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
     (bench, script)
 }
 
@@ -444,9 +442,7 @@ fn an_attempt_that_was_sent_keeps_the_intent() {
 /// APPLY-11, RETRY-7: a run that is stopped while it looks for the object of a failed attempt makes no other attempt.
 #[test]
 fn a_run_that_is_stopped_while_it_looks_does_not_create_again() {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    let (bench, script) = scripted();
     script.mishap("create", lost());
     // The plan looks first.
     (0..2).for_each(|_| script.mishap("lookup", Mishap::Pass));
@@ -461,9 +457,7 @@ fn a_run_that_is_stopped_while_it_looks_does_not_create_again() {
 /// APPLY-11: a run that is stopped before a resource has begun anything leaves it as it was.
 #[test]
 fn a_run_that_is_stopped_before_the_intent_does_not_begin() {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    let (bench, script) = scripted();
     let cancellation = bench.cancellation.clone();
     // It is decided on real values when the plan is carried out.
     script.mishap("plan", Mishap::Pass);
@@ -522,13 +516,6 @@ fn a_delay_past_the_timeout_is_not_waited_for() {
         let Some(Outcome::Failed(failure)) = report.outcome("w_thing.a") else { panic!("{what}") };
         assert!(failure.message.contains(expected), "{what}: {}", failure.message);
     }
-}
-
-fn scripted() -> (Bench, Script) {
-    let mut bench = Bench::new();
-    let script = Script::new(bench.clock.clone());
-    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
-    (bench, script)
 }
 
 fn scripted_thing(size: u64) -> ResourceDeclaration {

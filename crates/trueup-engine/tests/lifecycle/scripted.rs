@@ -12,9 +12,29 @@ use trueup_provider::{
     ApplyFailure, ApplyRequest, BoxFuture, CallContext, CheckRequest, Clock, Configured, DataHandler,
     DataRequest, DeleteEnd, DeleteRequest, EphemeralHandler, HeldOpen, ImportRequest, Imported, InputValues,
     LookupRequest, MigrateRequest, Observed, Opened, Ownership, PlanAnswer, PlanRequest, PrecreateRequest,
-    PrivateBytes, Provider, ProviderFunction, ReadRequest, Recovery, ResourceHandler, Sighting, State,
-    StubInputs, Traits, ValidateRequest, Verdict,
+    PrivateBytes, Provider, ProviderFunction, ReadRequest, Recovery, Registry, ResourceHandler, Sighting,
+    State, StubInputs, Traits, ValidateRequest, Verdict,
 };
+
+use crate::lifecycle::world::Bench;
+
+/// A bench with a scripted provider, and its script.
+pub(crate) fn bench() -> (Bench, Script) {
+    let mut bench = Bench::new();
+    let script = Script::new(bench.clock.clone());
+    bench.others = Registry::new().with(ScriptedProvider(script.clone()));
+    (bench, script)
+}
+
+/// How long calls may take on an impatient bench.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The same, where calls end with the timeout.
+pub(crate) fn impatient_bench() -> (Bench, Script) {
+    let (mut bench, script) = bench();
+    bench.options.plan.timeout = TIMEOUT;
+    (bench, script)
+}
 
 /// Longer than any test's timeout.
 const HANGING: Duration = Duration::from_secs(1_000_000);
@@ -252,7 +272,8 @@ struct Thing {
 
 impl Thing {
     fn named(context: &CallContext) -> String {
-        format!("{}-{}", context.owner.origin.name(), context.slot)
+        let slot = context.slot.map_or_else(|| "none".to_owned(), |slot| slot.to_string());
+        format!("{}-{slot}", context.owner.origin.name())
     }
 
     fn state(desired: &InputValues, name: &str) -> State {
@@ -320,7 +341,7 @@ impl ResourceHandler for Thing {
 
     fn check<'a>(&'a self, request: CheckRequest<'a>) -> BoxFuture<'a, Result<(), Failure>> {
         let CallContext { generation, slot, owner, .. } = request.context;
-        self.script.plot().checked.push((generation.0, slot.0, owner.origin.to_string()));
+        self.script.plot().checked.push((generation.0, slot.unwrap().0, owner.origin.to_string()));
         Box::pin(async move { self.script.call("check", Some(request.context)).await })
     }
 

@@ -88,7 +88,7 @@ impl Evaluator<'_> {
         let result = if open { Value::unknown(Type::Any) } else { made.finish() };
         if let Some(excess) = result.excess() {
             // Told once, not for each element of the loops around.
-            self.elements_seen = usize::MAX;
+            self.elements_left = None;
             return self.too_large(it.collection.origin, excess);
         }
         result.with_marks(marks)
@@ -172,14 +172,11 @@ impl Evaluator<'_> {
 
     /// The elements of a collection with their keys, or `None` if they are unknown or were told to be none.
     pub(super) fn elements(&mut self, source: &Value, origin: Origin) -> Option<Vec<(Value, Value)>> {
-        self.elements_seen = self.elements_seen.saturating_add(source.children().count());
-        if self.elements_seen > ELEMENTS_MAX {
-            let summary = format!("this expression goes through more than {ELEMENTS_MAX} elements");
-            // Told once, not for each element of the loops around.
-            if self.elements_seen < usize::MAX {
-                self.mistake(origin, summary);
-                self.elements_seen = usize::MAX;
-            }
+        // Told once, not for each element of the loops around.
+        let left = self.elements_left?;
+        self.elements_left = left.checked_sub(source.children().count());
+        if self.elements_left.is_none() {
+            self.mistake(origin, format!("this expression goes through more than {ELEMENTS_MAX} elements"));
             return None;
         }
         match source.kind() {

@@ -77,8 +77,8 @@ pub(crate) struct Evaluator<'e> {
     /// The elements of the splats around, the innermost last.
     splat_items: Vec<Value>,
     diagnostics: Diagnostics,
-    /// How many elements for expressions have gone through.
-    elements_seen: usize,
+    /// How many elements for expressions may still go through; `None` once it was told that there are too many.
+    elements_left: Option<usize>,
     /// The marks of the collections that are being gone through: their elements do not bear them.
     ambient: Marks,
     /// The marks of all that was evaluated and may decide whether something can be.
@@ -102,7 +102,7 @@ impl<'e> Evaluator<'e> {
             scope: Vec::new(),
             splat_items: Vec::new(),
             diagnostics: Diagnostics::new(),
-            elements_seen: 0,
+            elements_left: Some(ELEMENTS_MAX),
             ambient: Marks::NONE,
             marks_seen: Marks::NONE,
             secrets_seen: Vec::new(),

@@ -2,8 +2,8 @@
 
 use trueup_core::{Entries, JsonError, Kind, Refinement, Type, Value};
 
+use super::notation::{Notation, write};
 use super::{Call, Outcome, Problem, refuse_longer_than_max};
-use crate::limits::TEXT_BYTES_MAX;
 use crate::normal_form::normal_value;
 
 /// Of what is not known yet, its type says how it begins.
@@ -38,34 +38,11 @@ pub(super) fn jsondecode(call: &Call<'_>) -> Outcome {
 /// The value as JSON, byte for byte as Terraform writes it: no spaces, keys sorted, `<`, `>` and `&` escaped.
 pub(crate) fn json_text(value: &Value) -> String {
     let mut text = String::new();
-    write(value, &mut text);
+    write(value, &JSON, &mut text);
     text
 }
 
-fn write(value: &Value, text: &mut String) {
-    // Nobody uses it then; what is shared could go on for ever.
-    if text.len() > TEXT_BYTES_MAX {
-        return;
-    }
-    match value.kind() {
-        // What is unknown never comes here.
-        Kind::Null | Kind::Unknown(_) => text.push_str("null"),
-        Kind::Bool(truth) => text.push_str(if *truth { "true" } else { "false" }),
-        Kind::Number(number) => text.push_str(&number.to_plain_string()),
-        Kind::String(string) => write_string(string, text),
-        Kind::List(items) | Kind::Set(items) => {
-            text.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    text.push(',');
-                }
-                write(item, text);
-            }
-            text.push(']');
-        }
-        Kind::Map(entries) | Kind::Object(entries) => write_entries(entries, text),
-    }
-}
+const JSON: Notation = Notation { separator: ",", write_string, write_entries };
 
 fn write_entries(entries: &Entries, text: &mut String) {
     text.push('{');
@@ -75,7 +52,7 @@ fn write_entries(entries: &Entries, text: &mut String) {
         }
         write_string(key, text);
         text.push(':');
-        write(item, text);
+        write(item, &JSON, text);
     }
     text.push('}');
 }

@@ -17,6 +17,7 @@ mod glob;
 mod hash;
 mod json;
 mod network;
+mod notation;
 mod numeric;
 mod parameter;
 mod pattern;

@@ -2,13 +2,13 @@
 
 use trueup_core::{Entries, Kind, SourceMap, Value, is_identifier};
 
+use super::notation::{Notation, write};
 use super::{
     Call, Function, Outcome, Problem, Returns, Wanted, any, function, json_text, param,
     refuse_longer_than_max,
 };
 use crate::eval::{Constants, calls_functions, evaluate};
 use crate::format::{escaped, format};
-use crate::limits::TEXT_BYTES_MAX;
 use crate::syntax::parse_body;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -33,7 +33,7 @@ fn encode_tfvars(call: &Call<'_>) -> Outcome {
         }
         text.push_str(name);
         text.push_str(" = ");
-        write(value, &mut text);
+        write(value, &EXPRESSION, &mut text);
         text.push('\n');
     }
     laid_out(&text).map(Value::string)
@@ -42,7 +42,7 @@ fn encode_tfvars(call: &Call<'_>) -> Outcome {
 fn encode_expr(call: &Call<'_>) -> Outcome {
     const START: &str = "x = ";
     let mut text = START.to_owned();
-    write(&call.arguments[0], &mut text);
+    write(&call.arguments[0], &EXPRESSION, &mut text);
     text.push('\n');
     let text = laid_out(&text)?;
     Ok(Value::string(text.trim_end().trim_start_matches(START)))
@@ -57,31 +57,8 @@ fn laid_out(text: &str) -> Result<String, Problem> {
     })
 }
 
-/// The value as an expression.
-fn write(value: &Value, text: &mut String) {
-    // Nobody uses it then; what is shared could go on for ever.
-    if text.len() > TEXT_BYTES_MAX {
-        return;
-    }
-    match value.kind() {
-        // What is unknown never comes here.
-        Kind::Null | Kind::Unknown(_) => text.push_str("null"),
-        Kind::Bool(truth) => text.push_str(if *truth { "true" } else { "false" }),
-        Kind::Number(number) => text.push_str(&number.to_plain_string()),
-        Kind::String(string) => write_string(string, text),
-        Kind::List(items) | Kind::Set(items) => {
-            text.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    text.push_str(", ");
-                }
-                write(item, text);
-            }
-            text.push(']');
-        }
-        Kind::Map(entries) | Kind::Object(entries) => write_entries(entries, text),
-    }
-}
+/// Expressions of the language, before they are laid out.
+const EXPRESSION: Notation = Notation { separator: ", ", write_string, write_entries };
 
 fn write_entries(entries: &Entries, text: &mut String) {
     text.push('{');
@@ -94,7 +71,7 @@ fn write_entries(entries: &Entries, text: &mut String) {
             false => write_string(key, text),
         }
         text.push_str(" = ");
-        write(value, text);
+        write(value, &EXPRESSION, text);
         text.push('\n');
     }
     text.push('}');

@@ -98,7 +98,7 @@ fn what_is_removed_may_be_left_where_it_is() {
     assert!(bench.folder.path().join("a.txt").exists());
 }
 
-/// CHECK-1
+/// CHECK-1: one that does not hold, and one that cannot be evaluated.
 #[test]
 fn checks_warn_and_stop_nothing() {
     let bench = stack(
@@ -110,11 +110,24 @@ fn checks_warn_and_stop_nothing() {
             error_message = "The size is ${terraform_data.a.output}."
           }
         }
+        check "share" {
+          assert {
+            condition     = 1 / (terraform_data.a.output - 1) > 0
+            error_message = "There is no share."
+          }
+        }
         "#,
     );
+    let warned_of_both = |told: &[String]| {
+        let warned = |part: &str| told.iter().any(|it| it.contains(part));
+        assert!(warned("The size is 1.") && warned("zero"), "{told:?}");
+    };
     let report = bench.deploy();
     assert!(report.succeeded());
-    assert!(report.warnings.iter().any(|it| it.contains("The size is 1.")), "{:?}", report.warnings);
+    warned_of_both(&report.warnings);
+    let plan = bench.try_plan().unwrap();
+    assert!(plan.is_empty());
+    warned_of_both(&plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
 }
 
 #[test]

@@ -224,5 +224,5 @@ fn check_follows(before: Option<Arc<Record>>, write: &Write) -> Result<(), Store
         Err(illegal) => illegal.to_string(),
     };
     let what = format!("the write of `{}` to {} is wrong: {why}", write.entry.step.name(), write.subject());
-    Err(StoreError::Damaged { location: LOCATION.to_owned(), what })
+    Err(StoreError::Damaged { location: LOCATION.to_owned(), what: what.into() })
 }

@@ -1,5 +1,6 @@
 //! Why a key could not be had.
 
+use crate::cause::Cause;
 use crate::store::{Scope, StoreError};
 
 /// Why a key could not be had, and where it was looked for.
@@ -35,7 +36,8 @@ pub enum KeyError {
         /// Where it was looked for.
         looked: String,
         /// What is wrong with it.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// It is there and cannot be had now: a key service does not answer, or does not let us use it. Nothing is lost.
     #[error("the key in {looked} is out of reach: {why}")]
@@ -43,13 +45,15 @@ pub enum KeyError {
         /// Where it was looked for.
         looked: String,
         /// What is in the way.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// The keyring does not say what it should.
     #[error("the keyring is damaged: {why}")]
     Keyring {
         /// What is wrong with it.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// The keyring was written by a newer program.
     #[error("the keyring has format {found}, this program knows up to {known}: use a newer trueup")]

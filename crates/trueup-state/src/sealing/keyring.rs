@@ -15,6 +15,7 @@ use super::cipher::{KeyId, SealingKey};
 use super::error::KeyError;
 use super::place::parts_to_bytes;
 use super::source::{KeyKind, KeySources, Lock, LockForm, Wrapped};
+use crate::cause::Cause;
 use crate::store::Scope;
 
 /// The newest format this program knows. It writes the oldest one that can say what there is to say.
@@ -53,7 +54,7 @@ impl Keyring {
         struct Header {
             version: u64,
         }
-        let damaged = |error: serde_json::Error| KeyError::Keyring { why: error.to_string() };
+        let damaged = |error: serde_json::Error| KeyError::Keyring { why: Cause::new(error) };
         // The version first: what else a newer form holds is not for us to read.
         let Header { version } = serde_json::from_str(text).map_err(damaged)?;
         if version > FORMAT {
@@ -94,8 +95,9 @@ impl Keyring {
         let lock = sources.find(form).await?;
         let mut keys = Vec::new();
         for WrappedKey { id, wrapped, by } in &self.keys {
-            let id: KeyId =
-                id.parse().map_err(|()| KeyError::Keyring { why: format!("`{id}` is no id of a key") })?;
+            let id: KeyId = id
+                .parse()
+                .map_err(|()| KeyError::Keyring { why: format!("`{id}` is no id of a key").into() })?;
             let wrapped = Wrapped { text: wrapped.clone(), by: by.clone() };
             let key = SealingKey::new(lock.unwrap(scope, &place(scope, id), &wrapped).await?);
             if key.id() != id {

@@ -13,6 +13,7 @@ use super::error::{KeyError, no_key};
 use super::keyring::{Keyring, Keys};
 use super::source::KeySources;
 use super::work::{Work, Worker, opened};
+use crate::cause::Cause;
 use crate::entry::{Entry, Step};
 use crate::lease::Lease;
 use crate::record::Record;
@@ -44,7 +45,7 @@ pub struct Forgotten {
 }
 
 /// Seals all secrets of a scope by a new data key, which the key that `next` chooses wraps. The store is the one that
-/// keeps them, not a [`SealedStore`](super::SealedStore) around it; its lease is held.
+/// keeps them, not a [`SealedStore`](super::SealedStore) around it; its lease is held, and renewed meanwhile.
 pub async fn rekey(
     store: &dyn Store,
     scope: &Scope,
@@ -66,9 +67,9 @@ pub async fn rekey(
     let keyring = Keyring::of(&keys, &lock, scope).await.map_err(no_key)?.to_text();
     replace(store, scope, stored.as_deref(), &keyring).await?;
 
-    let damaged = |what: String| StoreError::Damaged { location: store.location(), what };
     let snapshot = store.load(scope).await?;
-    let snapshot = opened(scope, snapshot, &keys).map_err(|unopened| damaged(unopened.to_string()))?;
+    let snapshot = opened(scope, snapshot, &keys)
+        .map_err(|unopened| StoreError::Damaged { location: store.location(), what: Cause::new(unopened) })?;
     let sealed = Worker::new(scope, Work::Seal(keys.active())).snapshot(snapshot);
     let sealed = sealed.expect("sealing cannot fail");
     let records = sealed.records.len();
@@ -157,7 +158,6 @@ async fn write(store: &dyn Store, scope: &Scope, lease: &Lease, after: Snapshot)
     // Without outputs or records too: that nobody else holds the lease now is checked with it.
     store.commit(scope, lease.token, &Batch { outputs, configurations, ..Batch::default() }).await?;
     for records in records.chunks(BATCH) {
-        store.renew(scope, lease).await?;
         let writes = records.iter().map(resealing).collect();
         store.commit(scope, lease.token, &Batch { writes, ..Batch::default() }).await?;
     }

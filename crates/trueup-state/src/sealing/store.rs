@@ -19,6 +19,7 @@ use super::error::{KeyError, no_key};
 use super::keyring::{Keyring, Keys};
 use super::source::KeySources;
 use super::work::{Found, Unopened, Work, Worker};
+use crate::cause::Cause;
 use crate::entry::Entry;
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
 use crate::record::RecordId;
@@ -79,7 +80,7 @@ impl SealedStore {
     async fn stored_keys(&self, scope: &Scope) -> Result<Arc<Keys>, StoreError> {
         let keyring = self.inner.keyring(scope).await?;
         let unlocked = async {
-            let missing = |why: &str| KeyError::Keyring { why: why.to_owned() };
+            let missing = |why: &str| KeyError::Keyring { why: why.into() };
             let keyring = keyring.ok_or_else(|| missing("there is none, though there are sealed secrets"))?;
             let keys = Keyring::parse(&keyring)?.unlock(&self.sources, scope).await?;
             Ok((keys.ok_or_else(|| missing("its keys were given up"))?, keyring))
@@ -122,7 +123,7 @@ impl SealedStore {
     }
 
     fn damaged(&self, unopened: &Unopened) -> StoreError {
-        StoreError::Damaged { location: self.inner.location(), what: unopened.to_string() }
+        StoreError::Damaged { location: self.inner.location(), what: Cause::new(unopened.clone()) }
     }
 }
 

@@ -235,7 +235,7 @@ impl CutOff {
         let gone = || StoreError::Unavailable {
             attempted: "write",
             location: "here".to_owned(),
-            cause: "cut off".to_owned(),
+            cause: "cut off".into(),
         };
         let spend = |left: usize| left.checked_sub(1);
         match (self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend), self.lost) {

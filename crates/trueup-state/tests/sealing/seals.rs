@@ -124,7 +124,7 @@ async fn a_changed_secret_is_told_with_its_record_and_field() {
         let Err(StoreError::Damaged { what, .. }) = loaded(&scope(), &changed, &keyring).await else {
             panic!("the change of byte {at} went unseen");
         };
-        assert!(what.contains("`inputs.password` of std_file.a"), "{what}");
+        assert!(what.to_string().contains("`inputs.password` of std_file.a"), "{what}");
     }
     let private = object(&mut record.clone()).private.clone();
     for at in 17..private.len() {
@@ -133,7 +133,7 @@ async fn a_changed_secret_is_told_with_its_record_and_field() {
         let Err(StoreError::Damaged { what, .. }) = loaded(&scope(), &changed, &keyring).await else {
             panic!("the change of byte {at} went unseen");
         };
-        assert!(what.contains("`private` of std_file.a"), "{what}");
+        assert!(what.to_string().contains("`private` of std_file.a"), "{what}");
     }
 }
 

@@ -18,7 +18,7 @@ use trueup_state::{
 };
 use trueup_store_s3::{Limits, S3Config, S3Store};
 use trueup_store_suite::conformance::HandClock;
-use trueup_test_servers::emulator::RunningEmulator;
+use trueup_test_servers::emulator::{RunningEmulator, credentials};
 
 pub(crate) const TERM: Duration = Duration::from_secs(60);
 
@@ -30,10 +30,7 @@ pub(crate) fn config(emulator: &RunningEmulator, bucket: &str, prefix: &str) -> 
         prefix: text(prefix),
         region: Some(text("us-east-1")),
         endpoint: Some(emulator.endpoint()),
-        environment: vec![
-            (text("AWS_ACCESS_KEY_ID"), text("test")),
-            (text("AWS_SECRET_ACCESS_KEY"), text("test")),
-        ],
+        environment: credentials(),
         ..S3Config::default()
     }
 }

@@ -67,7 +67,7 @@ impl Known {
         let Some((origin, _)) = self.made_for.as_ref().filter(|_| kind.is_found()) else { return false };
         let named = |slot: Slot| {
             let context = CallContext::new(STACK, STAGE, origin.clone());
-            Some(CallContext { slot, ..context }.physical_name()) == self.name
+            Some(CallContext { slot: Some(slot), ..context }.physical_name()) == self.name
         };
         // The program may call a leaf otherwise by now.
         kind == Kind::Page || kind != Kind::Leaf && (0..SLOTS_SEARCHED).map(Slot).any(named)

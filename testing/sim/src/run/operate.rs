@@ -295,7 +295,8 @@ impl World {
 fn reported(ended: &Result<Option<Deployed>, EngineError>) -> String {
     match ended {
         Ok(Some(Deployed::Ran(report))) => {
-            shown(&(&report.outcomes, &report.outputs, &report.warnings, &report.store_failure))
+            let failures = (&report.store_failure, &report.unreleased);
+            shown(&(&report.outcomes, &report.outputs, &report.warnings, failures))
         }
         Ok(_) => String::new(),
         Err(error) => shown(error),

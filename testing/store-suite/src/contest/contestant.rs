@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::select;
 use trueup_provider::{Clock, RuntimeClock};
-use trueup_state::{Acquired, Holder, Lease, Store, StoreError};
+use trueup_state::{Acquired, Cause, Holder, Lease, Store, StoreError};
 use trueup_test_servers::environment::text_variable;
 
 use super::chance::Chance;
@@ -42,7 +42,7 @@ pub async fn contend(store: &dyn Store) {
             Ok(()) => Ok(()),
             Err(StoreError::Unavailable { cause, .. }) => {
                 clock.sleep(POLL).await;
-                tell(&Report::Trouble(cause))
+                tell(&Report::Trouble(cause.to_string()))
             }
             Err(error) => tell(&Report::Broken(error.to_string())),
         };
@@ -83,7 +83,7 @@ async fn turn(
             store.release(scope, &lease).await?;
         }
     }
-    told.map_err(|error| StoreError::Damaged { location: text("the referee"), what: error.to_string() })
+    told.map_err(|error| StoreError::Damaged { location: text("the referee"), what: Cause::new(error) })
 }
 
 async fn raise(
@@ -94,7 +94,7 @@ async fn raise(
     commits: usize,
 ) -> Result<(), StoreError> {
     let (scope, token) = (&scopes()[at], lease.token);
-    let broken = |what| StoreError::Damaged { location: store.location(), what };
+    let broken = |what: String| StoreError::Damaged { location: store.location(), what: what.into() };
     let mut known = Known::loaded(&store.load(scope).await?).map_err(broken)?;
     for turn in 0..commits {
         if turn % 3 == 2 {

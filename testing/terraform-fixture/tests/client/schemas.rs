@@ -100,7 +100,7 @@ fn context() -> CallContext {
         owner: Owner { stack: "shop".into(), stage: "dev".into(), origin: address.clone() },
         address,
         generation: GenerationNumber::FIRST,
-        slot: Slot::FIRST,
+        slot: Some(Slot::FIRST),
         token: None,
         pending: None,
         cancellation: tokio_util::sync::CancellationToken::new(),

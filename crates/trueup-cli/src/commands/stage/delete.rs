@@ -6,9 +6,10 @@ use serde_json::json;
 use smol_str::SmolStr;
 use trueup_core::Diagnostic;
 use trueup_engine::LeaseReason;
+use trueup_state::Lease;
 
 use crate::arguments::{JsonArgs, stage_name};
-use crate::commands::state::take_lease;
+use crate::commands::state::under_lease;
 use crate::completion;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -53,10 +54,8 @@ pub(super) async fn run(session: &Session<'_>, args: &DeleteArgs) -> CommandResu
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let lease = take_lease(session, &*store, &scope, LeaseReason::StageDelete).await?;
-    let forgotten = store.forget_scope(&scope, lease.token).await;
-    store.release(&scope, &lease).await?;
-    if !forgotten? {
+    let forgetting = async |lease: &Lease| Ok(store.forget_scope(&scope, lease.token).await?);
+    if !under_lease(&workplace, &store, LeaseReason::StageDelete, forgetting).await? {
         // Another run was faster.
         refuse_records(&workplace, store.versions(&scope).await?.len())?;
         let summary = format!("another run has just used stage {} of {}", scope.stage, scope.stack);

@@ -9,7 +9,7 @@ use trueup_state::Step;
 
 use super::ChangeArgs;
 use crate::exit::Exit;
-use crate::failure::CommandResult;
+use crate::failure::{CommandResult, note_unreleased};
 use crate::running::by_hand;
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
@@ -37,7 +37,7 @@ pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &Chang
         ..DeployOptions::new(workplace.stage.value.clone())
     };
     let done = reconciler.change_by_hand(&scope, change, &options).await?;
-    done.warnings.iter().for_each(|warning| session.ui.note(warning));
+    note_unreleased(session, done.unreleased.as_ref());
     if args.json.json {
         let steps: Vec<_> =
             done.steps.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();

@@ -14,7 +14,7 @@ use trueup_state::{
 };
 
 use super::export::{EXPORT_VERSION, Export};
-use super::lease::{holder, waiting};
+use super::lease::record;
 use crate::arguments::StageArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
@@ -41,7 +41,6 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
     open(&workplace, &mut export).await?;
     let writes = writes(&export.records)?;
     let store = workplace.store(Access::Write).await?;
-    let scope = workplace.scope();
     let refuse_recorded = |before: &Snapshot| match before.records.is_empty() {
         true => Ok(()),
         false => {
@@ -50,18 +49,15 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> CommandResu
             Err(Diagnostics::from(Diagnostic::error(summary).hint(hint)))
         }
     };
-    refuse_recorded(&store.load(&scope).await?)?;
+    refuse_recorded(&store.load(&workplace.scope()).await?)?;
     let question = format!("Record {} resources in {}?", export.records.len(), workplace.stage.value);
     if !session.approved(&question, args.yes, false)? {
         return Ok(Exit::Done);
     }
     let configurations = Some(export.configurations).filter(|it| !it.is_empty());
     let batch = Batch { writes, outputs: export.outputs, configurations, ..Batch::default() };
-    let holder = holder(session, LeaseReason::StateImport);
     let (reconciler, _handling) = by_hand(&workplace, store);
-    let mut wait = waiting(session, &scope);
-    let warnings = reconciler.record(&scope, &batch, &holder, &refuse_recorded, &mut wait).await?;
-    warnings.iter().for_each(|warning| session.ui.note(warning));
+    record(&workplace, &reconciler, LeaseReason::StateImport, &batch, &refuse_recorded).await?;
     session.ui.note(&format!("{} resources are recorded in {}", export.records.len(), workplace.stage.value));
     Ok(Exit::Done)
 }

@@ -1,55 +1,57 @@
-//! The lease for what changes all of a stage's state at once.
+//! Changes of all of a stage's state at once, under its lease.
 
-use std::pin::pin;
-use std::time::Duration;
+use std::sync::Arc;
 
-use futures_util::future::{Either, select};
-use trueup_core::escape_line;
-use trueup_engine::LeaseReason;
-use trueup_state::{Acquired, HeldLease, Holder, Lease, Scope, Store};
+use trueup_core::{Diagnostics, escape_line};
+use trueup_engine::{EngineError, LeaseReason, Reconciler};
+use trueup_state::{Batch, HeldLease, Holder, Lease, Scope, Snapshot, Store};
 
-use crate::failure::{CommandError, CommandResult};
+use crate::failure::{CommandResult, note_unreleased};
+use crate::running::by_hand;
 use crate::session::Session;
+use crate::workplace::Workplace;
 
-/// How long it lasts; no single write takes longer.
-const TERM: Duration = Duration::from_secs(60);
-
-/// How often a command asks again that waits for another.
-const POLL: Duration = Duration::from_secs(1);
-
-/// Takes the lease, or says which run has it. Another command like this is over soon, and the lease of one that was killed
-/// ends with its term: those are waited for.
-pub(in crate::commands) async fn take_lease(
-    session: &Session<'_>,
-    store: &dyn Store,
-    scope: &Scope,
+/// The outcome of work on the state of a stage, while its lease is held and renewed. Reports a lease that could not be
+/// released.
+pub(in crate::commands) async fn under_lease<T>(
+    workplace: &Workplace<'_>,
+    store: &Arc<dyn Store>,
     reason: LeaseReason,
-) -> CommandResult<Lease> {
-    let holder = holder(session, reason);
-    let mut wait = waiting(session, scope);
-    loop {
-        match store.acquire(scope, &holder, TERM).await? {
-            Acquired::Lease(lease) => return Ok(lease),
-            Acquired::Held(held) if wait(&held) => {
-                let interrupted = pin!(session.interrupts.first());
-                if let Either::Right(_) = select(session.clock.sleep(POLL), interrupted).await {
-                    return Err(CommandError::Interrupted);
-                }
-            }
-            Acquired::Held(held) => return Err(trueup_engine::EngineError::Held(Box::new(held)).into()),
-        }
-    }
+    work: impl AsyncFnOnce(&Lease) -> Result<T, EngineError>,
+) -> CommandResult<T> {
+    let (session, scope) = (workplace.session, workplace.scope());
+    let (reconciler, _handling) = by_hand(workplace, store.clone());
+    let (holder, mut wait) = (holder(session, reason), waiting(session, &scope));
+    let (done, unreleased) = reconciler.with_lease(&scope, &holder, &mut wait, work).await?;
+    note_unreleased(session, unreleased.as_ref());
+    Ok(done)
+}
+
+/// Records a batch in a stage if `admit` accepts what is recorded by then. Reports a lease that could not be released.
+pub(in crate::commands) async fn record(
+    workplace: &Workplace<'_>,
+    reconciler: &Reconciler,
+    reason: LeaseReason,
+    batch: &Batch,
+    admit: &dyn Fn(&Snapshot) -> Result<(), Diagnostics>,
+) -> CommandResult<()> {
+    let (session, scope) = (workplace.session, workplace.scope());
+    let (holder, mut wait) = (holder(session, reason), waiting(session, &scope));
+    let unreleased = reconciler.record(&scope, batch, &holder, admit, &mut wait).await?;
+    note_unreleased(session, unreleased.as_ref());
+    Ok(())
 }
 
 /// The holder of a lease taken for this reason.
-pub(in crate::commands) fn holder(session: &Session<'_>, reason: LeaseReason) -> Holder {
+fn holder(session: &Session<'_>, reason: LeaseReason) -> Holder {
     let (who, reason) = (session.holder(), reason.name());
     let run = format!("{}-{}", reason.replace(' ', "-"), std::process::id());
     Holder { run, user: who.user, host: who.host, reason: reason.to_owned() }
 }
 
-/// Decides whether to wait for the current holder, and reports the wait once: state commands finish soon.
-pub(in crate::commands) fn waiting(session: &Session<'_>, scope: &Scope) -> impl FnMut(&HeldLease) -> bool {
+/// Decides whether to wait for the current holder, and reports the wait once: state commands finish soon, and the lease of
+/// one that was killed expires.
+fn waiting(session: &Session<'_>, scope: &Scope) -> impl FnMut(&HeldLease) -> bool {
     let mut told = false;
     move |held| {
         let waits = LeaseReason::is_of_state_command(&held.holder.reason);

@@ -10,9 +10,9 @@ mod rekey;
 
 #[cfg(feature = "terraform")]
 pub(super) use import::STATE_BYTES_MAX;
-pub(super) use lease::take_lease;
 #[cfg(feature = "terraform")]
-pub(super) use lease::{holder, waiting};
+pub(super) use lease::record;
+pub(super) use lease::under_lease;
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;

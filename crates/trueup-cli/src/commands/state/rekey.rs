@@ -1,12 +1,16 @@
 //! `state rekey`: other keys for secrets, or none for those whose key is lost.
 
-use clap::Args;
-use serde_json::json;
-use trueup_engine::LeaseReason;
-use trueup_state::sealing::{self, Forgotten, KeyKind, Keyring, is_sealed_throughout};
-use trueup_state::{Scope, Store};
+use std::pin::pin;
+use std::sync::Arc;
 
-use super::lease::take_lease;
+use clap::Args;
+use futures_util::future::{Either, select};
+use serde_json::json;
+use trueup_engine::{EngineError, LeaseReason};
+use trueup_state::sealing::{self, Forgotten, KeyKind, Keyring, is_sealed_throughout};
+use trueup_state::{Lease, Scope, Store, StoreError};
+
+use super::lease::under_lease;
 use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
 use crate::failure::CommandResult;
@@ -43,12 +47,12 @@ pub(super) async fn run(session: &Session<'_>, args: &RekeyArgs) -> CommandResul
     let store = workplace.bare_store(Access::Look).await?;
     workplace.check_stage(&*store).await?;
     match args.forget {
-        true => forget(&workplace, args, &*store).await,
-        false => rekey(&workplace, args, &*store).await,
+        true => forget(&workplace, args, &store).await,
+        false => rekey(&workplace, args, &store).await,
     }
 }
 
-async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -> CommandResult {
+async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &Arc<dyn Store>) -> CommandResult {
     let (session, scope) = (workplace.session, workplace.scope());
     let keyring = store.keyring(&scope).await?;
     if keyring.is_none() && is_sealed_throughout(&scope, &store.load(&scope).await?) {
@@ -70,10 +74,12 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let lease = take_lease(session, store, &scope, LeaseReason::StateRekey).await?;
-    let done = sealing::rekey(store, &scope, &lease, &current, &next).await;
-    store.release(&scope, &lease).await?;
-    let done = done?;
+    let rekeying = async |lease: &Lease| {
+        unless_interrupted(session, sealing::rekey(&**store, &scope, lease, &current, &next)).await
+    };
+    let Some(done) = under_lease(workplace, store, LeaseReason::StateRekey, rekeying).await? else {
+        return Ok(interrupted(session));
+    };
     if args.json.json {
         let told = json!({
             "version": 1, "kind": "rekeyed", "key": chosen.name(),
@@ -87,11 +93,11 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -
     Ok(Exit::Done)
 }
 
-async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) -> CommandResult {
+async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &Arc<dyn Store>) -> CommandResult {
     let (session, scope) = (workplace.session, workplace.scope());
     let mut sources = workplace.key_sources();
     session.ask_for_keyring(store.keyring(&scope).await?.as_deref(), &mut sources)?;
-    let lost = sealing::forget(store, &scope, None, &sources).await?;
+    let lost = sealing::forget(&**store, &scope, None, &sources).await?;
     if lost == Forgotten::default() {
         session.ui.note(&format!("All secrets of {} open: there is nothing to give up.", scope.stage));
         return Ok(Exit::Done);
@@ -103,10 +109,12 @@ async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) 
     if !session.approved(&question, args.yes, args.json.json)? {
         return Ok(Exit::Done);
     }
-    let lease = take_lease(session, store, &scope, LeaseReason::StateRekey).await?;
-    let done = sealing::forget(store, &scope, Some(&lease), &sources).await;
-    store.release(&scope, &lease).await?;
-    let done = done?;
+    let forgetting = async |lease: &Lease| {
+        unless_interrupted(session, sealing::forget(&**store, &scope, Some(lease), &sources)).await
+    };
+    let Some(done) = under_lease(workplace, store, LeaseReason::StateRekey, forgetting).await? else {
+        return Ok(interrupted(session));
+    };
     if args.json.json {
         session.ui.json(&as_json(&done, &scope));
     } else {
@@ -116,6 +124,22 @@ async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &dyn Store) 
         ));
     }
     Ok(Exit::Done)
+}
+
+/// The outcome of a change of secrets, unless it is interrupted. It may stop anywhere.
+async fn unless_interrupted<T>(
+    session: &Session<'_>,
+    change: impl Future<Output = Result<T, StoreError>>,
+) -> Result<Option<T>, EngineError> {
+    match select(pin!(change), pin!(session.interrupts.first())).await {
+        Either::Left((done, _)) => Ok(Some(done?)),
+        Either::Right(_) => Ok(None),
+    }
+}
+
+fn interrupted(session: &Session<'_>) -> Exit {
+    session.ui.note("Interrupted: run the same command again to finish.");
+    Exit::Interrupted
 }
 
 fn tell(session: &Session<'_>, lost: &Forgotten) {

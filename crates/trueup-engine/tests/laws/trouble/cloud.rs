@@ -215,7 +215,7 @@ impl Books {
             kind,
             name,
             region,
-            slot: context.slot,
+            slot: context.slot.expect("nothing is created under nobody's name"),
             tags: context.tags(),
             spec,
             seal: 0,

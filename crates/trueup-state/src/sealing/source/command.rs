@@ -13,6 +13,7 @@ use trueup_core::{KnownSecrets, Value};
 use zeroize::Zeroizing;
 
 use super::{KeyBytes, KeyError, key_of_text};
+use crate::cause::Cause;
 
 /// What a service answers is a few hundred bytes.
 const ANSWER_MAX: usize = 64 * 1024;
@@ -25,12 +26,12 @@ pub(super) async fn wrap(command: &[String], key: &str) -> Result<String, KeyErr
 /// The key that the command made this of.
 pub(super) async fn unwrap(command: &[String], wrapped: &str) -> Result<KeyBytes, KeyError> {
     let answer = ask(command, "unwrap", wrapped).await?;
-    let why = || "it did not answer with 32 bytes in Base64".to_owned();
-    key_of_text(&answer).ok_or_else(|| unusable(command, "unwrap", why()))
+    let why = "it did not answer with 32 bytes in Base64";
+    key_of_text(&answer).ok_or_else(|| unusable(command, "unwrap", why))
 }
 
 async fn ask(command: &[String], what: &str, line: &str) -> Result<Zeroizing<String>, KeyError> {
-    let failed = |error: std::io::Error| unusable(command, what, error.to_string());
+    let failed = |error: std::io::Error| unusable(command, what, Cause::new(error));
     let (program, arguments) = command.split_first().expect("a command has a name");
     let mut child = Command::new(program)
         .args(arguments)
@@ -61,10 +62,10 @@ async fn ask(command: &[String], what: &str, line: &str) -> Result<Zeroizing<Str
         .ok()
         .map(str::trim)
         .filter(|text| !text.is_empty() && text.len() <= ANSWER_MAX && !text.contains('\n'));
-    let why = || "it did not answer with one line of text".to_owned();
-    text.map(|text| Zeroizing::new(text.to_owned())).ok_or_else(|| unusable(command, what, why()))
+    let why = "it did not answer with one line of text";
+    text.map(|text| Zeroizing::new(text.to_owned())).ok_or_else(|| unusable(command, what, why))
 }
 
-fn unusable(command: &[String], what: &str, why: String) -> KeyError {
-    KeyError::Unusable { looked: format!("`{} {what}`", command.join(" ")), why }
+fn unusable(command: &[String], what: &str, why: impl Into<Cause>) -> KeyError {
+    KeyError::Unusable { looked: format!("`{} {what}`", command.join(" ")), why: why.into() }
 }

@@ -8,6 +8,7 @@ use trueup_files::{Accept, ReadError};
 use zeroize::Zeroizing;
 
 use super::{KeyBytes, KeyError, NewKeyFile, key_of_text, key_to_text, new_key};
+use crate::cause::Cause;
 
 /// A key and a page of remarks.
 const KEY_FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -20,11 +21,11 @@ pub(super) fn read(path: &Path) -> Result<KeyBytes, KeyError> {
         Err(ReadError::Io(error)) if error.kind() == ErrorKind::NotFound => {
             return Err(KeyError::Missing { looked: looked() });
         }
-        Err(error) => return Err(unusable(path, &error.into())),
+        Err(error) => return Err(unusable(path, error)),
     };
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    let why = || "it does not hold 32 bytes in Base64 or hexadecimal digits".to_owned();
-    line.and_then(key_of_text).ok_or_else(|| KeyError::Unusable { looked: looked(), why: why() })
+    let why = "it does not hold 32 bytes in Base64 or hexadecimal digits";
+    line.and_then(key_of_text).ok_or_else(|| KeyError::Unusable { looked: looked(), why: why.into() })
 }
 
 /// The key in a file, which is made as the policy says if it is not there.
@@ -55,9 +56,9 @@ pub(super) fn make_at(path: &Path, never_in: &[PathBuf]) -> Result<bool, KeyErro
     if let Some(folder) = never_in.iter().find(|folder| real(path).starts_with(real(folder))) {
         let why =
             format!("it would lie in {}, with what it is to protect: name another place", folder.display());
-        return Err(KeyError::Unusable { looked: path.display().to_string(), why });
+        return Err(KeyError::Unusable { looked: path.display().to_string(), why: why.into() });
     }
-    make(path).map_err(|error| unusable(path, &error))
+    make(path).map_err(|error| unusable(path, error))
 }
 
 /// A path without links and detours, as far as it leads to something.
@@ -69,8 +70,8 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-fn unusable(path: &Path, error: &io::Error) -> KeyError {
-    KeyError::Unusable { looked: path.display().to_string(), why: error.to_string() }
+fn unusable(path: &Path, error: impl Into<io::Error>) -> KeyError {
+    KeyError::Unusable { looked: path.display().to_string(), why: Cause::new(error.into()) }
 }
 
 /// Makes a file with a new key; `false` if another process was faster. It is on the disk before anything is sealed by it.
@@ -165,7 +166,9 @@ mod tests {
         fs::create_dir(folder.path().join("other")).unwrap();
         for path in [path.clone(), folder.path().join("other/../stack/key")] {
             let refused = read_or_make(&path, &[folder.path().join("stack")], &NewKeyFile::Make).unwrap_err();
-            assert!(matches!(&refused, KeyError::Unusable { why, .. } if why.contains("name another place")));
+            assert!(
+                matches!(&refused, KeyError::Unusable { why, .. } if why.to_string().contains("name another place"))
+            );
         }
         assert!(!path.exists());
         assert!(make_at(&folder.path().join("stack/../key"), &[folder.path().join("stack")]).is_ok());

@@ -265,8 +265,8 @@ impl KeySources {
     fn env_key(&self) -> Result<KeyBytes, KeyError> {
         let looked = || self.variables.key.to_owned();
         let text = self.env.as_ref().ok_or_else(|| KeyError::Missing { looked: looked() })?;
-        let why = || "it is not 32 bytes in Base64 or hexadecimal digits".to_owned();
-        key_of_text(text.expose()).ok_or_else(|| KeyError::Unusable { looked: looked(), why: why() })
+        let why = "it is not 32 bytes in Base64 or hexadecimal digits";
+        key_of_text(text.expose()).ok_or_else(|| KeyError::Unusable { looked: looked(), why: why.into() })
     }
 
     fn command_lock(&self) -> Result<Lock, KeyError> {
@@ -323,8 +323,8 @@ impl Lock {
             Holder::Key(own) => {
                 let opened = from_base64(&wrapped.text).and_then(|sealed| own.open(place, &sealed));
                 let key = opened.and_then(|bytes| Some(KeyBytes::new(bytes[..].try_into().ok()?)));
-                let why = || "a key in it was changed, or belongs to another stack".to_owned();
-                key.ok_or_else(|| KeyError::Keyring { why: why() })
+                let why = "a key in it was changed, or belongs to another stack";
+                key.ok_or_else(|| KeyError::Keyring { why: why.into() })
             }
             Holder::Command(command) => command::unwrap(command, &wrapped.text).await,
             Holder::Service(service) => {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::cipher::random_bytes;
 use super::{KeyBytes, KeyError, from_base64, to_base64};
+use crate::cause::Cause;
 
 /// The second of the two choices that RFC 9106 recommends, but for a single lane: a fraction of a second.
 const MEMORY_KIB: u32 = 64 * 1024;
@@ -32,10 +33,10 @@ impl Derivation {
     /// The key that a passphrase gives.
     pub(super) fn key(&self, passphrase: &str, looked: &str) -> Result<KeyBytes, KeyError> {
         if passphrase.is_empty() {
-            let why = "it is empty".to_owned();
+            let why = "it is empty".into();
             return Err(KeyError::Unusable { looked: looked.to_owned(), why });
         }
-        let damaged = |why: &str| KeyError::Keyring { why: why.to_owned() };
+        let damaged = |why: &str| KeyError::Keyring { why: why.into() };
         if self.memory_kib > MEMORY_KIB_MAX || self.passes > PASSES_MAX {
             return Err(damaged("it asks for more work than is sensible"));
         }
@@ -46,7 +47,7 @@ impl Derivation {
             let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, parameters);
             argon.hash_password_into(passphrase.as_bytes(), &salt, &mut key[..])
         });
-        derived.map_err(|error| damaged(&error.to_string()))?;
+        derived.map_err(|error| KeyError::Keyring { why: Cause::new(error) })?;
         Ok(key)
     }
 }

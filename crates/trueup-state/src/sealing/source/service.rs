@@ -99,7 +99,7 @@ impl KeyServices {
                 Err(KeyError::Missing { looked: format!("{title}: {variable} does not name one") })
             }
             ServiceKey::Unusable(why) => {
-                Err(KeyError::Unavailable { looked: title.to_owned(), why: why.clone() })
+                Err(KeyError::Unavailable { looked: title.to_owned(), why: why.as_str().into() })
             }
             ServiceKey::Ready(service) => Ok(service.clone()),
         }
@@ -115,7 +115,7 @@ pub(super) async fn wrap(
     let payload = Zeroizing::new([&key[..], &place_digest(key, place)].concat());
     let wrapped = service.wrap(&payload, scope).await.map_err(|error| failed(service, error, None))?;
     for text in [&wrapped.text, &wrapped.by] {
-        check(text).map_err(|why| KeyError::Unusable { looked: service.location(), why })?;
+        check(text).map_err(|why| KeyError::Unusable { looked: service.location(), why: why.into() })?;
     }
     Ok(wrapped)
 }
@@ -127,12 +127,11 @@ pub(super) async fn unwrap(
     wrapped: &WrappedText,
 ) -> Result<KeyBytes, KeyError> {
     for text in [&wrapped.text, &wrapped.by] {
-        check(text).map_err(|why| KeyError::Keyring { why })?;
+        check(text).map_err(|why| KeyError::Keyring { why: why.into() })?;
     }
     let opened = service.unwrap(&wrapped.text, scope).await;
     let payload = opened.map_err(|error| failed(service, error, Some(&wrapped.by)))?;
-    let moved =
-        || KeyError::Keyring { why: "a key in it was changed, or belongs to another stack".to_owned() };
+    let moved = || KeyError::Keyring { why: "a key in it was changed, or belongs to another stack".into() };
     if payload.len() != PAYLOAD_LENGTH {
         return Err(moved());
     }
@@ -165,7 +164,9 @@ fn failed(service: &dyn KeyService, error: KeyServiceError, by: Option<&str>) ->
     let by = by.filter(|by| !looked.contains(by)).map(|by| format!("; the data key was wrapped by {by}"));
     let by = by.unwrap_or_default();
     match error {
-        KeyServiceError::Unavailable(why) => KeyError::Unavailable { looked, why: format!("{why}{by}") },
-        KeyServiceError::Unusable(why) => KeyError::Unusable { looked, why: format!("{why}{by}") },
+        KeyServiceError::Unavailable(why) => {
+            KeyError::Unavailable { looked, why: format!("{why}{by}").into() }
+        }
+        KeyServiceError::Unusable(why) => KeyError::Unusable { looked, why: format!("{why}{by}").into() },
     }
 }

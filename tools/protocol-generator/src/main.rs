@@ -1,4 +1,5 @@
-//! Compiles `proto/*.proto` to `src/protocol/*.rs`, which are committed: building trueup needs no protobuf compiler.
+//! Compiles the protobuf sources of `trueup-terraform` to its `src/protocol/*.rs`, which are committed: building trueup needs
+//! no protobuf compiler.
 //! Run it with `cargo xtask protocol` after a change of a `.proto` file.
 
 use std::error::Error;
@@ -6,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/trueup-terraform");
     let (sources, output) = (package.join("proto"), package.join("src/protocol"));
     let files = ["messages.proto", "plugin.proto", "tfplugin5.proto", "tfplugin6.proto"];
     tonic_prost_build::configure()
