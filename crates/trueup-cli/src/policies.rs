@@ -30,10 +30,11 @@ pub(crate) fn gather(workplace: &Workplace<'_>, named: &[PathBuf]) -> CommandRes
     Ok(Arc::new(policies))
 }
 
-/// Returns true for a folder of policies, readable or not. A dangling link counts: it was meant to lead to policies.
+/// Whether something is in the place of the folder, readable or not. A dangling link was meant to lead to policies, and so
+/// was what took the place of the folder.
 fn is_meant(folder: &Path) -> bool {
     match std::fs::symlink_metadata(folder) {
-        Ok(found) => found.is_dir() || found.is_symlink(),
+        Ok(_) => true,
         Err(error) => error.kind() != std::io::ErrorKind::NotFound,
     }
 }

@@ -59,9 +59,10 @@ impl Policies {
         let entries = std::fs::read_dir(path).map_err(|error| fail(error.to_string()))?;
         let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
         let mut paths = paths.map_err(|error| fail(error.to_string()))?;
-        paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+        // A name that some systems take for the same must not leave a policy out.
+        paths.retain(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")));
         paths.sort();
-        paths.iter().try_for_each(|path| self.read(path))
+        paths.iter().try_for_each(|path| self.read_file(path))
     }
 
     fn read_file(&mut self, path: &Path) -> Result<(), PolicyError> {

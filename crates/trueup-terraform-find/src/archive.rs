@@ -240,6 +240,37 @@ mod tests {
         fs::read(folder.path().join("a.zip")).unwrap()
     }
 
+    /// An archive with a link, and a file below it.
+    fn linked(target: &str) -> Vec<u8> {
+        let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default();
+        writer.add_symlink("link", target, options).unwrap();
+        writer.start_file("link/escaped", options).unwrap();
+        writer.finish().unwrap().into_inner()
+    }
+
+    /// BOUND-4: whatever its files are called, and wherever its links lead.
+    #[test]
+    fn archives_that_mean_no_good_are_refused_and_leave_nothing() {
+        let outside = "the archive holds a file that would lie outside of its folder";
+        let long = "n".repeat(300);
+        let rows = [
+            ("above", zipped(&[("../escaped", "x")]), outside),
+            ("above, by way of a folder", zipped(&[("a/../../escaped", "x")]), outside),
+            ("a zero in a name", zipped(&[("a\0b", "x")]), outside),
+            ("a link to the root", linked("/"), "the archive holds link, which is no file"),
+            ("a link to above", linked("../.."), "the archive holds link, which is no file"),
+            ("a link to itself", linked("link"), "the archive holds link, which is no file"),
+            ("a file as a folder", zipped(&[("a", "x"), ("a/b", "x")]), "cannot unpack"),
+            ("a long name", zipped(&[(&long, "x")]), "cannot unpack"),
+            ("an escape in a name", zipped(&[("a\u{1b}[2J", "x")]), "control character"),
+        ];
+        for (what, content, expected) in rows {
+            let told = told(&content);
+            assert!(told.contains(expected), "{what}: {told}");
+        }
+    }
+
     /// BOUND-4
     #[test]
     fn archives_beyond_the_limits_are_refused_and_leave_nothing() {

@@ -19,6 +19,9 @@ const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// How long to wait before a server that could not be asked is asked again, the first time.
 const BACKOFF: Duration = Duration::from_millis(500);
 
+/// How long a server may take for what it is asked.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// What the command line knows of the user and the machine.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
@@ -55,6 +58,8 @@ pub struct Settings {
     pub proxies: BTreeMap<String, Secret<String>>,
     /// How long to wait before a server that could not be asked is asked again; it doubles from there.
     pub backoff: Duration,
+    /// How long a server may take for an answer, and for each megabyte of a package.
+    pub patience: Duration,
     /// The largest packages that are taken.
     pub package_limits: PackageLimits,
     /// What to tell the user, short of an error.
@@ -115,6 +120,7 @@ impl Settings {
                 .collect(),
             trusted: variable("SSL_CERT_FILE").map(PathBuf::from),
             backoff: BACKOFF,
+            patience: PATIENCE,
             package_limits: PackageLimits::default(),
             warnings,
         })

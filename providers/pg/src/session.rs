@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_postgres::types::{FromSql, ToSql, Type};
-use tokio_postgres::{Client, Row};
+use tokio_postgres::{Client, Row, RowStream};
+use trueup_postgres_client::{AnswerError, rows_within};
 use trueup_provider::{CallContext, Error, Result};
 
 use crate::connections::Connections;
@@ -19,6 +20,9 @@ const CATALOGUE_LOCK: i64 = 0x0074_7275_6575_7000;
 const LOCK_PAUSE_MIN: Duration = Duration::from_millis(5);
 const LOCK_PAUSE_MAX: Duration = Duration::from_secs(1);
 const LOCK_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The largest answer to a query.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// A parameter of a statement.
 pub(crate) type Parameter<'a> = &'a (dyn ToSql + Sync);
@@ -63,7 +67,7 @@ impl Session {
     /// The rows that a query gives.
     pub(crate) async fn rows(&self, query: &str, with: &[Parameter<'_>]) -> Result<Vec<Row>> {
         let client = self.begun()?;
-        self.ended(client.query(query, with).await, Doing::Harmless)
+        self.taken(client.query_raw(query, with.iter().copied()).await).await
     }
 
     /// The row that a query gives, if it gives one.
@@ -74,9 +78,8 @@ impl Session {
     /// The rows of a query whose parameters are texts, whatever they become in it.
     pub(crate) async fn rows_of_texts(&self, query: &str, texts: &[String]) -> Result<Vec<Row>> {
         let client = self.begun()?;
-        let with: Vec<(Parameter<'_>, Type)> =
-            texts.iter().map(|it| (it as Parameter<'_>, Type::TEXT)).collect();
-        self.ended(client.query_typed(query, &with).await, Doing::Harmless)
+        let with = texts.iter().map(|it| (it as Parameter<'_>, Type::TEXT));
+        self.taken(client.query_typed_raw(query, with).await).await
     }
 
     /// Runs statements. Outside of a transaction they take effect at once.
@@ -154,6 +157,19 @@ impl Session {
     fn begun(&self) -> Result<&Client> {
         self.unsettled.store(true, Ordering::Relaxed);
         self.client.as_ref().ok_or_else(|| Error::fatal("the session is closed"))
+    }
+
+    /// The rows of an answer. Of one that is too large, the rest is still to come, so its session is not kept.
+    async fn taken(&self, rows: Result<RowStream, tokio_postgres::Error>) -> Result<Vec<Row>> {
+        let rows = match rows {
+            Ok(rows) => rows_within(ANSWER_BYTES_MAX, rows).await,
+            Err(error) => Err(error.into()),
+        };
+        match rows {
+            Err(AnswerError::TooLarge(_)) => Err(Error::fatal("the answer has more than 64 MiB")),
+            Err(AnswerError::Failed(error)) => self.ended(Err(error), Doing::Harmless),
+            Ok(rows) => self.ended(Ok(rows), Doing::Harmless),
+        }
     }
 
     fn ended<T>(&self, outcome: Result<T, tokio_postgres::Error>, doing: Doing) -> Result<T> {

@@ -12,12 +12,20 @@ const SCHEMA: &str = "trueup";
 /// How long a server may be out of reach in the middle of a run.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// How long a server may take to answer a call. None takes longer than reading a whole stage.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
+
+/// The largest answer: more than the records of any stage.
+const ANSWER_BYTES_MAX: usize = 1 << 30;
+
 /// Where the database is and how to connect to it.
 #[derive(Clone)]
 pub struct PostgresConfig {
     pub(crate) server: Server,
     pub(crate) schema: String,
     pub(crate) patience: Duration,
+    pub(crate) answer_time_max: Duration,
+    pub(crate) answer_bytes_max: usize,
     /// The password, which the server may repeat.
     pub(crate) secrets: KnownSecrets,
 }
@@ -51,13 +59,27 @@ impl PostgresConfig {
             let public: Vec<&str> = server.user().into_iter().chain(server.database()).collect();
             secrets.learn_credential(&String::from_utf8_lossy(password), &public);
         }
-        Ok(PostgresConfig { server, schema, patience: PATIENCE, secrets })
+        Ok(PostgresConfig {
+            server,
+            schema,
+            patience: PATIENCE,
+            answer_time_max: ANSWER_TIME_MAX,
+            answer_bytes_max: ANSWER_BYTES_MAX,
+            secrets,
+        })
     }
 
     /// How long a server may be out of reach in the middle of a run before a call fails.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> PostgresConfig {
         self.patience = patience;
+        self
+    }
+
+    /// How long a server may take to answer a call, and how large an answer may be.
+    #[must_use]
+    pub fn with_answers_within(mut self, time_max: Duration, bytes_max: usize) -> PostgresConfig {
+        (self.answer_time_max, self.answer_bytes_max) = (time_max, bytes_max);
         self
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::TryStreamExt;
 use tokio_postgres::Row;
 use trueup_core::{Value, read_json};
+use trueup_postgres_client::AnswerMeter;
 use trueup_state::rows::{AddressPool, from_nanoseconds};
 use trueup_state::{
     Entry, FencingToken, HistoryLine, Record, RecordId, RunSummary, Scope, Snapshot, StoreError, Version,
@@ -113,9 +114,10 @@ pub(crate) async fn load(session: &Session, scope: &Scope) -> Result<Snapshot, F
 
     let statement = session.statement(RECORDS).await?;
     let mut rows = pin!(session.client.query_raw(&statement, parameters).await?);
-    let mut records = Vec::new();
+    let (mut records, mut meter) = (Vec::new(), AnswerMeter::new(session.answer_bytes_max));
     let mut addresses = AddressPool::default();
     while let Some(row) = rows.try_next().await? {
+        meter.count(&row)?;
         let mut record: Record = read_json(row.try_get("body")?).map_err(|error| {
             let address: &str = row.try_get("address").unwrap_or_default();
             Fault::unreadable(&format!("the record of {address}"), error)

@@ -6,7 +6,7 @@ use std::error::Error as _;
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 use trueup_core::JsonError;
-use trueup_postgres_client::ConnectError;
+use trueup_postgres_client::{AnswerError, ConnectError};
 use trueup_state::{Cause, StoreError};
 
 use crate::config::PostgresConfig;
@@ -81,6 +81,15 @@ impl From<ConnectError> for Fault {
         match error {
             ConnectError::NoAnswer => Fault::Lost(error.to_string()),
             ConnectError::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl From<AnswerError> for Fault {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::TooLarge(_) => Fault::Unusable(error.to_string()),
+            AnswerError::Failed(error) => error.into(),
         }
     }
 }

@@ -11,7 +11,7 @@ use trueup_state::StoreError;
 use crate::config::PostgresConfig;
 use crate::fault::Fault;
 use crate::schema;
-use crate::session::Session;
+use crate::session::{Session, in_time};
 
 /// How long to wait before the server is tried again; doubled each time.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
@@ -34,11 +34,11 @@ pub(crate) struct Link {
 impl Link {
     /// Connects, and makes the schema ready.
     pub(crate) async fn open(config: PostgresConfig, clock: Arc<dyn Clock>) -> Result<Link, StoreError> {
-        let ready = async {
+        let ready = in_time(&config, async {
             let session = Session::connect(&config, drop).await?;
             schema::make_ready(&session, &config.schema, schema::MIGRATIONS).await?;
             Ok(session)
-        };
+        });
         let session = ready.await.map_err(|fault: Fault| fault.told("open", &config))?;
         Ok(Link { config, clock, session: Mutex::new(Some(Arc::new(session))) })
     }
@@ -58,11 +58,11 @@ impl Link {
         loop {
             let outcome = match slot.take().filter(|session| !session.client.is_closed()) {
                 Some(session) => Ok(session),
-                None => Session::connect(&self.config, drop).await.map(Arc::new),
+                None => in_time(&self.config, Session::connect(&self.config, drop)).await.map(Arc::new),
             };
             let outcome = match outcome {
                 Ok(session) => {
-                    let outcome = call(session.clone(), attempt).await;
+                    let outcome = in_time(&self.config, call(session.clone(), attempt)).await;
                     if matches!(outcome, Ok(_) | Err(Fault::Refused(_))) {
                         *slot = Some(session);
                     }

@@ -9,7 +9,7 @@ use trueup_state::Scope;
 use crate::fault::Fault;
 use crate::lease::{self, CHANNEL};
 use crate::link::Link;
-use crate::session::Session;
+use crate::session::{Session, in_time};
 
 /// How long to wait where nothing can be heard, before the lease is asked for again.
 const DEAF: Duration = Duration::from_secs(1);
@@ -40,10 +40,10 @@ impl Listener {
             let (ear, messages) = match slot.take() {
                 // The sender lives as long as the connection.
                 Some(ear) if let Some(heard) = ear.heard.upgrade() => (ear, heard.subscribe()),
-                _ => Ear::open(link).await?,
+                _ => in_time(&link.config, Ear::open(link)).await?,
             };
             // What was given back before we listened is not told any more: look.
-            let found = lease::is_held(&ear.session, scope).await?;
+            let found = in_time(&link.config, lease::is_held(&ear.session, scope)).await?;
             *slot = Some(ear);
             (messages, found)
         };

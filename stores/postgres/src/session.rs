@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Row, Statement};
+use trueup_postgres_client::rows_within;
 use trueup_provider::BoxFuture;
 
 use crate::config::PostgresConfig;
@@ -38,6 +39,17 @@ const SETTINGS: &str = "
 pub(crate) struct Session {
     pub(crate) client: Client,
     statements: Mutex<BTreeMap<&'static str, Statement>>,
+    /// The largest answer that is taken.
+    pub(crate) answer_bytes_max: usize,
+}
+
+/// What a server answers, if it does so in time.
+pub(crate) async fn in_time<T>(
+    config: &PostgresConfig,
+    answer: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    let silent = |_| Err(Fault::Lost("the server does not answer".to_owned()));
+    tokio::time::timeout(config.answer_time_max, answer).await.unwrap_or_else(silent)
 }
 
 impl Session {
@@ -55,7 +67,7 @@ impl Session {
         });
         let path = format!("SET search_path = {};", schema::quoted(&config.schema));
         client.batch_execute(&(path + SETTINGS)).await?;
-        Ok(Session { client, statements: Mutex::default() })
+        Ok(Session { client, statements: Mutex::default(), answer_bytes_max: config.answer_bytes_max })
     }
 
     /// The statement, which is prepared the first time it is needed.
@@ -71,7 +83,9 @@ impl Session {
 
     /// The rows that a statement gives.
     pub(crate) async fn query(&self, text: &'static str, with: &[Parameter<'_>]) -> Result<Vec<Row>, Fault> {
-        Ok(self.client.query(&self.statement(text).await?, with).await?)
+        let statement = self.statement(text).await?;
+        let rows = self.client.query_raw(&statement, with.iter().copied()).await?;
+        Ok(rows_within(self.answer_bytes_max, rows).await?)
     }
 
     /// How many rows a statement changed.

@@ -4,6 +4,7 @@ mod access;
 mod conformance;
 mod contest;
 mod damage;
+mod limits;
 mod lost_connections;
 mod server;
 mod waiting;

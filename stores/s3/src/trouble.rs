@@ -4,12 +4,12 @@ use std::error::Error as _;
 
 use object_store::Error;
 
-use crate::bounded;
+use crate::bounded::is_of_bounds;
 
 /// Whether an error may pass by itself. The library does not give the status of those it has no name for, but its text.
 pub(crate) fn passes(error: &Error) -> bool {
     match error {
-        Error::Generic { .. } if innermost(error) == bounded::TOO_LARGE => false,
+        Error::Generic { .. } if is_of_bounds(&innermost(error)) => false,
         Error::Generic { .. } => {
             !matches!(status(&error.to_string()), Some(400..=407 | 409..=428 | 430..=499))
         }

@@ -1,9 +1,7 @@
-//! Files, servers and umasks that mean no good: each ends with an error that says what is wrong, and in time.
+//! Files and umasks that mean no good: each ends with an error that says what is wrong, and in time.
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -162,35 +160,6 @@ fn the_console_reads_no_endless_line() {
     assert!(told.err.contains("a line of standard input has more than 1 MiB"), "{told:?}");
 }
 
-/// BOUND-2: the same question has the same answer, so that it is asked once.
-#[test]
-fn an_answer_that_is_too_large_is_not_asked_for_again() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let counted = asked.clone();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut line = String::new();
-            while reader.read_line(&mut line).is_ok_and(|length| length > 2) {
-                line.clear();
-            }
-            let size = 5 * 1024 * 1024;
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {size}\r\nconnection: close\r\n\r\n");
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&vec![b'x'; size]));
-        }
-    });
-    let folder = stack(&format!(
-        "data \"std_http\" \"a\" {{\n  url = \"{url}\"\n}}\noutput \"a\" {{\n  value = data.std_http.a.body\n}}\n"
-    ));
-    let told = folder.run("plan --stage t");
-    assert_eq!(told.code, 1, "{told:?}");
-    assert!(in_one_line(&told.err).contains("the answer has more than 4 MiB"), "{told:?}");
-    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 1);
-}
-
 /// BOUND-3: a few names that double each other are an error, whichever command comes across them.
 #[test]
 fn names_that_double_each_other_are_refused() {
@@ -206,45 +175,6 @@ fn names_that_double_each_other_are_refused() {
             refused.err
         );
     }
-}
-
-/// A server that is busy for a day.
-fn busy() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut line = String::new();
-            while reader.read_line(&mut line).is_ok_and(|length| length > 2) {
-                line.clear();
-            }
-            let answer =
-                "HTTP/1.1 429 busy\r\nretry-after: 100000\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-            let _ = stream.write_all(answer.as_bytes());
-        }
-    });
-    url
-}
-
-/// BOUND-1
-#[test]
-fn a_server_that_asks_for_a_day_does_not_get_it() {
-    let url = busy();
-    let text = format!(
-        "resource \"std_http\" \"a\" {{\n  create {{\n    url = \"{url}\"\n  }}\n  lifecycle {{\n    timeout = \"5s\"\n  }}\n}}\n\
-         data \"std_http\" \"b\" {{\n  url = \"{url}\"\n}}\n"
-    );
-    let (resource, data) = text.split_once("data ").unwrap();
-    let folder = stack(resource);
-    let refused = folder.run("deploy --stage t --yes");
-    assert_eq!(refused.code, 1, "{refused:?}");
-    let told = "it is to be tried again in 100000 s, past the timeout of 5 s";
-    assert!(in_one_line(&refused.err).contains(told), "{}", refused.err);
-    let folder = stack(&format!("data {data}"));
-    let refused = folder.run("plan --stage t");
-    assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(in_one_line(&refused.err).contains("it is to be tried again in 100000 s"), "{}", refused.err);
 }
 
 /// The paths below a folder that others may look into.
@@ -287,28 +217,6 @@ fn our_folder_is_for_its_owner_alone() {
     }
 }
 
-/// BOUND-2: a bucket whose answer is said to be larger than any memory.
-#[test]
-fn a_bucket_cannot_make_us_reserve_memory() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("s3://states/team?endpoint=http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let head = "HTTP/1.1 200 OK\r\netag: \"a\"\r\nlast-modified: Thu, 19 Nov 2026 20:00:00 GMT\r\n\
-                        content-length: 9000000000000000000\r\n\r\n";
-            // An answer to what was not asked yet would be no answer.
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(head.as_bytes());
-        }
-    });
-    let folder = stack("resource \"terraform_data\" \"a\" {\n}\n");
-    let environment =
-        [("TRUEUP_STATE", &*address), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
-    let refused = folder.run_with("plan --stage t", &environment);
-    assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(in_one_line(&refused.err).contains("the answer has more than 1024 MiB"), "{}", refused.err);
-}
-
 /// BOUND-5: what a link in the folder leads to is not ours to close.
 #[test]
 fn a_link_in_place_of_our_folder_closes_nothing() {
@@ -323,27 +231,4 @@ fn a_link_in_place_of_our_folder_closes_nothing() {
     for entry in fs::read_dir(&elsewhere).unwrap() {
         assert_eq!(open_to_others(&entry.unwrap().path()), Vec::<String>::new());
     }
-}
-
-/// BOUND-1: the same request has the same answer.
-#[test]
-fn a_server_that_redirects_in_a_circle_is_asked_once() {
-    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let count = asked.clone();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let mut stream = BufReader::new(stream);
-            if trueup_test_servers::http::Request::read(&mut stream).is_ok() {
-                count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                let _ = trueup_test_servers::http::write_json(stream.get_mut(), 302, "Location: /\r\n", "");
-            }
-        }
-    });
-    let folder = stack(&format!("data \"std_http\" \"a\" {{\n  url = \"{url}\"\n}}\n"));
-    let refused = folder.run("plan --stage t");
-    assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(in_one_line(&refused.err).contains("it redirects too often"), "{}", refused.err);
-    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 11);
 }

@@ -9,7 +9,7 @@ use trueup_cli_harness::{Folder, Screen, Told};
 use crate::binary::stack;
 
 /// What each of these would do, and the text, as HCL, TOML and JSON spell it.
-const HOSTILE: [(&str, &str); 13] = [
+const HOSTILE: [(&str, &str); 16] = [
     ("colours", r"\u001b[35;7mPWN"),
     ("clears the screen", r"\u001b[2J\u001b[HPWN"),
     ("sets the title", r"\u001b]0;PWN\u0007"),
@@ -26,6 +26,15 @@ const HOSTILE: [(&str, &str); 13] = [
         "gives orders to CI",
         r"\n::set-output name=PWN::PWN\n ::add-mask::PWN\n##vso[task.setvariable variable=PWN]PWN",
     ),
+    (
+        "gives more of them",
+        r"\n::stop-commands::4711\n\u00a0::4711::\n  ::error file=a,line=1::PWN\n##[group]PWN\n##[set-env name=A]PWN",
+    ),
+    (
+        "gives orders to other CI",
+        r"\n##teamcity[buildStop comment='PWN']\n a ##teamcity[setParameter name='PWN']",
+    ),
+    ("folds logs", r"\nsection_start:0:PWN[collapsed=true]\r\u001b[0KPWN\nsection_end:0:PWN\r\u001b[0K"),
 ];
 
 fn hostile() -> String {
@@ -50,8 +59,9 @@ fn check_harmless(what: &str, text: &str) {
         panic!("{what}: {found:?} in {line:?}");
     }
     let is_order = |line: &str| {
-        let begins = |order: &str| line.trim_start().starts_with(order);
-        begins("::set-output") || begins("::add-mask") || line.contains("##vso[")
+        let begun = line.trim_start();
+        begun.strip_prefix("::").is_some_and(|rest| rest.contains("::"))
+            || ["##vso[", "##teamcity[", "##["].iter().any(|order| line.contains(order))
     };
     if let Some(line) = text.lines().find(|line| is_order(line)) {
         panic!("{what}: CI obeys {line:?}");

@@ -12,6 +12,8 @@ mod crashes;
 mod drift;
 mod first_deploys;
 mod gate;
+#[cfg(target_os = "linux")]
+mod hostile_servers;
 mod hostile_text;
 mod interruptions;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,7 @@
 //! Plans that are held against policies.
 
+use std::process::Command;
+
 use trueup_cli_harness::Folder;
 
 use crate::binary::stack;
@@ -218,6 +220,47 @@ fn policies_that_a_link_does_not_lead_to_are_not_left_out() {
     folder.write("team/policies/p.toml", DENY);
     assert!(folder.run("plan --stage t").err.contains("policy `private`"));
     assert!(!folder.has("open.txt"));
+}
+
+/// POLICY-1: whatever is in the place of policies, they are not left out.
+#[cfg(unix)]
+#[test]
+fn what_takes_the_place_of_policies_stops_everything() {
+    let unreadable = "a policy cannot be read";
+    let rows = [
+        ("a file", "echo text > policies", unreadable),
+        ("a pipe", "mkfifo policies", unreadable),
+        ("a folder in place of a file", "mkdir -p policies/a.toml", unreadable),
+        ("a pipe in place of a file", "mkdir policies; mkfifo policies/a.toml", unreadable),
+        ("a device", "mkdir policies; ln -s /dev/zero policies/a.toml", unreadable),
+        ("a link to itself", "mkdir policies; ln -s a.toml policies/a.toml", unreadable),
+        ("a link to nowhere", "mkdir policies; ln -s none policies/a.toml", unreadable),
+        (
+            "a link to its folder",
+            "mkdir policies; ln -s . policies/a.toml; ln -s . policies/b.toml",
+            unreadable,
+        ),
+        ("a large file", "mkdir policies; truncate -s 50G policies/a.toml", unreadable),
+        ("no text", "mkdir policies; printf '\\377\\376' > policies/a.toml", unreadable),
+        (
+            "nested arrays",
+            "mkdir policies; printf 'a = %0200000d' 0 | tr 0 '[' > policies/a.toml",
+            unreadable,
+        ),
+        ("dotted keys", "mkdir policies; yes a. | head -100000 | tr -d '\\n' > policies/a.toml", unreadable),
+        ("capitals", "mkdir policies; cp deny policies/a.TOML", "policy `private`"),
+        ("a hidden file", "mkdir policies; cp deny policies/.a.toml", "policy `private`"),
+        ("a file with policies", "cp deny policies", "policy `private`"),
+    ];
+    for (what, script, expected) in rows {
+        let folder = stack(STACK);
+        folder.write("deny", DENY);
+        let made = Command::new("sh").args(["-c", script]).current_dir(folder.path()).status().unwrap();
+        assert!(made.success(), "{what}");
+        let refused = folder.run("deploy --stage t --yes");
+        assert!(refused.code == 1 && refused.err.contains(expected), "{what}: {refused:?}");
+        assert!(!folder.has("open.txt") && !folder.has(".trueup"), "{what}");
+    }
 }
 
 /// POLICY-4: the repair of drift is a change like any other.

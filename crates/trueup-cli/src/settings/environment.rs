@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 /// What begins the names of variables for programs: as Terraform's users know it, then ours, which counts more.
-const VARIABLE_PREFIXES: [&str; 2] = ["TF_VAR_", "TRUEUP_VAR_"];
+pub(super) const VARIABLE_PREFIXES: [&str; 2] = ["TF_VAR_", "TRUEUP_VAR_"];
 
 /// The environment of the process, or a test's. A clone shares it. It holds secrets, so it has no `Debug`.
 #[derive(Clone, Default)]

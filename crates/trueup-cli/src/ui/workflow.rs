@@ -51,7 +51,9 @@ fn led_by_colons(text: &str) -> impl Iterator<Item = usize> {
     lines.filter_map(|(begin, line)| {
         let shown = without_blanks(line);
         let after = shown.strip_prefix("::")?;
-        let is_command = after.starts_with(|char: char| char.is_ascii_alphabetic()) && after.contains("::");
+        // A number may be the word that `::stop-commands::` made one that lets commands through again.
+        let is_command =
+            after.starts_with(|char: char| !char.is_whitespace() && char != ':') && after.contains("::");
         is_command.then_some(begin + line.len() - shown.len())
     })
 }
@@ -80,7 +82,10 @@ mod tests {
             ("##teamcity[a]", "#\\u{23}teamcity[a]"),
             ("\x1b[1m  \x1b[0m::debug::a", "\x1b[1m  \x1b[0m\\u{3a}:debug::a"),
             ("\x1b[1merror\x1b[0m::debug::a", "\x1b[1merror\x1b[0m::debug::a"),
+            ("::4711::", "\\u{3a}:4711::"),
+            ("::_a::", "\\u{3a}:_a::"),
             ("::1 refused", "::1 refused"),
+            (":: a::", ":: a::"),
             ("a::b::c", "a::b::c"),
             ("::a", "::a"),
             ("## [a] ##", "## [a] ##"),

@@ -66,7 +66,7 @@ fn hexadecimal_list(text: &[u8], start: usize) -> (Vec<Dumped>, usize) {
     if end - start == dump.len() * 2 { (Vec::new(), end) } else { (dump, end) }
 }
 
-/// `[90, 113]` and `90 113`, on as many lines as it takes, which may begin with offsets.
+/// `[90, 113]`, `90;113` and `90 113`, on as many lines as it takes, which may begin with offsets.
 fn decimal_list(text: &[u8], start: usize) -> (Vec<Dumped>, usize) {
     let digits = |at: usize| text[at..].iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
     let (mut dump, mut at, mut end) = (Vec::new(), start, start);
@@ -93,7 +93,7 @@ fn after_gap(text: &[u8], mut at: usize) -> usize {
         is_broken |= length > 0;
         match text.get(at) {
             _ if length > 0 => at += length,
-            Some(b' ' | b',' | b'\t') => at += 1,
+            Some(b' ' | b',' | b';' | b'\t') => at += 1,
             _ => break,
         }
     }

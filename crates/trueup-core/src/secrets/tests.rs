@@ -64,6 +64,13 @@ fn secrets_are_scrubbed_in_every_usual_encoding() {
         ("JSON in a URL", json.replace('"', "%22").replace('\\', "%5C").replace(' ', "%20")),
         ("Python's long escapes", TOKEN.replace('\u{e4}', "\\U000000e4")),
         ("HTML", TOKEN.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&#34;")),
+        ("HTML without semicolons", TOKEN.chars().map(|it| format!("&#{}", u32::from(it))).collect()),
+        (
+            "HTML's names",
+            TOKEN.replace('&', "&amp;").replace('<', "&lt;").replace('/', "&sol;").replace('+', "&plus;"),
+        ),
+        ("mail", TOKEN.bytes().map(|byte| format!("={byte:02X}")).collect()),
+        ("mail where needed", TOKEN.replace('\u{e4}', "=C3=A4").replace("odd", "o=\r\ndd")),
         ("hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02x}")).collect()),
         ("capital hexadecimal", TOKEN.bytes().map(|byte| format!("{byte:02X}")).collect()),
         ("a fingerprint", dump(":", 1)),

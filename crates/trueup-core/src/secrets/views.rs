@@ -16,7 +16,8 @@ pub(super) struct View<'t> {
 type Unescape = fn(&[u8]) -> Option<(Vec<u8>, usize)>;
 
 /// The kinds of escapes, each with the character that introduces it.
-const ESCAPES: [(u8, Unescape); 4] = [(b'\\', backslash), (b'%', percent), (b'+', form), (b'&', entity)];
+const ESCAPES: [(u8, Unescape); 5] =
+    [(b'\\', backslash), (b'%', percent), (b'+', form), (b'&', entity), (b'=', quoted_printable)];
 
 /// How many views there are at most. Documents contain documents as text, escaped once more each time.
 const VIEWS_MAX: usize = 16;
@@ -190,20 +191,71 @@ fn unicode(digits: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((utf8(first)?, 6))
 }
 
-/// `&amp;` and `&#39;`, of HTML and XML.
+/// `&amp;` and `&#39;`, of HTML and XML. Browsers read numbers without the semicolon too.
 fn entity(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    if let [b'&', b'#', number @ ..] = text {
+        let (radix, digits) = match number {
+            [b'x' | b'X', digits @ ..] => (16, digits),
+            digits => (10, digits),
+        };
+        let length = digits.iter().take(8).take_while(|byte| char::from(**byte).is_digit(radix)).count();
+        let code = u32::from_str_radix(std::str::from_utf8(&digits[..length]).ok()?, radix).ok()?;
+        let end = text.len() - digits.len() + length;
+        return Some((utf8(code)?, end + usize::from(text.get(end) == Some(&b';'))));
+    }
     let end = text.iter().take(10).position(|byte| *byte == b';')?;
-    let bytes = match text.get(..end)? {
-        b"&amp" => vec![b'&'],
-        b"&lt" => vec![b'<'],
-        b"&gt" => vec![b'>'],
-        b"&quot" => vec![b'"'],
-        b"&apos" => vec![b'\''],
-        [b'&', b'#', b'x' | b'X', digits @ ..] => utf8(hexadecimal(digits)?)?,
-        [b'&', b'#', digits @ ..] => utf8(std::str::from_utf8(digits).ok()?.parse().ok()?)?,
-        _ => return None,
-    };
-    Some((bytes, end + 1))
+    let (_, plain) = ENTITIES.iter().find(|(name, _)| name.as_bytes() == &text[1..end])?;
+    Some((vec![*plain], end + 1))
+}
+
+/// The signs that have a name in HTML.
+const ENTITIES: [(&str, u8); 36] = [
+    ("amp", b'&'),
+    ("lt", b'<'),
+    ("gt", b'>'),
+    ("quot", b'"'),
+    ("apos", b'\''),
+    ("sol", b'/'),
+    ("bsol", b'\\'),
+    ("plus", b'+'),
+    ("equals", b'='),
+    ("lowbar", b'_'),
+    ("num", b'#'),
+    ("percnt", b'%'),
+    ("dollar", b'$'),
+    ("commat", b'@'),
+    ("colon", b':'),
+    ("semi", b';'),
+    ("comma", b','),
+    ("period", b'.'),
+    ("excl", b'!'),
+    ("quest", b'?'),
+    ("ast", b'*'),
+    ("Hat", b'^'),
+    ("grave", b'`'),
+    ("lpar", b'('),
+    ("rpar", b')'),
+    ("lsqb", b'['),
+    ("lbrack", b'['),
+    ("rsqb", b']'),
+    ("rbrack", b']'),
+    ("lcub", b'{'),
+    ("lbrace", b'{'),
+    ("rcub", b'}'),
+    ("rbrace", b'}'),
+    ("verbar", b'|'),
+    ("vert", b'|'),
+    ("nbsp", b' '),
+];
+
+/// `=2F` and `=` at the end of a line, of mails (quoted-printable).
+fn quoted_printable(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    match text {
+        [b'=', b'\r', b'\n', ..] => Some((Vec::new(), 3)),
+        [b'=', b'\n', ..] => Some((Vec::new(), 2)),
+        [b'=', high, low, ..] => Some((vec![hexadecimal(&[*high, *low])? as u8], 3)),
+        _ => None,
+    }
 }
 
 fn utf8(code: u32) -> Option<Vec<u8>> {

@@ -157,6 +157,7 @@ fn only_files_of_a_bounded_size_are_read() {
     assert!(made.success());
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
     std::os::unix::fs::symlink(at("pipe"), at("link")).expect("a link");
+    std::os::unix::fs::symlink(at("circle"), at("circle")).expect("a link");
     std::fs::create_dir(at("folder")).expect("a folder");
     let large = std::fs::File::create(at("large")).expect("a file");
     large.set_len(128 * 1024 * 1024 + 1).expect("a sparse file");
@@ -167,6 +168,10 @@ fn only_files_of_a_bounded_size_are_read() {
         ("/dev/zero".into(), "is a socket, pipe or device, not a file"),
         (at("folder"), "is a folder, not a file"),
         (at("large"), "is larger than 128 MiB"),
+        (at("circle"), "oo many levels of symbolic links"),
+        (at("folder/../circle"), "oo many levels of symbolic links"),
+        ("/dev/tty".into(), "is a socket, pipe or device, not a file"),
+        ("/proc/self/mem".into(), ""),
     ];
     let readers = functions::names()
         .filter(|name| name.starts_with("file") && !matches!(*name, "fileset" | "fileexists"));

@@ -29,6 +29,8 @@ const CERTIFICATES_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// How long a server may keep silent.
 const SILENCE: Duration = Duration::from_secs(60);
 const CONNECT: Duration = Duration::from_secs(15);
+/// How much of a package is to come within each span of the patience.
+const PIECE_BYTES: u64 = 1 << 20;
 
 /// How often a request is sent, the first time included.
 const ATTEMPTS_MAX: u32 = 3;
@@ -45,6 +47,7 @@ pub(crate) struct Client<'a> {
     pub(super) services: BTreeMap<String, BTreeMap<String, String>>,
     clock: RuntimeClock,
     backoff: Duration,
+    patience: Duration,
     package_bytes_max: u64,
     watch: Watch<'a>,
 }
@@ -59,8 +62,8 @@ impl<'a> Client<'a> {
         let secrets = KnownSecrets::default();
         tokens.values().for_each(|token| secrets.learn_credential(token.expose(), &[]));
         let package_bytes_max = settings.package_limits.packed_bytes_max;
-        let (clock, backoff) = (RuntimeClock::new(), settings.backoff);
-        Ok(Client { http, tokens, secrets, services, clock, backoff, package_bytes_max, watch })
+        let (clock, backoff, patience) = (RuntimeClock::new(), settings.backoff, settings.patience);
+        Ok(Client { http, tokens, secrets, services, clock, backoff, patience, package_bytes_max, watch })
     }
 
     /// An error without the tokens that a server repeats.
@@ -114,7 +117,18 @@ impl<'a> Client<'a> {
         url: &Url,
         token_of: Option<&str>,
     ) -> Result<Option<Vec<u8>>, RemoteError> {
-        self.retrying(async || self.bytes_once(url, token_of).await).await
+        self.retrying(async || self.in_time(url, self.bytes_once(url, token_of)).await).await
+    }
+
+    /// What a server answers, if it does so in time. One that sends a byte now and then is not silent, and would hold us
+    /// for ever (BOUND-1).
+    async fn in_time<T>(
+        &self,
+        url: &Url,
+        answer: impl Future<Output = Result<T, RemoteError>>,
+    ) -> Result<T, RemoteError> {
+        let slow = |_| Err(answered(url, "too slowly".to_owned()));
+        tokio::time::timeout(self.patience, answer).await.unwrap_or_else(slow)
     }
 
     async fn bytes_once(&self, url: &Url, token_of: Option<&str>) -> Result<Option<Vec<u8>>, RemoteError> {
@@ -149,29 +163,37 @@ impl<'a> Client<'a> {
             cause: error.to_string(),
         };
         // Packages often lie with someone else than the registry: no token goes there.
-        let mut response = self.send(url, None).await?;
+        let mut response = self.in_time(url, self.send(url, None)).await?;
         refuse_failure(url, &response)?;
         let total = response.content_length();
         let too_large = || {
             let what = format!("more than the {} bytes that a package may have", self.package_bytes_max);
-            Err(answered(url, what))
+            answered(url, what)
         };
         if total.is_some_and(|total| total > self.package_bytes_max) {
-            return too_large();
+            return Err(too_large());
         }
         let mut file = fs::File::create(path).map_err(disk)?;
         let (mut hasher, mut received) = (Sha256::new(), 0);
         meter(received, total);
-        while let Some(chunk) = response.chunk().await.map_err(|error| broken_off(url, &error))? {
-            received += chunk.len() as u64;
-            // A server need not say how much it sends, nor keep to it.
-            if received > self.package_bytes_max {
-                return too_large();
+        // Takes a piece; false at the end.
+        let mut piece = async || {
+            let piece_end = received + PIECE_BYTES;
+            while received < piece_end {
+                let chunk = response.chunk().await.map_err(|error| broken_off(url, &error))?;
+                let Some(chunk) = chunk else { return Ok(false) };
+                received += chunk.len() as u64;
+                // A server need not say how much it sends, nor keep to it.
+                if received > self.package_bytes_max {
+                    return Err(too_large());
+                }
+                hasher.update(&chunk);
+                file.write_all(&chunk).map_err(disk)?;
+                meter(received, total);
             }
-            hasher.update(&chunk);
-            file.write_all(&chunk).map_err(disk)?;
-            meter(received, total);
-        }
+            Ok(true)
+        };
+        while self.in_time(url, piece()).await? {}
         Ok(hash::hex(&hasher.finalize()))
     }
 

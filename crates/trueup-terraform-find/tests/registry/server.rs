@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -22,6 +23,10 @@ pub(crate) enum Answer {
     Closed,
     /// This, without saying how long it is.
     Unmeasured(Vec<u8>),
+    /// This, a byte now and then.
+    Slow(Vec<u8>),
+    /// A header without end, a byte now and then.
+    SlowHead,
     /// These, one after another, and then the last.
     Each(Vec<Answer>),
 }
@@ -129,11 +134,29 @@ async fn answer_one(
         stream.write_all(body).await?;
         return stream.flush().await;
     }
+    if let Answer::Slow(_) | Answer::SlowHead = &answer {
+        let head = match &answer {
+            Answer::Slow(body) => format!("HTTP/1.1 200 told\r\ncontent-length: {}\r\n\r\n", body.len()),
+            _ => "HTTP/1.1 200 told\r\nslow: ".to_owned(),
+        };
+        stream.write_all(head.as_bytes()).await?;
+        let body = match answer {
+            Answer::Slow(body) => body,
+            _ => vec![b'x'; 1 << 20],
+        };
+        for byte in body {
+            stream.write_all(&[byte]).await?;
+            stream.flush().await?;
+            // The client has nothing more to say: this passes the time.
+            let _ = tokio::time::timeout(Duration::from_millis(100), stream.read_u8()).await;
+        }
+        return Ok(());
+    }
     let (status, body, sent) = match answer {
         Answer::Body(body) => (200, body.clone(), body),
         Answer::Status(status) => (status, Vec::new(), Vec::new()),
         Answer::Truncated(body) => (200, body.clone(), body[..body.len() / 2].to_vec()),
-        Answer::Closed | Answer::Each(_) | Answer::Unmeasured(_) => return Ok(()),
+        _ => return Ok(()),
     };
     let head = format!(
         "HTTP/1.1 {status} told\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",

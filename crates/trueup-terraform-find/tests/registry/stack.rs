@@ -42,6 +42,7 @@ impl Stack {
             trusted: Some(server.certificate.clone()),
             proxies: Default::default(),
             backoff: std::time::Duration::from_millis(1),
+            patience: std::time::Duration::from_secs(60),
             package_limits: Default::default(),
             warnings: Vec::new(),
         };

@@ -1,9 +1,10 @@
 //! What can go wrong: each ends in an error that names the provider and says what to do, and leaves nothing behind.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::json;
-use trueup_terraform_find::{InstallOptions, PackageLimits};
+use trueup_terraform_find::{InstallOptions, PackageLimits, Settings};
 
 use crate::publish::{Publisher, body, path, publish};
 use crate::server::{Answer, Server};
@@ -11,16 +12,20 @@ use crate::stack::Stack;
 
 /// Installs from a registry with something wrong with it, and checks what is told.
 fn check(spoil: impl FnOnce(&Server, &Publisher), expected: &[&str]) {
-    check_within(PackageLimits::default(), spoil, expected);
+    check_with(|_| {}, spoil, expected);
 }
 
 fn check_within(limits: PackageLimits, spoil: impl FnOnce(&Server, &Publisher), expected: &[&str]) {
+    check_with(|settings| settings.package_limits = limits, spoil, expected);
+}
+
+fn check_with(set: impl FnOnce(&mut Settings), spoil: impl FnOnce(&Server, &Publisher), expected: &[&str]) {
     let server = Server::start();
     let publisher = Publisher::new();
     publish(&server, &publisher, &["1.0.0"]);
     spoil(&server, &publisher);
     let mut stack = Stack::of_registry(&server);
-    stack.settings.package_limits = limits;
+    set(&mut stack.settings);
     stack.require("");
     let told = stack.told(InstallOptions::default());
     for expected in expected.iter().chain(&[&*format!("provider {}/acme/widgets: ", server.host)]) {
@@ -131,6 +136,25 @@ fn a_package_beyond_the_limits_is_refused() {
     check_within(unpacked, |_, _| {}, &["the archive holds more than the 100 bytes that a package may have"]);
     let files = PackageLimits { files_max: 1, ..limits };
     check_within(files, |_, _| {}, &["the archive holds more than 1 files"]);
+}
+
+/// BOUND-1: a server that keeps sending a byte now and then is never silent, and does not hold us.
+#[test]
+fn a_registry_that_drips_is_left_in_time() {
+    let places = ["/.well-known/terraform.json", "/v1/providers/acme/widgets/versions"].map(str::to_owned);
+    let places = places.into_iter().chain([path("1.0.0", "sums"), path("1.0.0", "package.zip")]);
+    let slow = [Answer::Slow, |_| Answer::SlowHead];
+    std::thread::scope(|scope| {
+        for (place, slow) in places.flat_map(|place| slow.map(|slow| (place.clone(), slow))) {
+            scope.spawn(move || {
+                check_with(
+                    |settings| settings.patience = Duration::from_secs(2),
+                    |server, _| server.change(&place, slow),
+                    &[&format!("{place} answers too slowly")],
+                );
+            });
+        }
+    });
 }
 
 fn other_answer(server: &Server, path: &str) -> Answer {

@@ -10,7 +10,8 @@ use crate::session::column;
 /// More rows than any program should rest on.
 const ROWS_MAX: usize = 10_000;
 
-/// The rows that a query gives. It is run at every plan, in a transaction that may only read.
+/// The rows that a query gives. It is run at every plan, in a transaction that may only read. The answer
+/// has at most 10,000 rows and 64 MiB.
 #[derive(Inputs)]
 pub struct Query {
     /// The database it is run in; if it is not set, that of the provider's configuration.

@@ -59,6 +59,12 @@ fn a_query_changes_nothing_and_says_what_is_wrong_with_it() {
     assert!(refused("SELECT pg_sleep(60)").contains("statement timeout"));
     let many = refused("SELECT generate_series(1, 20000)");
     assert!(many.contains("more than 10000 rows"), "{many}");
+    let large = read(
+        server,
+        "pg_query",
+        &value!({ query: "SELECT repeat('x', 1000000) FROM generate_series(1, 1000)" }),
+    );
+    assert_eq!(large.unwrap_err(), "fatal: the answer has more than 64 MiB");
     assert_eq!(server.sql("postgres", "SELECT count(*) FROM kept").unwrap(), "0\n");
 }
 

@@ -158,6 +158,26 @@ fn a_key_service_cannot_make_its_credentials_show() {
     fails(STACK, &vault, &["deploy --yes", "deploy --yes --json"]);
 }
 
+/// SECRET-8: commands get the whole environment, with what trueup itself never reads.
+#[test]
+fn a_command_cannot_make_credentials_of_the_environment_show() {
+    let text = "resource \"std_exec\" \"a\" {\n  create = [\"sh\", \"-c\", \"echo no such thing: >&2; env >&2; \
+                env; env | base64 >&2; exit 1\"]\n}\n";
+    let address = format!("mysql://ada:{}@db/x", SECRET.replace('/', "%2F").replace('+', "%2B"));
+    let names = [
+        "GITHUB_TOKEN",
+        "SYSTEM_ACCESSTOKEN",
+        "ARM_CLIENT_SECRET",
+        "MYSQL_PWD",
+        "DD_API_KEY",
+        "npm_config_token",
+    ];
+    let variables = names.map(|name| (name, SECRET)).into_iter().chain([("DATABASE_URL", &*address)]);
+    for (name, value) in variables {
+        fails(text, &[(name, value)], &["deploy --yes", "deploy --yes --json"]);
+    }
+}
+
 /// SECRET-8: a registry that answers with the token, in JSON that is not what it should be.
 #[test]
 fn a_registry_cannot_make_its_token_show() {
