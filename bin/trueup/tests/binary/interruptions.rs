@@ -170,9 +170,9 @@ fn an_abandoned_create_that_nothing_can_find_is_named() {
     screen.wait_for("Again to stop waiting.");
     screen.press(CONTROL_C);
     screen.wait_for("1 not finished, 1 not started,");
-    screen.wait_for("warning: nobody knows whether std_exec.slow was created");
+    screen.wait_for("warning: it is unknown whether std_exec.slow was created");
     screen.wait_for("`trueup state resolve std_exec.slow --absent`");
-    screen.wait_for("Find out first what became of std_exec.slow.");
+    screen.wait_for("First find out what became of std_exec.slow.");
     screen.wait_for("Then run again: trueup deploy --yes --stage t");
     assert_eq!(screen.ended(), 130);
     assert!(!screen.text().contains("Running again is safe"), "{}", screen.text());

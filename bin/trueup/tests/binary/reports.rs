@@ -138,7 +138,7 @@ fn a_create_that_prints_no_object_says_what_to_print() {
     assert!(told.err.contains("It is not known whether this took effect."), "{told:?}");
     let next = folder.run("plan");
     assert!(
-        next.err.contains("did not learn what came of it") && !next.err.contains("interrupted"),
+        next.err.contains("the outcome of an earlier create is unknown") && !next.err.contains("interrupted"),
         "{next:?}"
     );
 }

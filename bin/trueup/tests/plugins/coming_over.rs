@@ -313,7 +313,7 @@ fn nothing_is_recorded_over_what_is_there() {
     let told = bench.failed("import-state out.tfstate --yes --merge");
     assert!(told.contains("these are recorded already: fixture6_thing.a"), "{told}");
     let told = bench.failed("import-state out.tfstate --stage other");
-    assert!(told.contains("someone has to approve this"), "{told}");
+    assert!(told.contains("this needs approval"), "{told}");
     // Beside it, what is another.
     let other = bench.folder.read("out.tfstate").replace("\"a\"", "\"b\"");
     bench.folder.write("other.tfstate", &other);

@@ -71,7 +71,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
     }
     let beside = beside_drift(&plan, session.name());
     if drifted.actions.is_empty() {
-        session.ui.note("No drift: everything that can be read is as it was left.");
+        session.ui.note("No drift: every object that can be read is as recorded.");
         beside.iter().for_each(|line| session.ui.note(line));
         return Ok(Exit::Done);
     }

@@ -161,7 +161,7 @@ fn failures(report: &RunReport) -> Diagnostics {
     } else if let Some(error) = &report.store_failure {
         diagnostics.push(
             Diagnostic::error(error.to_string())
-                .hint("what was under way is resolved by the next run, once the state can be written again"),
+                .hint("the next run resolves what was in flight, once the state can be written again"),
         );
     }
     diagnostics
@@ -332,10 +332,10 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
     };
     let next = match (&report.unresolved[..], view.next) {
         _ if taken_away => format!("Put the state back first, then {again}: {command}"),
-        ([_, ..], _) => format!("Find out first what became of {}.\nThen {again}: {command}", named(report)),
+        ([_, ..], _) => format!("First find out what became of {}.\nThen {again}: {command}", named(report)),
         ([], Next::Run(command)) => format!("Running again is safe: {command}"),
         ([], Next::Plan(command)) => {
-            format!("This plan is used up. Plan again, to go on from where the run ended:\n  {command}")
+            format!("This plan is used up. To continue from here, plan again:\n  {command}")
         }
     };
     format!("{}\n{next}", hanging(&line, Some(Meaning::Strong), view.look))
@@ -353,7 +353,7 @@ fn named(report: &RunReport) -> String {
 fn unresolved(report: &RunReport) -> Diagnostics {
     let mut told = Diagnostics::new();
     for (address, advice) in &report.unresolved {
-        let summary = format!("nobody knows whether {address} was created, and no run can find out");
+        let summary = format!("it is unknown whether {address} was created, and no run can find out");
         told.push(Diagnostic::warning(summary).hint(advice.as_str()));
     }
     told

@@ -163,14 +163,14 @@ fn drift_is_found_and_repaired() {
 fn a_refresh_takes_over_what_is_observed_and_the_next_plan_compares_it() {
     let folder = lines(SITE);
     folder.done("deploy --yes");
-    assert!(folder.done("plan --refresh-only").err.contains("Nothing to take over"));
+    assert!(folder.done("plan --refresh-only").err.contains("Nothing to record"));
     folder.write("a.txt", "hacked");
     std::fs::remove_file(folder.path().join("b.txt")).unwrap();
     assert_eq!(folder.run("plan --refresh-only --detailed-exitcode").code, 2);
     assert_eq!(folder.run("deploy --refresh-only").code, 1);
     let told = folder.done("deploy --refresh-only --yes");
     assert!(
-        told.out.contains("content  \"hello\" → \"hacked\"") && told.err.contains("2 taken over"),
+        told.out.contains("content  \"hello\" → \"hacked\"") && told.err.contains("Updated records: 2."),
         "{told:?}"
     );
     assert_eq!((folder.read("a.txt"), folder.has("b.txt")), ("hacked".to_owned(), false));
