@@ -140,7 +140,18 @@ impl<'a> Workplace<'a> {
         let mut shown = Diagnostics::new();
         shown.extend(new.iter().cloned());
         told.extend(new);
-        self.session.ui.note(&render_diagnostics(&shown, sources, self.session.ui.err()));
+        let ui = &self.session.ui;
+        ui.note(&render_diagnostics(&shown, sources, ui.err()));
+        if ui.is_live() {
+            ui.note("");
+        }
+    }
+
+    /// All that people were warned of so far, for machines.
+    pub(crate) fn warned(&self) -> Diagnostics {
+        let mut warned = Diagnostics::new();
+        warned.extend(self.told.borrow().iter().cloned());
+        warned
     }
 
     /// Where the store is, for people.

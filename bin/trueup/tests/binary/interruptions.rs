@@ -178,6 +178,29 @@ fn an_abandoned_create_that_nothing_can_find_is_named() {
     assert!(!screen.text().contains("Running again is safe"), "{}", screen.text());
 }
 
+/// APPLY-11, CRASH-1: the JSON of the run names them, too.
+#[test]
+fn an_abandoned_create_that_nothing_can_find_is_in_the_json_of_the_run() {
+    let folder = gated();
+    folder.write("main.tf", &GATED.replace("\"token\"", "\"blind\""));
+    let mut run = folder.start("deploy --yes --stage t --json");
+    assert_eq!(folder.read("reached"), "made\n");
+    run.signal("INT");
+    run.wait_for("Finishing ");
+    run.signal("INT");
+    let told = run.ended();
+    let run: serde_json::Value = serde_json::from_str(told.out.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (told.code, &run["kind"], &run["interrupted"]),
+        (130, &"run".into(), &true.into()),
+        "{told:?}"
+    );
+    let [unresolved] = &run["unresolved"].as_array().unwrap()[..] else { panic!("{run}") };
+    assert_eq!((&unresolved["subject"], &unresolved["file"]), (&"std_exec.slow".into(), &"main.tf".into()));
+    let hints = unresolved["hints"].to_string();
+    assert!(hints.contains("`trueup state resolve std_exec.slow --absent`"), "{hints}");
+}
+
 /// APPLY-11: while planning, and with nothing recorded.
 #[test]
 fn an_interrupted_plan_changes_nothing() {

@@ -160,7 +160,7 @@ impl Both {
         remove_variables(&mut command, "TF_");
         command.env("TF_CLI_CONFIG_FILE", self.bench.folder.path().join("settings.tfrc"));
         command.env("CHECKPOINT_DISABLE", "1").current_dir(folder).args(arguments.split(' '));
-        Told::of(command.output().unwrap())
+        Told::unchecked(command.output().unwrap())
     }
 
     fn state(&self, name: &str) -> Json {

@@ -10,7 +10,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::policies;
-use crate::render::{PlanView, plan_json, render_actions};
+use crate::render::{PlanView, counted, plan_json, render_actions};
 use crate::running::{Approval, Course, Errand, Unchanged, carry_out, header, uninterrupted};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
@@ -54,7 +54,9 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
     };
     let (plan, sources) = uninterrupted(&workplace, looking).await??;
     let took = session.clock.now().duration_since(begun).unwrap_or_default();
-    let drifted = only_drift(&plan);
+    let mut drifted = only_drift(&plan);
+    drifted.warnings = workplace.warned();
+    drifted.warnings.extend(plan.warnings.clone());
     // A repair shows its own plan, which says the same.
     let is_repaired = args.repair && !drifted.actions.is_empty();
     match args.view.json {
@@ -77,7 +79,7 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
     }
     beside.iter().for_each(|line| session.ui.note(line));
     if !args.repair {
-        let count = drifted.actions.len();
+        let count = counted(drifted.actions.len(), "resource");
         session.ui.note(&format!("\n{count} drifted. Repair with `{} drift --repair`.", session.name()));
         return Ok(Exit::Drift);
     }

@@ -78,7 +78,8 @@ const RUN_JSON_VERSION: u32 = 2;
 /// How a run ended, for machines.
 pub(crate) fn run_json(report: &RunReport, view: &RunView<'_>) -> Json {
     let RunView { took, interrupted, program, .. } = *view;
-    let (failures, sources) = placed_failures(report, program, view.name);
+    let (failures, mut sources) = placed_failures(report, program, view.name);
+    let unresolved = placed(calling(unresolved(report), view.name), program, &mut sources);
     let outcome = |(address, outcome): &(Address, Outcome)| match outcome {
         Outcome::Done(action) => json!({ "address": address, "outcome": "done", "action": action.name() }),
         Outcome::Failed(failure) => json!({
@@ -104,6 +105,7 @@ pub(crate) fn run_json(report: &RunReport, view: &RunView<'_>) -> Json {
         "outcomes": report.outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "outputs": report.outputs.as_ref().map(|outputs| outputs.to_json_tree(JsonForm::PUBLIC)),
         "diagnostics": diagnostics_json(&failures, &sources),
+        "unresolved": diagnostics_json(&unresolved, &sources),
         "store_failure": report.store_failure.as_ref().map(ToString::to_string),
         "warnings": report.warnings,
     })
@@ -354,7 +356,7 @@ fn unresolved(report: &RunReport) -> Diagnostics {
     let mut told = Diagnostics::new();
     for (address, advice) in &report.unresolved {
         let summary = format!("it is unknown whether {address} was created, and no run can find out");
-        told.push(Diagnostic::warning(summary).hint(advice.as_str()));
+        told.push(Diagnostic::warning(summary).about(address.to_string()).hint(advice.as_str()));
     }
     told
 }

@@ -241,7 +241,7 @@ fn a_stack_in_rust_saves_plans_too() {
     // By the time a shell runs, no child of another test holds the new file open for writing any more.
     command.args(["-c", "exec ./rebuilt \"$@\"", "sh"]).args(usual.get_args()).current_dir(folder.path());
     command.env_clear().envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let told = trueup_cli_harness::Told::of(command.output().unwrap());
+    let told = trueup_cli_harness::Told::by(&mut command);
     assert!(told.code == 1 && told.err.contains("another build"), "{told:?}");
 }
 
