@@ -11,7 +11,7 @@ impl Session<'_> {
             return Ok(true);
         }
         if !self.ui.is_interactive() || json {
-            let summary = "someone has to approve this, and there is no terminal to ask in";
+            let summary = "this needs approval, and there is no terminal to ask in";
             return Err(CommandError::new(summary, "add --yes"));
         }
         self.check_shown()?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::FromArgMatches;
 use clap::parser::ValueSource;
 use clap_complete::CompleteEnv;
-use trueup_core::{KnownSecrets, mask_argument, mask_credentials};
+use trueup_core::{Diagnostic, KnownSecrets, mask_argument, mask_credentials};
 use trueup_files::Accept;
 use trueup_front_end::GivenVariable;
 use trueup_provider::RuntimeClock;
@@ -83,7 +83,8 @@ fn run(
         Ok(parsed) => parsed,
         Err(told) => {
             let ui = Ui::new(Terminal::detect(&environment, false));
-            return tell_usage(&told, &arguments, &ui, composition.name);
+            let exit = tell_usage(&told, &arguments, &ui, composition.name);
+            return delivered(exit, &ui, composition.name);
         }
     };
     // What is wrong with it is told where it is needed.
@@ -98,12 +99,13 @@ fn run(
     let prepared = prepare(&parsed.global, &environment, &user, &arguments, &logged_secrets);
     let Prepared { folder, profile, log } = match prepared {
         Ok(prepared) => prepared,
-        Err(error) => return error.tell(&ui, composition.name),
+        Err(error) => return delivered(fail(error, json, &ui, composition.name), &ui, composition.name),
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            return CommandError::plain(format!("cannot begin: {error}")).tell(&ui, composition.name);
+            let error = CommandError::plain(format!("cannot begin: {error}"));
+            return delivered(fail(error, json, &ui, composition.name), &ui, composition.name);
         }
     };
     // Parts of the session may need the runtime while they are dropped.
@@ -156,12 +158,7 @@ async fn run_command(session: &Session<'_>, command: &Command, json: bool, log: 
     tracing::info!(version = session.composition.version, "{}", session.typed);
     let exit = match commands::run(session, command).await {
         Ok(exit) => exit,
-        Err(error) => {
-            if let Some(told) = error.to_json(name).filter(|_| json) {
-                ui.json(&told);
-            }
-            error.tell(ui, name)
-        }
+        Err(error) => fail(error, json, ui, name),
     };
     session.shut_down().await;
     if let Some(log) = log {
@@ -170,6 +167,14 @@ async fn run_command(session: &Session<'_>, command: &Command, json: bool, log: 
     let exit = delivered(exit, ui, name);
     tracing::info!(exit = exit.code(), "ended");
     exit
+}
+
+/// Tells why a command failed: people always, and machines if they asked.
+pub(crate) fn fail(error: CommandError, json: bool, ui: &Ui, name: &str) -> Exit {
+    if let Some(told) = error.to_json(name).filter(|_| json) {
+        ui.json(&told);
+    }
+    error.tell(ui, name)
 }
 
 /// Whether the command was asked to tell machines.
@@ -212,11 +217,31 @@ pub(crate) fn tell_usage(told: &clap::Error, arguments: &[OsString], ui: &Ui, na
     }
     let usage = mask_credentials(&usage);
     if told.use_stderr() {
+        if asks_for_json(arguments)
+            && let Some(told) = usage_mistake(&usage).to_json(name)
+        {
+            ui.json(&told);
+        }
         ui.note(usage.trim_end());
         return Exit::Error;
     }
     ui.data(usage.trim_end());
-    delivered(Exit::Done, ui, name)
+    Exit::Done
+}
+
+/// Whether arguments that are no command line ask for JSON.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    let options = arguments.iter().filter_map(|it| it.to_str()).take_while(|it| *it != "--");
+    options.map(|it| it.split('=').next().unwrap_or(it)).any(|it| it == "--json")
+}
+
+/// What is wrong with a command line: the first paragraph of what people are told, and its tips.
+fn usage_mistake(usage: &str) -> CommandError {
+    let summary: Vec<&str> = usage.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    let summary = summary.join(" ");
+    let tips = usage.lines().filter_map(|line| line.trim_start().strip_prefix("tip: "));
+    let mistake = Diagnostic::error(summary.strip_prefix("error: ").unwrap_or(&summary));
+    tips.fold(mistake, Diagnostic::hint).into()
 }
 
 /// More than a process could be started with.

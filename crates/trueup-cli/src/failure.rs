@@ -287,8 +287,8 @@ pub(crate) fn note_unreleased(session: &Session<'_>, error: Option<&StoreError>)
 pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
     let diagnostic = Diagnostic::error(error.to_string());
     match error {
-        StoreError::Superseded => diagnostic.hint("run again: what is recorded is taken up from there"),
-        StoreError::Conflict { .. } => diagnostic.hint("run again, on what is recorded now"),
+        StoreError::Superseded => diagnostic.hint("run again: the next run continues from the recorded state"),
+        StoreError::Conflict { .. } => diagnostic.hint("run again, against the state as it is now"),
         StoreError::Unavailable { .. } => {
             diagnostic.hint("check that it exists and may be written, and that there is room; then run again")
         }
@@ -308,10 +308,10 @@ pub(crate) fn store_trouble(error: &StoreError) -> Diagnostic {
             diagnostic.hint(RUN_AGAIN_LATER)
         }
         StoreError::Key { error: KeyError::Unmade { .. }, .. } => diagnostic
-            .hint("where your team has a key, use that one: it opens what others seal, and a new one would not"),
+            .hint("if your team has a key, use that one: a new key cannot open what others sealed"),
         StoreError::Key { .. } => diagnostic
-            .hint("bring the key back, or say where it is: `trueup config` shows what is set")
-            .hint("if it is lost, `trueup state rekey --forget` gives up the secrets, and nothing else"),
+            .hint("restore the key, or set where it is: `trueup config` shows the settings")
+            .hint("if it is lost, `trueup state rekey --forget` drops the secrets and keeps everything else"),
         StoreError::Format { .. } => diagnostic,
     }
 }
@@ -344,7 +344,7 @@ fn held_by(held: &HeldLease) -> Diagnostic {
         return Diagnostic::error(format!("the state was moved to {place}")).hint(name).hint(back);
     }
     let since = crate::render::clock(held.since);
-    let wait = format!("wait for it, or if it is dead take the lease away: `trueup unlock {run}`");
+    let wait = format!("wait for it; if that run is dead, release its lease: `trueup unlock {run}`");
     Diagnostic::error(format!("the stage is held by {} since {since} UTC", held.holder)).hint(wait)
 }
 

@@ -101,9 +101,9 @@ impl Session<'_> {
             let asked = self.ui.ask_hidden(question, &|| self.interrupts.any());
             asked.ok_or(CommandError::Interrupted)
         };
-        let passphrase = ask("New passphrase, which seals the secrets of this stage:")?;
-        if passphrase.expose().is_empty() || ask("The same once more:")? != passphrase {
-            return Err(CommandError::new("the two were not the same, or empty", "try again"));
+        let passphrase = ask("New passphrase for the secrets of this stage:")?;
+        if passphrase.expose().is_empty() || ask("Repeat the passphrase:")? != passphrase {
+            return Err(CommandError::new("the passphrases differ, or are empty", "try again"));
         }
         self.keep_passphrase(passphrase, sources);
         Ok(())
@@ -145,7 +145,7 @@ pub(crate) fn new_key_note(path: &Path, environment: &Environment) -> String {
     let below_home = environment.home().and_then(|home| path.strip_prefix(home).ok());
     let shown = below_home.map_or_else(|| shown_path(path), |below| format!("~/{}", shown_path(below)));
     format!(
-        "Made a key for the secrets in your state: {shown}\nKeep a copy elsewhere: without the key they cannot be opened."
+        "Created a key for the secrets in your state: {shown}\nKeep a copy elsewhere: without the key they cannot be decrypted."
     )
 }
 

@@ -56,7 +56,7 @@ pub(crate) async fn refresh(
         session.ui.note(&line);
     }
     if steps.is_empty() {
-        session.ui.note("Nothing to take over: records are as things are.");
+        session.ui.note("Nothing to record: the state matches what is there.");
         return Ok((Exit::Done, false));
     }
     if view.dry_run {
@@ -70,7 +70,7 @@ pub(crate) async fn refresh(
     let done = done.map_err(|error| CommandError::of_engine(error, &program))?;
     note_unreleased(session, done.unreleased.as_ref());
     let records = done.steps.iter().filter(|step| !matches!(step.step, Step::DeleteBegun { .. })).count();
-    session.ui.note(&format!("Recorded: {records} taken over. No object was changed."));
+    session.ui.note(&format!("Updated records: {records}. No object was changed."));
     Ok((Exit::Done, true))
 }
 
@@ -97,7 +97,7 @@ fn told(step: &HandStep, snapshot: &Snapshot, look: Look) -> Vec<String> {
             let record = snapshot.records.iter().find(|(record, _)| record.address == step.address);
             let recorded = record.and_then(|(record, _)| record.current.as_ref()?.object.as_ref());
             let before = recorded.map(|recorded| recorded.outputs.clone()).unwrap_or_default();
-            let mut lines = head("~", Meaning::Update, "its record takes over what is observed");
+            let mut lines = head("~", Meaning::Update, "recorded as it is now");
             let field = |change: &Change| {
                 let side = |value: &Option<_>| value.as_ref().map_or("(not set)".to_owned(), one_line);
                 let arrow = look.mark(Mark::Becomes);
@@ -112,7 +112,7 @@ fn told(step: &HandStep, snapshot: &Snapshot, look: Look) -> Vec<String> {
             lines.extend(diff(&before, &object.outputs).iter().map(field));
             lines
         }
-        Step::Deleted { .. } => head("-", Meaning::Delete, "is gone, and so is its record"),
+        Step::Deleted { .. } => head("-", Meaning::Delete, "is gone; its record is removed"),
         _ => Vec::new(),
     }
 }

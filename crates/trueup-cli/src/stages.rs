@@ -57,7 +57,7 @@ impl Workplace<'_> {
         let (stack, stage) = (&self.stack.value, &self.stage.value);
         let error = Diagnostic::error(format!("{stack} has no stage `{stage}` in {}", self.location()));
         if stages.is_empty() {
-            return error.hint("nothing of it is recorded there yet: `trueup deploy` begins a stage");
+            return error.hint("nothing is recorded in it yet: `trueup deploy` creates a stage");
         }
         let error = match nearest(stage, stages.iter().map(SmolStr::as_str)) {
             Some(meant) => error.hint(format!("did you mean `{meant}`?")),

@@ -69,7 +69,7 @@ impl<'a> Workplace<'a> {
         let stage = stage.map_err(|none| match none {
             NoStage::Unnamed => CommandError::new(
                 "no stage is named",
-                "in CI nobody's own stage is meant: add --stage NAME, or set TRUEUP_STAGE",
+                "CI has no default stage: add --stage NAME, or set TRUEUP_STAGE",
             ),
             NoStage::Invalid(why) => CommandError::new("TRUEUP_STAGE is not the name of a stage", why),
         })?;
@@ -122,7 +122,7 @@ impl<'a> Workplace<'a> {
         if !found {
             let summary = format!("there is no stack in {}", self.session.folder.display());
             let hint =
-                format!("begin one with `{} init`, or name its folder with --chdir", self.session.name());
+                format!("create one with `{} init`, or name its folder with --chdir", self.session.name());
             return Err(CommandError::new(summary, hint));
         }
         self.warn(diagnostics, sources);
@@ -140,7 +140,18 @@ impl<'a> Workplace<'a> {
         let mut shown = Diagnostics::new();
         shown.extend(new.iter().cloned());
         told.extend(new);
-        self.session.ui.note(&render_diagnostics(&shown, sources, self.session.ui.err()));
+        let ui = &self.session.ui;
+        ui.note(&render_diagnostics(&shown, sources, ui.err()));
+        if ui.is_live() {
+            ui.note("");
+        }
+    }
+
+    /// All that people were warned of so far, for machines.
+    pub(crate) fn warned(&self) -> Diagnostics {
+        let mut warned = Diagnostics::new();
+        warned.extend(self.told.borrow().iter().cloned());
+        warned
     }
 
     /// Where the store is, for people.
@@ -198,7 +209,7 @@ impl<'a> Workplace<'a> {
             let own = folder.join(settings::OWN_FOLDER);
             self.session
                 .ui
-                .note(&format!("{} is open to others, and cannot be closed: it is not yours", own.display()));
+                .note(&format!("other users can read {}, and only its owner can change that", own.display()));
         }
         open(request).await.map_err(|error| CommandError::of_opening(error, &self.loaded.sources))
     }

@@ -163,7 +163,7 @@ impl SourceMap {
             origin.file = file_id(origin.file.index() + before).expect("fewer than 2^32 files");
         };
         for diagnostic in diagnostics.iter_mut() {
-            diagnostic.origin.iter_mut().for_each(moved);
+            diagnostic.origin.iter_mut().chain(&mut diagnostic.first).for_each(moved);
             if !diagnostic.concealed.is_empty() {
                 Arc::make_mut(&mut diagnostic.concealed).iter_mut().for_each(moved);
             }
@@ -256,6 +256,7 @@ impl SourceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Diagnostic, Path};
 
     /// Which bytes of a text of ten may be shown, after some were withheld and disclosed.
     fn shown(private: bool, changes: &[(bool, u32, u32)]) -> String {
@@ -292,6 +293,21 @@ mod tests {
         let file = sources.add("a", "ab\n\nc");
         let file = sources.file(file).unwrap();
         assert_eq!([0, 1, 2, 3, 4, 5].map(|byte| file.line_at(byte)), [0, 0, 0, 1, 2, 2]);
+    }
+
+    /// OUTPUT-11: its own place, and that of what it repeats.
+    #[test]
+    fn diagnostics_follow_files_into_another_map() {
+        let (mut all, mut more) = (SourceMap::new(), SourceMap::new());
+        all.add("a", "a");
+        let at = |file, start| Some(Origin { file, start, end: start + 1 });
+        let file = more.add("b", "b\nb\n");
+        let repeated = Diagnostic::error("twice").at(Path::ROOT, at(file, 2)).repeating(at(file, 0));
+        let mut diagnostics = Diagnostics::from(repeated);
+        all.append(more, &mut diagnostics);
+        let place = |origin: Option<Origin>| all.place(origin.unwrap()).unwrap().to_string();
+        let moved = diagnostics.iter().next().unwrap();
+        assert_eq!((place(moved.origin), place(moved.first)), ("b:2:1".to_owned(), "b:1:1".to_owned()));
     }
 
     /// OUTPUT-11

@@ -70,15 +70,10 @@ pub(crate) fn invalid(diagnostics: Diagnostics) -> Failure {
 
 /// CRASH-1
 pub(crate) fn outcome_unknown(address: &Address, traits: &Traits) -> Failure {
-    let message = format!(
-        "an earlier run began to create {address} and did not learn what came of it, and \
-         nothing can find its object"
-    );
+    let message = "the outcome of an earlier create is unknown, and nothing can find its object";
     let existing = match traits.importable {
-        true => format!("`trueup import {address} ID`; if it does not,"),
-        false => {
-            "delete it by hand, because its type cannot be imported. Then, or if it does not,".to_owned()
-        }
+        true => format!("`trueup import {address} ID`; if not,"),
+        false => "delete it by hand: its type cannot be imported. Then, or if it does not exist,".to_owned(),
     };
     Failure::new(FailureClass::Indeterminate, message).hint(format!(
         "make sure no other run is creating it, then look for the object yourself. If it exists, {existing} \

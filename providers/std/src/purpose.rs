@@ -52,7 +52,7 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// How a create is resolved of which nobody knows whether it went through.
+/// How a create whose outcome is unknown is resolved.
 #[derive(FieldType, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recover {
     /// By looking for the object.

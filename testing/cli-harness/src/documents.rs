@@ -1,13 +1,7 @@
-//! Each JSON document that a test sees is held against its schema in `docs/reference/json`.
-//!
-//! The schemas of the book are open: names may be added. Here they are closed, so that a name without a schema fails.
+//! What a command writes with `--json`: one document, or one a line where the book says so, each as its schema says.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::OnceLock;
-
-use jsonschema::Validator;
 use serde_json::Value as Json;
+use trueup_test_documents::assert_fits;
 
 use crate::Told;
 
@@ -17,21 +11,37 @@ pub(crate) fn check(arguments: &[&str], told: &Told) {
     else {
         return;
     };
+    if arguments.iter().any(|it| matches!(*it, "--help" | "-help" | "-h")) {
+        return;
+    }
     let bare = bare_form(arguments, asked);
-    for line in told.out.lines() {
+    let documents = told.out.lines().map(|line| {
         let document: Json =
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{arguments:?}: {error} in {line}"));
         let named = document["kind"].as_str().or(document["event"].as_str().map(|_| "event"));
         match (bare, named) {
-            (Some(_), Some("error")) if told.code != 0 => hold(arguments, "error", &document),
-            (Some(Some(schema)), _) => hold(arguments, schema, &document),
+            (Some(_), Some("error")) if told.code != 0 => assert_fits("error", &document, &arguments),
+            (Some(Some(schema)), _) => assert_fits(schema, &document, &arguments),
             // One output is any value.
             (Some(None), _) => {}
             // The history of runs that older binaries made.
             (None, Some("event")) if document["version"] == 1 => {}
-            (None, named) => hold(arguments, named.unwrap_or("none"), &document),
+            (None, named) => assert_fits(named.unwrap_or("none"), &document, &arguments),
         }
+    });
+    let count = documents.count();
+    // A process that was killed may have come to no document, or to some of a stream.
+    if told.code >= 0 {
+        let expected = if is_stream(arguments) { count > 0 } else { count == 1 };
+        assert!(expected, "{arguments:?}: {count} documents: {told:?}");
     }
+}
+
+/// Whether a command writes several documents.
+fn is_stream(arguments: &[&str]) -> bool {
+    let word = |word: &str| arguments.contains(&word);
+    ["deploy", "apply", "destroy", "import", "dev", "history", "console"].into_iter().any(word)
+        || (word("drift") && word("--repair"))
 }
 
 /// The schema of the outputs, or none for one output; `None` for all other commands.
@@ -43,7 +53,7 @@ fn bare_form(arguments: &[&str], asked: &str) -> Option<Option<&'static str>> {
     let mut rest = arguments[at + 1..].iter();
     while let Some(word) = rest.next() {
         match *word {
-            "--stage" | "-stage" => drop(rest.next()),
+            "--stage" | "-stage" | "--log-file" => drop(rest.next()),
             option if option.starts_with('-') => {}
             _ => return Some(None),
         }
@@ -51,61 +61,16 @@ fn bare_form(arguments: &[&str], asked: &str) -> Option<Option<&'static str>> {
     Some(Some(if asked == "--json" { "outputs" } else { "outputs-terraform" }))
 }
 
-fn hold(arguments: &[&str], name: &str, document: &Json) {
-    let schemas = schemas();
-    let schema = schemas.get(name);
-    let schema = schema.unwrap_or_else(|| panic!("{arguments:?}: no schema `{name}` for {document}"));
-    let wrong: Vec<String> =
-        schema.iter_errors(document).map(|it| format!("at {}: {it}", it.instance_path())).collect();
-    assert!(wrong.is_empty(), "{arguments:?}: {document}\nis not as {name}.json says:\n{}", wrong.join("\n"));
-}
-
-/// All schemas of the book, closed.
-fn schemas() -> &'static BTreeMap<String, Validator> {
-    static SCHEMAS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
-    SCHEMAS.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/json");
-        let read = |entry: std::io::Result<std::fs::DirEntry>| {
-            let path = entry.unwrap().path();
-            let mut schema: Json = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            close(&mut schema, false);
-            let validator = jsonschema::validator_for(&schema).unwrap();
-            (path.file_stem().unwrap().to_string_lossy().into_owned(), validator)
-        };
-        std::fs::read_dir(folder).unwrap().map(read).collect()
-    })
-}
-
-/// Forbids members without a schema. The branches of a `oneOf` are about members that stand beside them.
-fn close(schema: &mut Json, branch: bool) {
-    match schema {
-        Json::Object(members) => {
-            for (name, inner) in members.iter_mut() {
-                match (name.as_str(), inner) {
-                    ("properties" | "$defs", Json::Object(schemas)) => {
-                        schemas.values_mut().for_each(|inner| close(inner, false));
-                    }
-                    (name, Json::Array(schemas)) => {
-                        schemas.iter_mut().for_each(|inner| close(inner, name == "oneOf"));
-                    }
-                    (_, inner) => close(inner, false),
-                }
-            }
-            if !branch && members.contains_key("properties") {
-                members.insert("unevaluatedProperties".to_owned(), false.into());
-            }
-        }
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn said(arguments: &str, out: &str) -> std::thread::Result<()> {
-        let told = Told { code: 0, out: out.to_owned(), err: String::new() };
+        ended(arguments, out, 0)
+    }
+
+    fn ended(arguments: &str, out: &str, code: i32) -> std::thread::Result<()> {
+        let told = Told { code, out: out.to_owned(), err: String::new() };
         let arguments: Vec<&str> = arguments.split(' ').collect();
         std::panic::catch_unwind(|| check(&arguments, &told))
     }
@@ -140,5 +105,17 @@ mod tests {
         assert!(said("output -json", r#"{"a":1}"#).is_err());
         assert!(said("output --stage x --json", r#"{"a":1}"#).is_ok());
         assert!(said("output a --json", "1").is_ok());
+    }
+
+    /// OUTPUT-14
+    #[test]
+    fn a_document_too_few_or_too_many_is_noticed() {
+        let good = r#"{"version":1,"kind":"key-made","file":"key"}"#;
+        assert!(said("key new --json", &format!("{good}\n{good}")).is_err());
+        assert!(said("key new --json", "").is_err());
+        assert!(ended("key new --json", "", 1).is_err());
+        assert!(ended("deploy --json", "", 130).is_err());
+        // A kill leaves nothing to say.
+        assert!(ended("deploy --json", "", -1).is_ok());
     }
 }

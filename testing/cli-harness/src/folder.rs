@@ -93,8 +93,7 @@ impl Folder {
 
     /// Runs it with more in its environment.
     pub fn run_with(&self, arguments: &str, environment: &[(&str, &str)]) -> Told {
-        let output = self.command(arguments).envs(environment.iter().copied()).output();
-        Told::of(output.unwrap()).checked(arguments)
+        Told::by(self.command(arguments).envs(environment.iter().copied()))
     }
 
     /// Starts the binary, to look at things while it runs.
@@ -124,15 +123,28 @@ impl Folder {
 }
 
 impl Told {
-    /// The same, if all JSON in it is as the book says of a command with these arguments.
-    #[must_use]
-    pub fn checked(self, arguments: &str) -> Self {
-        documents::check(&arguments.split_whitespace().collect::<Vec<_>>(), &self);
-        self
+    /// Runs a command of a binary with our command line. Whatever it writes with `--json` must be as the book says.
+    pub fn by(command: &mut Command) -> Self {
+        let told = Self::unchecked(command.output().unwrap());
+        let arguments: Vec<_> = command.get_args().map(|it| it.to_string_lossy()).collect();
+        documents::check(&arguments.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &told);
+        told
     }
 
-    /// What a finished command came to.
-    pub fn of(output: Output) -> Self {
+    /// What such a command came to, with these arguments.
+    pub fn of(output: Output, arguments: &str) -> Self {
+        let told = Self::unchecked(output);
+        told.check(arguments);
+        told
+    }
+
+    /// Holds it against the book, as what such a command came to.
+    pub fn check(&self, arguments: &str) {
+        documents::check(&arguments.split_whitespace().collect::<Vec<_>>(), self);
+    }
+
+    /// What another program came to, or one whose standard output went elsewhere.
+    pub fn unchecked(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Told { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
     }

@@ -37,11 +37,11 @@ impl Started {
         let child = self.child.take().unwrap();
         let told = std::thread::scope(|scope| {
             let reading = scope.spawn(|| self.errors.read_to_string(&mut self.err).unwrap());
-            let told = Told::of(child.wait_with_output().unwrap());
+            let told = Told::of(child.wait_with_output().unwrap(), &self.arguments);
             reading.join().unwrap();
             told
         });
-        Told { err: std::mem::take(&mut self.err), ..told }.checked(&self.arguments)
+        Told { err: std::mem::take(&mut self.err), ..told }
     }
 
     /// Sends it a signal.

@@ -48,7 +48,7 @@ impl Account {
     }
 
     pub(crate) fn run(&self, arguments: &str) -> Told {
-        Told::of(self.folder.command(arguments).envs(self.environment()).output().unwrap()).checked(arguments)
+        Told::by(self.folder.command(arguments).envs(self.environment()))
     }
 
     /// Runs what must succeed.

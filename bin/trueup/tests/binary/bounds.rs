@@ -142,7 +142,7 @@ fn a_key_file_is_no_pipe() {
     assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
     for file in ["pipe", "/dev/zero"] {
         let mut command = folder.command("deploy --stage t --yes");
-        let told = trueup_cli_harness::Told::of(command.env("TRUEUP_KEY_FILE", file).output().unwrap());
+        let told = trueup_cli_harness::Told::by(command.env("TRUEUP_KEY_FILE", file));
         assert_eq!(told.code, 1, "{file}: {told:?}");
         let special = "it is a socket, pipe or device, not a file";
         assert!(in_one_line(&told.err).contains(special), "{file}: {told:?}");
@@ -155,7 +155,7 @@ fn the_console_reads_no_endless_line() {
     let folder = stack("");
     let mut command = folder.command("console --stage t");
     let endless = fs::File::open("/dev/zero").unwrap();
-    let told = trueup_cli_harness::Told::of(command.stdin(endless).output().unwrap());
+    let told = trueup_cli_harness::Told::by(command.stdin(endless));
     assert_eq!(told.code, 1, "{told:?}");
     assert!(told.err.contains("a line of standard input has more than 1 MiB"), "{told:?}");
 }

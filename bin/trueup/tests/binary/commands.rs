@@ -135,6 +135,56 @@ fn diagnostics_in_json_have_lines_and_columns() {
     assert_eq!(of_first(&run), r#""main.tf" 1 1 1 24"#, "{run}");
 }
 
+/// OUTPUT-14: whatever is wrong, and however early; what people are told is the same.
+#[test]
+fn a_mistake_in_the_command_line_is_json_for_machines() {
+    let folder = empty();
+    for (arguments, error) in [
+        ("plan --json --nonsense", "unexpected argument '--nonsense' found"),
+        ("plna --json", "unrecognized subcommand 'plna'"),
+        ("why --json", "the following required arguments were not provided: <ADDRESS>"),
+        ("output -json a b", "unexpected argument 'b' found"),
+        ("plan --json --parallelism many", "invalid value 'many' for '--parallelism <COUNT>': a number"),
+        ("plan --json --profile none", "there is no profile `none`"),
+        ("plan --json --chdir none", "cannot work in "),
+        ("plan --json --env-file none", "cannot read none: "),
+    ] {
+        let told = folder.run(arguments);
+        assert_eq!(told.code, 1, "{arguments}: {told:?}");
+        let json: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+        assert!(json["error"].as_str().unwrap().starts_with(error), "{arguments}: {json}");
+        assert!(!told.err.is_empty(), "{arguments}");
+    }
+    let hints = &folder.json("plna --json")["diagnostics"][0]["hints"];
+    assert_eq!(hints[0], "a similar subcommand exists: 'plan'");
+}
+
+/// OUTPUT-14: one document for each line, so that answers stay beside their questions.
+#[test]
+fn a_wrong_line_of_the_console_is_json_for_machines() {
+    let folder = stack("");
+    folder.write("lines", "1 + 1\nnonsense\n\"a\"\n");
+    let mut console = folder.command("console --stage t --json");
+    let told = Told::by(console.stdin(std::fs::File::open(folder.path().join("lines")).unwrap()));
+    let answers = told.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let kinds: Vec<_> = answers.map(|it| it["kind"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(
+        (told.code, kinds),
+        (1, ["value", "error", "value"].map(str::to_owned).to_vec()),
+        "{}",
+        told.err
+    );
+}
+
+/// A range goes without saying where a narrower one follows, and a default reads as a program would have it.
+#[test]
+fn schemas_say_what_a_program_would() {
+    let schema = stack("").json("schema std_exec --json");
+    let attributes = &schema["inputs"]["attributes"];
+    assert_eq!(attributes["timeout"]["conditions"], serde_json::json!(["from 0.001 to 86400"]));
+    assert_eq!(attributes["environment"]["default"], "{}");
+}
+
 #[test]
 fn help_is_there_for_every_command() {
     let folder = empty();

@@ -70,12 +70,12 @@ fn check_harmless(what: &str, text: &str) {
 
 /// Runs a command, and looks through all that it says. With colours, those that are not ours are looked for.
 fn harmless(folder: &Folder, arguments: &[&str]) -> Told {
-    let told = Told::of(folder.command_of(arguments).output().unwrap());
+    let told = Told::by(&mut folder.command_of(arguments));
     let what = arguments.join(" ");
     check_harmless(&what, &told.out);
     check_harmless(&what, &told.err);
-    let coloured = folder.command_of(arguments).env("CLICOLOR_FORCE", "1").output().unwrap();
-    for text in [Told::of(coloured)].map(|it| it.out + &it.err) {
+    let coloured = Told::by(folder.command_of(arguments).env("CLICOLOR_FORCE", "1"));
+    for text in [coloured].map(|it| it.out + &it.err) {
         assert!(!text.contains("35;7m") || !text.contains("\x1b[35;7m"), "{what}: {text:?}");
         check_harmless(&what, &without_colours(&text));
     }

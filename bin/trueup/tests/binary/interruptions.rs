@@ -170,12 +170,35 @@ fn an_abandoned_create_that_nothing_can_find_is_named() {
     screen.wait_for("Again to stop waiting.");
     screen.press(CONTROL_C);
     screen.wait_for("1 not finished, 1 not started,");
-    screen.wait_for("warning: nobody knows whether std_exec.slow was created");
+    screen.wait_for("warning: it is unknown whether std_exec.slow was created");
     screen.wait_for("`trueup state resolve std_exec.slow --absent`");
-    screen.wait_for("Find out first what became of std_exec.slow.");
+    screen.wait_for("First find out what became of std_exec.slow.");
     screen.wait_for("Then run again: trueup deploy --yes --stage t");
     assert_eq!(screen.ended(), 130);
     assert!(!screen.text().contains("Running again is safe"), "{}", screen.text());
+}
+
+/// APPLY-11, CRASH-1: the JSON of the run names them, too.
+#[test]
+fn an_abandoned_create_that_nothing_can_find_is_in_the_json_of_the_run() {
+    let folder = gated();
+    folder.write("main.tf", &GATED.replace("\"token\"", "\"blind\""));
+    let mut run = folder.start("deploy --yes --stage t --json");
+    assert_eq!(folder.read("reached"), "made\n");
+    run.signal("INT");
+    run.wait_for("Finishing ");
+    run.signal("INT");
+    let told = run.ended();
+    let run: serde_json::Value = serde_json::from_str(told.out.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (told.code, &run["kind"], &run["interrupted"]),
+        (130, &"run".into(), &true.into()),
+        "{told:?}"
+    );
+    let [unresolved] = &run["unresolved"].as_array().unwrap()[..] else { panic!("{run}") };
+    assert_eq!((&unresolved["subject"], &unresolved["file"]), (&"std_exec.slow".into(), &"main.tf".into()));
+    let hints = unresolved["hints"].to_string();
+    assert!(hints.contains("`trueup state resolve std_exec.slow --absent`"), "{hints}");
 }
 
 /// APPLY-11: while planning, and with nothing recorded.

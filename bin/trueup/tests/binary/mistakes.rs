@@ -132,7 +132,7 @@ fn a_file_that_may_not_be_read() {
         if root {
             command.uid(NOBODY).gid(NOBODY);
         }
-        Told::of(command.output().unwrap())
+        Told::by(&mut command)
     };
     assert_eq!(run("plan --stage t").code, 0);
     allow("main.tf", 0o000);

@@ -95,7 +95,7 @@ resource "std_exec" "late" {
     assert_eq!(deploy, "deploy my.plan --var title=… --var-file more.tfvars");
     let failed = folder.run(&with_title(&deploy));
     assert_eq!(failed.code, 1, "{failed:?}");
-    assert!(failed.err.contains("This plan is used up. Plan again"), "{failed:?}");
+    assert!(failed.err.contains("This plan is used up. To continue"), "{failed:?}");
     let plan = failed.err.lines().find_map(|line| line.strip_prefix("  trueup ")).unwrap();
     assert_eq!(plan, "plan --stage t --no-drift --out my.plan --var title=… --var-file more.tfvars");
     folder.write("ready", "");

@@ -73,7 +73,7 @@ fn a_changed_block_touches_nothing_of_somebody_else() {
     folder.write("new/a.txt", "somebody else's");
     folder.write("main.tf", &(in_folder("new") + FILE));
     let told = folder.run("deploy --yes");
-    assert!(told.code != 0 && told.err.contains("not ours"), "{told:?}");
+    assert!(told.code != 0 && told.err.contains("not managed by this stack"), "{told:?}");
     assert_eq!(
         (folder.read("old/a.txt"), folder.read("new/a.txt")),
         ("hello".into(), "somebody else's".into())

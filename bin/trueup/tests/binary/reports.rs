@@ -91,6 +91,44 @@ fn a_warning_of_the_text_is_told_once() {
     assert_eq!(warned("drift --repair --yes"), 1);
 }
 
+/// OUTPUT-11, OUTPUT-14: machines are warned, too.
+#[test]
+fn a_warning_of_the_text_is_in_the_json() {
+    let folder = stack(FILES);
+    let warned = |document: &Json, name: &str| {
+        let warnings = document[name].as_array().unwrap();
+        let of_backend =
+            warnings.iter().filter(|it| it["summary"].as_str().unwrap().contains("`backend` is not used"));
+        let places: Vec<_> =
+            of_backend.map(|it| format!("{}:{}:{}", it["file"], it["line"], it["column"])).collect();
+        assert_eq!(places, ["\"main.tf\":3:7"], "{document}");
+    };
+    warned(&folder.json("validate --json"), "diagnostics");
+    warned(&folder.json("plan --stage t --json"), "warnings");
+    folder.done("deploy --stage t --yes");
+    warned(&folder.json("drift --json"), "warnings");
+}
+
+/// OUTPUT-14: there is a document, too, if there was nothing to do.
+#[test]
+fn nothing_to_do_is_json_for_machines() {
+    let begun = crate::binary::empty().json("init site --json");
+    assert!(begun["files"].as_array().is_some_and(|files| !files.is_empty()), "{begun}");
+    let folder = stack(FILES);
+    folder.done("deploy --stage t --yes");
+    let rekeyed = folder.json("state rekey --json --yes");
+    assert_eq!((&rekeyed["key"], &rekeyed["records"]), (&Json::Null, &0.into()));
+    assert_eq!(folder.json("state rekey --forget --json --yes")["kind"], "forgotten");
+    let runs = folder.json("history --prune 1 --json");
+    let [run] = &runs["runs"].as_array().unwrap()[..] else { panic!("{runs}") };
+    assert_eq!((&run["outcome"], &run["ended"]), (&"succeeded".into(), &"succeeded, 2 operations".into()));
+    assert!(run["started_ms"].as_u64().is_some_and(|at| at > 1_700_000_000_000), "{run}");
+    assert_eq!(folder.json("init --json")["providers"], json!([]));
+    assert_eq!(folder.json("state unprotect std_file.found --json --yes")["steps"], json!([]));
+    let forgotten = folder.json("state rm std_file.found --json --yes");
+    assert_eq!(forgotten["steps"][0]["step"], "std_file.found is forgotten; its object stays");
+}
+
 /// DRIFT-8: the plan is shown once, as it is carried out.
 #[test]
 fn a_repair_shows_one_plan() {
@@ -138,7 +176,7 @@ fn a_create_that_prints_no_object_says_what_to_print() {
     assert!(told.err.contains("It is not known whether this took effect."), "{told:?}");
     let next = folder.run("plan");
     assert!(
-        next.err.contains("did not learn what came of it") && !next.err.contains("interrupted"),
+        next.err.contains("the outcome of an earlier create is unknown") && !next.err.contains("interrupted"),
         "{next:?}"
     );
 }

@@ -75,10 +75,10 @@ fn the_key_is_a_file_of_the_users() {
     done(&folder, "plan --stage t", &[]);
     assert!(!folder.has(KEY), "a plan makes no key");
     let told = done(&folder, "deploy --stage t --yes", &[]);
-    assert!(told.contains("Made a key for the secrets in your state: ~/.config/trueup/key"), "{told}");
+    assert!(told.contains("Created a key for the secrets in your state: ~/.config/trueup/key"), "{told}");
     assert!(told.contains("Keep a copy elsewhere"), "{told}");
     let told = done(&folder, "deploy --stage other --yes --adopt", &[]);
-    assert!(!told.contains("Made a key"), "it is there already: {told}");
+    assert!(!told.contains("Created a key"), "it is there already: {told}");
     done(&folder, "deploy --stage t --yes", &[]);
     #[cfg(unix)]
     {
@@ -190,7 +190,7 @@ fn a_passphrase_is_asked_for_in_a_terminal_and_not_shown() {
     screen.wait_for("New passphrase");
     screen.press(b"correct horse");
     screen.press(keys::ENTER);
-    screen.wait_for("once more");
+    screen.wait_for("Repeat the passphrase");
     screen.press(b"correct horse");
     screen.press(keys::ENTER);
     assert_eq!(screen.ended(), 0, "{}", screen.text());
@@ -295,7 +295,7 @@ fn holding_files(folder: &Path) -> Vec<String> {
 fn a_key_file_is_made_on_purpose() {
     let folder = stack(TEXT);
     let told = folder.done("key new team.key");
-    assert!(told.err.contains("Made a key") && told.err.contains("Keep a copy elsewhere"), "{told:?}");
+    assert!(told.err.contains("Created a key") && told.err.contains("Keep a copy elsewhere"), "{told:?}");
     let key = folder.read("team.key");
     let told = folder.run("key new team.key");
     assert!(
@@ -305,5 +305,5 @@ fn a_key_file_is_made_on_purpose() {
     assert_eq!(folder.json("key new other.key --json")["kind"], "key-made");
     let path = folder.path().join("team.key");
     let told = done(&folder, "deploy --stage t --yes", &[("TRUEUP_KEY_FILE", path.to_str().unwrap())]);
-    assert!(!told.contains("Made a key") && !folder.has(KEY), "{told}");
+    assert!(!told.contains("Created a key") && !folder.has(KEY), "{told}");
 }

@@ -171,3 +171,14 @@ fn dev_follows_edits_and_survives_mistakes() {
     assert_eq!(screen.ended(), 0);
     assert_eq!((folder.read("out/hello.txt"), folder.read("b.txt")), ("second".to_owned(), "b".to_owned()));
 }
+
+/// A long value goes beyond no line: what stands beside it would be broken in mid-word.
+#[test]
+fn settings_fit_the_terminal() {
+    let path = format!("{}/state.db", "long".repeat(11));
+    let folder = stack(&format!("stack {{\n  state \"sqlite\" {{\n    path = \"{path}\"\n  }}\n}}\n"));
+    let mut screen = Screen::run(&folder, "config");
+    assert_eq!(screen.ended(), 0, "{}", screen.text());
+    let text = screen.text();
+    assert!(text.contains(&path) && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}

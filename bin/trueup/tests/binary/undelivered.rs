@@ -71,7 +71,7 @@ fn to_full(folder: &Folder, arguments: &str) -> Output {
 fn output_that_cannot_be_written_is_an_error() {
     let folder = deployed();
     for command in PRODUCING {
-        let told = Told::of(to_full(&folder, command));
+        let told = Told::unchecked(to_full(&folder, command));
         assert_eq!(told.code, 1, "{command}: {told:?}");
         let expected = "error: cannot write to standard output: No space left on device";
         assert!(told.err.contains(expected), "{command}: {told:?}");
@@ -85,11 +85,11 @@ fn output_that_cannot_be_written_is_an_error() {
     assert_eq!(unwritable.code(), Some(1), "it was opened to be read");
     // What was asked for besides is done all the same, and recorded.
     folder.write("main.tf", &TEXT.replace("\"a\"\n}", "\"b\"\n}"));
-    let told = Told::of(to_full(&folder, "deploy --yes"));
+    let told = Told::unchecked(to_full(&folder, "deploy --yes"));
     assert!(told.code == 1 && told.err.contains("1 updated"), "{told:?}");
     assert!(folder.done("plan").out.contains("No changes"));
     // Neither is a failure told twice as success.
-    let told = Told::of(to_full(&folder, "show std_file.none --json"));
+    let told = Told::unchecked(to_full(&folder, "show std_file.none --json"));
     assert_eq!(told.code, 1, "{told:?}");
 }
 
@@ -113,7 +113,7 @@ fn a_closed_pipe_ends_a_command_quietly() {
     let folder = deployed();
     for command in PRODUCING {
         let child = unread(folder.command(command).stdin(Stdio::null()), Stdio::piped());
-        let told = Told::of(child.wait_with_output().unwrap());
+        let told = Told::unchecked(child.wait_with_output().unwrap());
         // It says no more on the side than it would to a reader.
         let read = folder.done(command);
         assert_eq!((told.code, told.err), (0, read.err), "{command}");
@@ -138,7 +138,7 @@ fn a_slow_reader_of_a_non_blocking_pipe_gets_everything() {
     }
     let mut read = String::new();
     reader.read_to_string(&mut read).unwrap();
-    let told = Told::of(child.wait_with_output().unwrap());
+    let told = Told::unchecked(child.wait_with_output().unwrap());
     assert_eq!((told.code, read.len()), (0, 200_000), "{told:?}");
 }
 
@@ -195,8 +195,7 @@ fn commands_go_on_when_standard_error_or_the_log_is_full() {
         folder.command("deploy --stage t --yes").stdout(Stdio::null()).stderr(full()).status().unwrap();
     assert_eq!(status.code(), Some(0));
     assert!(folder.done("plan").out.contains("No changes"));
-    let trace = folder.command("plan --log-file /dev/full").env("TRUEUP_LOG", "trace").output().unwrap();
-    let told = Told::of(trace);
+    let told = Told::by(folder.command("plan --log-file /dev/full").env("TRUEUP_LOG", "trace"));
     let warned = told.err.matches("warning: the log in /dev/full is not complete: No space left").count();
     assert_eq!((told.code, warned), (0, 1), "{told:?}");
     let mut unheard = folder.command("plan --log-file /dev/full");
@@ -241,7 +240,7 @@ fn files_are_written_whole_or_not_at_all() {
         .env_clear()
         .env("HOME", folder.path())
         .env("PATH", search_path());
-    let told = Told::of(command.stdin(Stdio::null()).output().unwrap());
+    let told = Told::unchecked(command.stdin(Stdio::null()).output().unwrap());
     assert_eq!(told.out, "before\nfiller\nkept.plan\nugly.tf\n", "{told:?}");
 }
 

@@ -87,7 +87,7 @@ fn golden_intents_in_postgres_are_finished_by_a_deploy() {
 }
 
 fn finish(cut: &Workplace, rare: &Workplace) {
-    cut.refused("deploy --yes", "did not learn what came of it");
+    cut.refused("deploy --yes", "the outcome of an earlier create is unknown");
     cut.done("state resolve std_exec.blind --absent --yes");
     // Nothing can finish or replace an object that was found, until the program says that it needs neither.
     cut.refused("deploy --yes", "it has neither `update` to finish it nor `delete`");

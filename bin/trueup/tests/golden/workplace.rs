@@ -118,7 +118,7 @@ impl Workplace {
         let mut command = if self.anonymous { anonymous(&plain, self.folder.path()) } else { plain };
         command.current_dir(self.path("stack")).env("TRUEUP_STATE", &self.state).env("TRUEUP_STAGE", STAGE);
         command.env(self.key.0, &self.key.1).envs(CREDENTIALS);
-        Told::of(command.output().unwrap()).checked(arguments)
+        Told::of(command.output().unwrap(), arguments)
     }
 
     /// Runs what must succeed.

@@ -59,7 +59,7 @@ impl Place {
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.envs(given.iter().copied());
         command.args(["--log-file", "log.txt"]);
-        let told = Told::of(command.output().unwrap()).checked(arguments);
+        let told = Told::by(&mut command);
         let path = self.folder.path().join(OUTPUTS);
         let mut outputs = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
         write!(outputs, "{}\n{}\n", told.out, told.err).unwrap();

@@ -5,12 +5,14 @@
 
 use std::ffi::OsString;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use tempfile::TempDir;
+use trueup_cli_harness::Told;
 use trueup_test_servers::environment::{self, variable};
 
 use super::page::{Page, Part};
@@ -40,7 +42,11 @@ pub(crate) fn run(page: &Page) -> Ran {
     // What `cargo run` would have built.
     let built = checkout.join("target/debug");
     std::fs::create_dir_all(&built).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_trueup"), built.join("trueup")).unwrap();
+    let documents = home.path().join("documents");
+    std::fs::create_dir(&documents).unwrap();
+    let trueup = built.join("trueup");
+    std::fs::write(&trueup, listening(&documents)).unwrap();
+    std::fs::set_permissions(&trueup, PermissionsExt::from_mode(0o755)).unwrap();
     let script = home.path().join("page.sh");
     std::fs::write(&script, script_of(page)).unwrap();
 
@@ -77,7 +83,37 @@ pub(crate) fn run(page: &Page) -> Ran {
     let mut screens: Vec<String> = screen.split(MARK).map(str::to_owned).collect();
     let rest = screens.pop().unwrap();
     assert!(child.wait().unwrap().success() && screens.len() == page.parts.len(), "a part failed:\n{rest}");
+    check(&documents);
     Ran { screens, _home: home }
+}
+
+/// A script in place of the binary, which keeps a copy of the JSON that readers get.
+fn listening(documents: &Path) -> String {
+    format!(
+        r#"#!/bin/bash
+case " $* " in
+*" --json"* | *" -json"*)
+    kept=$(mktemp -d '{documents}/XXXXXX')
+    echo "$*" > "$kept/arguments"
+    '{binary}' "$@" | tee "$kept/out"
+    code=${{PIPESTATUS[0]}}
+    echo "$code" > "$kept/code"
+    exit "$code" ;;
+esac
+exec '{binary}' "$@"
+"#,
+        documents = documents.display(),
+        binary = env!("CARGO_BIN_EXE_trueup"),
+    )
+}
+
+/// Holds what was kept against the schemas of the book.
+fn check(documents: &Path) {
+    for kept in std::fs::read_dir(documents).unwrap() {
+        let read = |name: &str| std::fs::read_to_string(kept.as_ref().unwrap().path().join(name)).unwrap();
+        let told = Told { code: read("code").trim().parse().unwrap(), out: read("out"), err: String::new() };
+        told.check(read("arguments").trim());
+    }
 }
 
 fn script_of(page: &Page) -> String {

@@ -96,7 +96,7 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, arguments: &str) -> Told {
-        Told::of(self.command(arguments).output().unwrap()).checked(arguments)
+        Told::by(&mut self.command(arguments))
     }
 
     /// Runs what must succeed, and leaves no process behind.

@@ -160,7 +160,7 @@ impl Both {
         remove_variables(&mut command, "TF_");
         command.env("TF_CLI_CONFIG_FILE", self.bench.folder.path().join("settings.tfrc"));
         command.env("CHECKPOINT_DISABLE", "1").current_dir(folder).args(arguments.split(' '));
-        Told::of(command.output().unwrap())
+        Told::unchecked(command.output().unwrap())
     }
 
     fn state(&self, name: &str) -> Json {
@@ -313,7 +313,7 @@ fn nothing_is_recorded_over_what_is_there() {
     let told = bench.failed("import-state out.tfstate --yes --merge");
     assert!(told.contains("these are recorded already: fixture6_thing.a"), "{told}");
     let told = bench.failed("import-state out.tfstate --stage other");
-    assert!(told.contains("someone has to approve this"), "{told}");
+    assert!(told.contains("this needs approval"), "{told}");
     // Beside it, what is another.
     let other = bench.folder.read("out.tfstate").replace("\"a\"", "\"b\"");
     bench.folder.write("other.tfstate", &other);

@@ -138,7 +138,7 @@ fn a_saved_plan_holds_no_ticket_and_gets_another() {
         bench.write_configured(&(ticket("entry", "") + variable + given));
         let run = |arguments: &str, pin: &str| {
             let mut command = bench.command(arguments);
-            let told = trueup_cli_harness::Told::of(command.env("TF_VAR_pin", pin).output().unwrap());
+            let told = trueup_cli_harness::Told::by(command.env("TF_VAR_pin", pin));
             assert_eq!(told.code, 0, "{arguments}: {}\n{}", told.out, told.err);
         };
         run("plan --out saved", "one-pin");

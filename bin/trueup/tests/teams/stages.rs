@@ -52,8 +52,10 @@ fn a_key_for_shared_state_is_made_on_purpose_alone() {
         assert!(!folder.has(".config/trueup/key"));
         let stages = listed(&folder.run_with("stage list --json", &environment));
         assert_eq!(stages["stages"], Json::Array(vec![]), "nothing is recorded");
-        assert!(folder.done("key new").err.contains("Made a key for the secrets in your state: ~/.config"));
+        assert!(
+            folder.done("key new").err.contains("Created a key for the secrets in your state: ~/.config")
+        );
         let told = folder.run_with("deploy --stage prod --yes", &environment);
-        assert!(told.code == 0 && !told.err.contains("Made a key"), "{told:?}");
+        assert!(told.code == 0 && !told.err.contains("Created a key"), "{told:?}");
     }
 }

@@ -165,7 +165,7 @@ impl TypedValueParser for VariableParser {
         let (name, value) = text.split_once('=').ok_or_else(|| wrong("there is no `=` in it"))?;
         match trueup_core::is_identifier(name) {
             true => Ok(GivenVariable::Value { name: name.into(), text: value.to_owned() }),
-            false => Err(wrong("what stands before `=` is not the name of a variable")),
+            false => Err(wrong("the text before `=` is not the name of a variable")),
         }
     }
 }

@@ -59,9 +59,17 @@ pub(super) fn run(session: &Session<'_>, args: &ConfigArgs) -> CommandResult {
         return Ok(Exit::Done);
     }
     let names = rows.iter().map(|row| width(row.0)).max().unwrap_or(0);
-    let values = rows.iter().map(|row| width(&row.1)).max().unwrap_or(0);
+    let sources = rows.iter().map(|row| width(&row.2)).max().unwrap_or(0);
+    let look = session.ui.out();
+    let room = if look.whole { usize::MAX } else { look.columns.saturating_sub(names + sources + 4) };
+    // A long path does not push the others' sources aside: its own goes to the next line.
+    let values = rows.iter().map(|row| width(&row.1)).filter(|width| *width <= room).max().unwrap_or(0);
     for (name, value, from) in &rows {
-        session.ui.data(&format!("{}  {}  {from}", padded(name, names), padded(value, values)));
+        let head = format!("{}  {}", padded(name, names), padded(value, values));
+        match width(value) <= values {
+            true => session.ui.data(&format!("{head}  {from}")),
+            false => session.ui.data(&format!("{head}\n{}{from}", " ".repeat(names + values + 4))),
+        }
     }
     Ok(Exit::Done)
 }

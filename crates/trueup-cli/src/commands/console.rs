@@ -13,6 +13,7 @@ use trueup_state::Snapshot;
 use super::plan_options;
 use crate::arguments::{JsonArgs, PlanArgs, StageArgs, VariableArgs};
 use crate::console::{Lines, Typed, Words};
+use crate::entry::fail;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::recorded_scope::RecordedScope;
@@ -75,7 +76,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ConsoleArgs) -> CommandRes
             text => match evaluate(text).await {
                 Ok(value) => tell(session, args, &value),
                 // A slip is no reason to leave.
-                Err(error) => exit = error.tell(&session.ui, session.name()),
+                Err(error) => exit = fail(error, args.json.json, &session.ui, session.name()),
             },
         }
     }
@@ -115,7 +116,9 @@ async fn converse(
             Either::Left((Some(Ok(None)), _)) => {}
             Either::Left((Some(Ok(Some(value))), _)) => tell(session, args, &value),
             // A slip is no reason to leave.
-            Either::Left((Some(Err(error)), _)) => drop(error.tell(&session.ui, session.name())),
+            Either::Left((Some(Err(error)), _)) => {
+                fail(error, args.json.json, &session.ui, session.name());
+            }
             Either::Right(_) => return Err(CommandError::Interrupted),
         }
     }

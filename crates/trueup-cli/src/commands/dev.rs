@@ -93,7 +93,7 @@ fn own_program() -> CommandResult<PathBuf> {
 fn approve(session: &Session<'_>, workplace: &Workplace<'_>) -> CommandResult<()> {
     if !session.ui.is_interactive() {
         return Err(CommandError::new(
-            "someone has to approve the changes to come, and there is no terminal to ask in",
+            "the changes to come need approval, and there is no terminal to ask in",
             "add --yes",
         ));
     }

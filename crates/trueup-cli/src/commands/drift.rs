@@ -12,7 +12,7 @@ use crate::arguments::{PlanArgs, RunArgs, StageArgs, VariableArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
 use crate::policies;
-use crate::render::{PlanView, plan_json, render_actions};
+use crate::render::{PlanView, counted, plan_json, render_actions};
 use crate::running::{Approval, Course, Errand, Unchanged, header, set_up, uninterrupted};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
@@ -53,20 +53,22 @@ pub(super) async fn run(session: &Session<'_>, args: &DriftArgs) -> CommandResul
     let plan = uninterrupted(&workplace, looking).await?;
     let plan = plan.map_err(|error| CommandError::of_engine(error, &setup.program))?;
     let took = session.clock.now().duration_since(begun).unwrap_or_default();
-    let drifted = only_drift(&plan);
+    let mut drifted = only_drift(&plan);
+    drifted.warnings = workplace.warned();
+    drifted.warnings.extend(plan.warnings.clone());
     // A repair shows its own plan, which says the same.
     if !args.repair || drifted.actions.is_empty() {
         show(&workplace, args, &drifted, &setup.program.sources, &header(&workplace, &plan, true, took));
     }
     if drifted.actions.is_empty() {
-        session.ui.note("No drift: everything that can be read is as it was left.");
+        session.ui.note("No drift: every object that can be read is as recorded.");
     }
     beside_drift(&plan, session.name()).iter().for_each(|line| session.ui.note(line));
     if drifted.actions.is_empty() {
         return Ok(Exit::Done);
     }
     if !args.repair {
-        let count = drifted.actions.len();
+        let count = counted(drifted.actions.len(), "resource");
         session.ui.note(&format!("\n{count} drifted. Repair with `{} drift --repair`.", session.name()));
         return Ok(Exit::Drift);
     }

@@ -8,7 +8,7 @@ use trueup_state::{HistoryLine, RunSummary};
 use crate::arguments::{JsonArgs, StageArgs};
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::render::{clock, counted, date, short};
+use crate::render::{clock, counted, date, milliseconds, short};
 use crate::session::Session;
 use crate::workplace::{Access, Workplace};
 
@@ -37,7 +37,9 @@ pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandRes
     if let Some(keep) = args.prune {
         store.prune(&scope, keep).await?;
         session.ui.note(&format!("All but the newest {keep} runs are forgotten."));
-        return Ok(Exit::Done);
+        if !args.json.json {
+            return Ok(Exit::Done);
+        }
     }
     let runs = store.runs(&scope).await?;
     if let Some(begun) = &args.run {
@@ -59,7 +61,12 @@ pub(super) async fn run(session: &Session<'_>, args: &HistoryArgs) -> CommandRes
             session.ui.data(&format!("{short}  {}  {reason:<8} {}", date(run.started), facts.ended));
             facts.told_origin().iter().for_each(|line| session.ui.data(&format!("              {line}")));
         }
-        listed.push(json!({ "run": run.run, "started": date(run.started), "reason": facts.reason, "ended": facts.ended, "operations": facts.operations, "user": facts.origin["user"], "host": facts.origin["host"], "command": facts.origin["command"], "ci": facts.origin["ci"] }));
+        listed.push(json!({
+            "run": run.run, "started": date(run.started), "started_ms": milliseconds(run.started),
+            "reason": facts.reason, "outcome": facts.outcome, "ended": facts.ended, "operations": facts.operations,
+            "user": facts.origin["user"], "host": facts.origin["host"], "command": facts.origin["command"],
+            "ci": facts.origin["ci"],
+        }));
     }
     if args.json.json {
         session.ui.json(&json!({ "version": 1, "kind": "history", "runs": listed }));
@@ -77,6 +84,8 @@ pub(super) struct RunFacts {
     pub(super) reason: String,
     /// What its first event says of who started it, and how; older runs say nothing.
     origin: Json,
+    /// For machines: `succeeded`, `failed` or `unfinished`.
+    pub(super) outcome: &'static str,
     pub(super) ended: String,
     pub(super) operations: usize,
 }
@@ -85,6 +94,7 @@ pub(super) fn facts(lines: &[HistoryLine]) -> RunFacts {
     let mut facts = RunFacts {
         reason: "?".to_owned(),
         origin: Json::Null,
+        outcome: "unfinished",
         ended: "did not finish".to_owned(),
         operations: 0,
     };
@@ -97,7 +107,8 @@ pub(super) fn facts(lines: &[HistoryLine]) -> RunFacts {
             }
             "reconciler.run.finished" => {
                 let succeeded = event["data"]["succeeded"].as_bool() == Some(true);
-                facts.ended = if succeeded { "succeeded" } else { "failed" }.to_owned();
+                facts.outcome = if succeeded { "succeeded" } else { "failed" };
+                facts.ended = facts.outcome.to_owned();
             }
             _ if name.ends_with(".completed") => facts.operations += 1,
             _ => {}

@@ -146,7 +146,11 @@ async fn plan_after(
     let options = PlanOptions { assumed, ..PlanOptions::new(workplace.stage.value.clone()) };
     let built = workplace.program(Purpose::Deploy, reconciler, &options).await.map_err(unplanned)?;
     match reconciler.plan(&built.program, &options).await {
-        Ok(plan) => Ok((plan, built.program.sources)),
+        Ok(mut plan) => {
+            let own = std::mem::replace(&mut plan.warnings, workplace.warned());
+            plan.warnings.extend(own);
+            Ok((plan, built.program.sources))
+        }
         Err(error) => Err(unplanned(CommandError::of_engine(error, &built.program))),
     }
 }

@@ -1,6 +1,7 @@
 //! `init`: a new stack, or what the one that is there needs.
 
 use clap::Args;
+use serde_json::json;
 use trueup_front_end::{GeneratedFile, LoadedProgram};
 
 use crate::arguments::JsonArgs;
@@ -42,7 +43,7 @@ pub(super) async fn run(session: &Session<'_>, args: &InitArgs) -> CommandResult
     let loaded = session.composition.front_end.load(&session.folder);
     match loaded.found && args.name.is_none() {
         true => prepare(session, loaded, args).await,
-        false => begin(session, &loaded, &files),
+        false => begin(session, &loaded, &files, args.json.json),
     }
 }
 
@@ -59,14 +60,21 @@ async fn prepare(session: &Session<'_>, loaded: LoadedProgram, args: &InitArgs) 
     }
     #[cfg(not(feature = "terraform"))]
     {
-        let _ = args;
+        if args.json.json {
+            session.ui.json(&json!({ "version": 1, "kind": "init", "providers": [], "lock_changed": false }));
+        }
         session.ui.note("There is a stack here already, and nothing to install.");
         Ok(Exit::Done)
     }
 }
 
 /// Writes the files of a new stack.
-fn begin(session: &Session<'_>, loaded: &LoadedProgram, files: &[GeneratedFile]) -> CommandResult {
+fn begin(
+    session: &Session<'_>,
+    loaded: &LoadedProgram,
+    files: &[GeneratedFile],
+    json: bool,
+) -> CommandResult {
     let folder = &session.folder;
     if loaded.found {
         let summary = format!("there is a stack in {} already", folder.display());
@@ -86,6 +94,12 @@ fn begin(session: &Session<'_>, loaded: &LoadedProgram, files: &[GeneratedFile])
             .and_then(|()| whole_file::create(&path, file.text.as_bytes(), Readers::Same))
             .map_err(|error| CommandError::file("write", &path, &error))?;
         session.ui.note(&format!("wrote {}", shown_path(&file.path)));
+    }
+    if json {
+        let written: Vec<_> = files.iter().map(|file| file.path.to_string_lossy()).collect();
+        session.ui.json(&json!({
+            "version": 1, "kind": "init", "providers": [], "lock_changed": false, "files": written,
+        }));
     }
     session.ui.note(&format!("\nNext: {0} plan, then {0} deploy", session.name()));
     Ok(Exit::Done)

@@ -10,8 +10,8 @@ use trueup_provider::Registry;
 use crate::arguments::JsonArgs;
 use crate::exit::Exit;
 use crate::failure::{CommandError, CommandResult};
-use crate::render::natural;
 use crate::render::schema::{conditions, facts, inner, nesting};
+use crate::render::{natural, one_line};
 use crate::session::Session;
 use crate::stores::state_in_own_folder;
 use crate::ui::{Look, Meaning, padded, prose, width, wrapped};
@@ -124,7 +124,7 @@ fn block_json(block: &Block) -> serde_json::Value {
                 "required": attribute.presence == Presence::Required,
                 "computed": matches!(attribute.presence, Presence::Computed | Presence::OptionalComputed),
                 "doc": attribute.doc,
-                "default": attribute.default.as_ref().map(ToString::to_string),
+                "default": attribute.default.as_ref().map(one_line),
                 "facts": facts(attribute),
                 "conditions": conditions(attribute),
             });

@@ -50,7 +50,7 @@ pub(super) async fn run(session: &Session<'_>, args: &UnlockArgs) -> CommandResu
             workplace.check_stage(&*store).await?;
             Err(CommandError::new(
                 format!("run {} does not hold the lease of {}", args.run, workplace.stage.value),
-                "name the run as the waiting command names it, and the stage with --stage",
+                "use the id that the waiting command shows, and name the stage with --stage",
             ))
         }
     }

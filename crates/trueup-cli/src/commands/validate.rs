@@ -27,10 +27,17 @@ pub(crate) struct ValidateArgs {
 
 pub(super) async fn run(session: &Session<'_>, args: &ValidateArgs) -> CommandResult {
     match judge(session, args).await {
-        Ok((stack, resources)) => {
+        Ok(Sound { stack, resources, warnings }) => {
             match args.json.json {
-                true => session.ui.json(&json!({ "version": 1, "kind": "validation", "valid": true, "stack": stack, "resources": resources, "diagnostics": [] })),
-                false => session.ui.note(&format!("{} is sound: {}", escape_line(&stack), counted(resources, "resource"))),
+                true => session.ui.json(&json!({
+                    "version": 1, "kind": "validation", "valid": true, "stack": stack, "resources": resources,
+                    "diagnostics": warnings,
+                })),
+                false => session.ui.note(&format!(
+                    "{} is sound: {}",
+                    escape_line(&stack),
+                    counted(resources, "resource")
+                )),
             }
             Ok(Exit::Done)
         }
@@ -46,7 +53,15 @@ pub(super) async fn run(session: &Session<'_>, args: &ValidateArgs) -> CommandRe
     }
 }
 
-async fn judge(session: &Session<'_>, args: &ValidateArgs) -> CommandResult<(String, usize)> {
+/// A program that has no mistakes.
+struct Sound {
+    stack: String,
+    resources: usize,
+    /// For machines.
+    warnings: serde_json::Value,
+}
+
+async fn judge(session: &Session<'_>, args: &ValidateArgs) -> CommandResult<Sound> {
     let stage = args.stage.stage.clone().unwrap_or_else(|| "validate".into());
     let workplace = Workplace::load(session, Some(&stage))?;
     workplace.check()?;
@@ -56,5 +71,9 @@ async fn judge(session: &Session<'_>, args: &ValidateArgs) -> CommandResult<(Str
     let program = workplace.program(Purpose::Validate, &reconciler, &options).await?.program;
     let judged = reconciler.validate(&program, &options).await;
     judged.map_err(|error| CommandError::of_engine(error, &program))?;
-    Ok((workplace.stack.value.to_string(), program.resources.len()))
+    Ok(Sound {
+        stack: workplace.stack.value.to_string(),
+        resources: program.resources.len(),
+        warnings: diagnostics_json(&workplace.warned(), &program.sources),
+    })
 }

@@ -34,7 +34,7 @@ pub(crate) fn bottom(tracker: &Tracker, now: SystemTime, look: Look, rows: usize
     let shown = running.iter().take(room);
     let mut lines: Vec<String> = shown.map(|it| running_line(it, now, addresses, look)).collect();
     if running.len() > room {
-        let more = format!("  {} {} more under way", look.mark(Mark::Ellipsis), running.len() - room);
+        let more = format!("  {} {} more in flight", look.mark(Mark::Ellipsis), running.len() - room);
         lines.push(look.paint(Meaning::Quiet, &more));
     }
     lines.push(bar(tracker.counts(), look));
@@ -43,12 +43,7 @@ pub(crate) fn bottom(tracker: &Tracker, now: SystemTime, look: Look, rows: usize
 
 fn running_line(running: &Running, now: SystemTime, addresses: usize, look: Look) -> String {
     let elapsed = now.duration_since(running.since).unwrap_or_default();
-    let verb = match running.operation {
-        Operation::Create => "creating",
-        Operation::Update => "updating",
-        Operation::Delete => "deleting",
-        Operation::Read => "reading",
-    };
+    let verb = in_progress(running.operation);
     let spinner = look.spinner(elapsed.as_millis() / 100);
     let line = Line::new()
         .meaning(Meaning::Update, spinner)
@@ -63,6 +58,15 @@ fn running_line(running: &Running, now: SystemTime, addresses: usize, look: Look
         Some(retry @ Note::Retry { .. }) => line.meaning(Meaning::Update, told(retry, now)),
     }
     .render(look)
+}
+
+fn in_progress(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "creating",
+        Operation::Update => "updating",
+        Operation::Delete => "deleting",
+        Operation::Read => "reading",
+    }
 }
 
 /// `retry 3/10 in 4 s: role cannot be assumed yet`
@@ -184,7 +188,8 @@ pub(crate) fn logged(news: &News) -> String {
 /// A line of a log for what takes long.
 pub(crate) fn still(running: &Running, now: SystemTime) -> String {
     let elapsed = duration(now.duration_since(running.since).unwrap_or_default());
-    format!("{} {} still under way: {} for {elapsed}", clock(now), running.address, running.operation.name())
+    let verb = in_progress(running.operation);
+    format!("{} {} still {verb} after {elapsed}", clock(now), running.address)
 }
 
 /// What others say, as one line.

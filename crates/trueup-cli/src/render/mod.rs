@@ -28,7 +28,7 @@ pub(crate) use record::record_lines;
 pub(crate) use record_json::record_json;
 pub(crate) use run::{Next, RunView, output_lines, render_run, run_json, short, warnings};
 pub(crate) use text_diff::{DiffLine, diff_lines};
-pub(crate) use time::{clock, date, duration};
+pub(crate) use time::{clock, date, duration, milliseconds};
 pub(crate) use value::{lines, one_line};
 
 /// How many of what, in words.

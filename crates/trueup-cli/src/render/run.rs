@@ -78,7 +78,8 @@ const RUN_JSON_VERSION: u32 = 2;
 /// How a run ended, for machines.
 pub(crate) fn run_json(report: &RunReport, view: &RunView<'_>) -> Json {
     let RunView { took, interrupted, program, .. } = *view;
-    let (failures, sources) = placed_failures(report, program, view.name);
+    let (failures, mut sources) = placed_failures(report, program, view.name);
+    let unresolved = placed(calling(unresolved(report), view.name), program, &mut sources);
     let outcome = |(address, outcome): &(Address, Outcome)| match outcome {
         Outcome::Done(action) => json!({ "address": address, "outcome": "done", "action": action.name() }),
         Outcome::Failed(failure) => json!({
@@ -104,6 +105,7 @@ pub(crate) fn run_json(report: &RunReport, view: &RunView<'_>) -> Json {
         "outcomes": report.outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "outputs": report.outputs.as_ref().map(|outputs| outputs.to_json_tree(JsonForm::PUBLIC)),
         "diagnostics": diagnostics_json(&failures, &sources),
+        "unresolved": diagnostics_json(&unresolved, &sources),
         "store_failure": report.store_failure.as_ref().map(ToString::to_string),
         "warnings": warnings(report),
     })
@@ -166,7 +168,7 @@ fn failures(report: &RunReport) -> Diagnostics {
     } else if let Some(error) = &report.store_failure {
         diagnostics.push(
             Diagnostic::error(error.to_string())
-                .hint("what was under way is resolved by the next run, once the state can be written again"),
+                .hint("the next run resolves what was in flight, once the state can be written again"),
         );
     }
     diagnostics
@@ -337,10 +339,10 @@ fn closing(report: &RunReport, view: &RunView<'_>) -> String {
     };
     let next = match (&report.unresolved[..], view.next) {
         _ if taken_away => format!("Put the state back first, then {again}: {command}"),
-        ([_, ..], _) => format!("Find out first what became of {}.\nThen {again}: {command}", named(report)),
+        ([_, ..], _) => format!("First find out what became of {}.\nThen {again}: {command}", named(report)),
         ([], Next::Run(command)) => format!("Running again is safe: {command}"),
         ([], Next::Plan(command)) => {
-            format!("This plan is used up. Plan again, to go on from where the run ended:\n  {command}")
+            format!("This plan is used up. To continue from here, plan again:\n  {command}")
         }
     };
     format!("{}\n{next}", hanging(&line, Some(Meaning::Strong), view.look))
@@ -358,8 +360,8 @@ fn named(report: &RunReport) -> String {
 fn unresolved(report: &RunReport) -> Diagnostics {
     let mut told = Diagnostics::new();
     for (address, advice) in &report.unresolved {
-        let summary = format!("nobody knows whether {address} was created, and no run can find out");
-        told.push(Diagnostic::warning(summary).hint(advice.as_str()));
+        let summary = format!("it is unknown whether {address} was created, and no run can find out");
+        told.push(Diagnostic::warning(summary).about(address.to_string()).hint(advice.as_str()));
     }
     told
 }

@@ -2,6 +2,8 @@
 
 use trueup_core::schema::{Attribute, Block, Constraint, NestedBlock, Nesting, Presence, Rule, Shape};
 
+use super::value::one_line;
+
 /// The structure inside all collections.
 pub(crate) fn inner(shape: &Shape) -> Option<&Block> {
     match shape {
@@ -34,7 +36,7 @@ pub(crate) fn facts(attribute: &Attribute) -> Vec<String> {
         .to_owned(),
     );
     if let Some(default) = &attribute.default {
-        facts.push(format!("default {default}"));
+        facts.push(format!("default {}", one_line(default)));
     }
     let marks = [
         (attribute.secret, "secret"),
@@ -55,9 +57,22 @@ pub(crate) fn facts(attribute: &Attribute) -> Vec<String> {
 
 /// What a value must satisfy, and what else is to be said of it.
 pub(crate) fn conditions(attribute: &Attribute) -> Vec<String> {
-    let mut told: Vec<String> = attribute.constraints.iter().map(condition).collect();
+    let all = &attribute.constraints;
+    let said =
+        all.iter().enumerate().filter(|(at, it)| !all[at + 1..].iter().any(|other| narrows(other, it)));
+    let mut told: Vec<String> = said.map(|(_, it)| condition(it)).collect();
     told.extend(attribute.deprecated.iter().map(|why| format!("deprecated: {why}")));
     told
+}
+
+/// Whether a range lies in another one, such as the one of the Rust type, which then goes without saying.
+fn narrows(constraint: &Constraint, outer: &Constraint) -> bool {
+    let (Constraint::Range { min, max }, Constraint::Range { min: least, max: most }) = (constraint, outer)
+    else {
+        return false;
+    };
+    least.as_ref().is_none_or(|least| min.as_ref().is_some_and(|min| min >= least))
+        && most.as_ref().is_none_or(|most| max.as_ref().is_some_and(|max| max <= most))
 }
 
 fn condition(constraint: &Constraint) -> String {

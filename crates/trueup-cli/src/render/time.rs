@@ -30,6 +30,11 @@ pub(crate) fn date(at: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02} {} UTC", clock(at))
 }
 
+/// Milliseconds since 1970, for machines.
+pub(crate) fn milliseconds(at: SystemTime) -> u64 {
+    at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as u64
+}
+
 fn since_epoch(at: SystemTime) -> u64 {
     at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
 }

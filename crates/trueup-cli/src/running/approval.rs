@@ -19,9 +19,9 @@ pub(super) fn ask(workplace: &Workplace<'_>, errand: &Errand<'_>, plan: &Plan) -
     let session = workplace.session;
     let interrupted = || session.interrupts.any();
     let unattended = |what: &str| {
-        let hint = format!("run it where there is one, or add {what}");
+        let hint = format!("run it in a terminal, or add {what}");
         Verdict::Refused(CommandError::new(
-            "someone has to approve this plan, and there is no terminal to ask in",
+            "this plan needs approval, and there is no terminal to ask in",
             hint,
         ))
     };

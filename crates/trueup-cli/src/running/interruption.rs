@@ -67,7 +67,7 @@ pub(super) fn handle_interrupts<'w>(
                 ui.note(&format!("Finishing {operations}: {listed}. Again to stop waiting."));
             }
             (true, _) => {
-                ui.note("Stopped waiting. The next run finds out what became of what was under way.");
+                ui.note("Stopped waiting. The next run resolves what was in flight.");
             }
         }
     })

@@ -10,7 +10,9 @@ use trueup_program::Program;
 
 use super::{Errand, Unchanged};
 use crate::policies::{policies_json, undecided_lines, warnings};
-use crate::render::{Defaults, PlanView, duration, plan_json, render_diagnostics, render_plan};
+use crate::render::{
+    Defaults, PlanView, diagnostics_json, duration, plan_json, render_diagnostics, render_plan,
+};
 use crate::ui::{Meaning, width};
 use crate::workplace::Workplace;
 
@@ -37,6 +39,9 @@ pub(super) fn show(
     }
     if errand.json {
         let mut told = plan_json(plan, &showing.program.sources);
+        let mut warned = workplace.warned();
+        warned.extend(plan.warnings.clone());
+        told["warnings"] = diagnostics_json(&warned, &showing.program.sources);
         if !errand.policies.is_empty() {
             told["policies"] = policies_json(judged);
         }

@@ -14,7 +14,7 @@ pub(crate) fn parse_env_file(text: &str) -> Result<Vec<(String, String)>, String
         };
         let name = name.trim();
         if !is_variable_name(name) {
-            return Err(format!("line {}: what stands before `=` is not the name of a variable", number + 1));
+            return Err(format!("line {}: the text before `=` is not the name of a variable", number + 1));
         }
         variables.push((name.to_owned(), unquoted(value.trim())));
     }
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_line_that_is_wrong_is_named_and_not_quoted() {
         assert_eq!(parse_env_file("A=1\nhunter2").unwrap_err(), "line 2 is not NAME=value");
-        let no_name = "line 1: what stands before `=` is not the name of a variable";
+        let no_name = "line 1: the text before `=` is not the name of a variable";
         assert_eq!(parse_env_file("hunter-2=1").unwrap_err(), no_name);
     }
 }

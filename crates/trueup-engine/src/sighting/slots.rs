@@ -221,7 +221,7 @@ pub(crate) fn chosen(
                 && !planted!(AdoptUnowned) =>
         {
             let identity = sighting.state.identity.map_or(String::new(), |identity| format!(": {identity}"));
-            let message = format!("an object that would be {address} exists and is not ours{identity}");
+            let message = format!("its object already exists and is not managed by this stack{identity}");
             Err(Failure::new(FailureClass::AlreadyExists, message).hint(adopting.advice()))
         }
         None => Ok(None),

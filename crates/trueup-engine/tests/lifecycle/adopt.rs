@@ -50,7 +50,10 @@ fn what_is_someone_elses_is_refused_unless_told_otherwise() {
     }
     bench = Bench::in_world(bench.world.clone());
     let refused = bench.refused(&program);
-    assert!(refused.contains("exists and is not ours") && refused.contains("w_thing.a"), "{refused}");
+    assert!(
+        refused.contains("already exists and is not managed by this stack") && refused.contains("w_thing.a"),
+        "{refused}"
+    );
     bench.options.plan.adopt = true;
     bench.deployed(&program);
     assert_eq!(bench.world.cloud().things.len(), 1);
@@ -61,7 +64,7 @@ fn what_is_someone_elses_is_refused_unless_told_otherwise() {
     let mut fresh = Bench::in_world(kept.world.clone());
     fresh.options.plan.adopt = true;
     let refused = fresh.refused(&crate::lifecycle::world::program([declared]));
-    assert!(refused.contains("exists and is not ours"), "{refused}");
+    assert!(refused.contains("already exists and is not managed by this stack"), "{refused}");
     // It is no advice to give the flag that was given.
     assert!(
         refused.contains("the resource says `adopt = false`, which counts more than --adopt"),

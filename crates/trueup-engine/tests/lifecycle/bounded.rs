@@ -320,7 +320,7 @@ fn a_type_that_cannot_look_is_not_waited_for() {
     let wanted = program([scripted("a", 1)]);
     assert!(!bench.deploy(&wanted).succeeded());
     let (told, took) = timed(&bench, || bench.refused(&wanted));
-    assert!(told.contains("did not learn what came of it"), "{told}");
+    assert!(told.contains("the outcome of an earlier create is unknown"), "{told}");
     assert_eq!(took, Duration::ZERO);
 }
 

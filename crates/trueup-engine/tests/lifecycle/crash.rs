@@ -106,10 +106,13 @@ fn a_blind_create_whose_outcome_is_unknown_stops_until_a_person_says() {
     let program = program([resource("w_blind.a", [])]);
     assert!(!bench.deploy(&program).succeeded());
     let refused = bench.refused(&program);
-    assert!(refused.contains("did not learn what came of it") && refused.contains("--absent"), "{refused}");
+    assert!(
+        refused.contains("the outcome of an earlier create is unknown") && refused.contains("--absent"),
+        "{refused}"
+    );
     let removed = bench.deploy(&crate::lifecycle::world::program([]));
     assert!(
-        matches!(removed.outcome("w_blind.a"), Some(Outcome::Failed(it)) if it.message.contains("did not learn what came of it"))
+        matches!(removed.outcome("w_blind.a"), Some(Outcome::Failed(it)) if it.message.contains("the outcome of an earlier create is unknown"))
     );
     assert!(bench.records().contains_key("a"), "the intent is kept");
 }
@@ -122,7 +125,7 @@ fn an_import_settles_a_create_whose_outcome_is_unknown() {
     bench.world.fail("create a", Failure::new(FailureClass::Indeterminate, "no answer"));
     let mut wanted = program([resource("w_blind.a", [])]);
     assert!(!bench.deploy(&wanted).succeeded());
-    assert!(bench.refused(&wanted).contains("did not learn what came of it"));
+    assert!(bench.refused(&wanted).contains("the outcome of an earlier create is unknown"));
     // What came of it, as nobody but a person can tell.
     Bench::in_world(bench.world.clone()).deployed(&program([resource("w_thing.b", [])]));
     let id = bench.world.cloud().things.keys().next().unwrap().to_string();

@@ -8,6 +8,7 @@ use trueup_engine::{Event, EventSink};
 use trueup_program::{DataDeclaration, Expression, Node, Program};
 use trueup_state::{Scope, Store as _};
 
+use crate::lifecycle::event_faults::EventFaults;
 use crate::lifecycle::scripted::{self, Mishap};
 use crate::lifecycle::world::{Bench, address, lit, program, resource, thing, thing_from};
 
@@ -182,14 +183,12 @@ fn events_carry_all_that_a_subscriber_needs() {
 
 /// The events of a resource in what a bench does, each with its name and data.
 fn told_of(name: &str, work: impl FnOnce(EventSink)) -> Vec<(String, serde_json::Value)> {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let also = heard.clone();
-    let sink = EventSink::new().with(move |event: &Event| {
-        let line: serde_json::Value = serde_json::from_str(&event.to_json()).unwrap();
-        also.lock().unwrap().push(line);
-    });
+    let (heard, faults) = (Arc::new(Mutex::new(Vec::new())), EventFaults::default());
+    let (also, found) = (heard.clone(), faults.clone());
+    let sink = EventSink::new().with(move |event: &Event| also.lock().unwrap().push(found.line_of(event)));
     work(sink.clone());
     sink.close();
+    faults.assert_none();
     let lines = std::mem::take(&mut *heard.lock().unwrap());
     let of_it = lines.into_iter().filter(|line| line["resource"]["address"] == name);
     let short = |line: &serde_json::Value| {
@@ -422,10 +421,10 @@ fn what_has_happened_can_be_waited_for() {
 fn what_is_not_history_has_no_sequence() {
     let (bench, _) = scripted::bench();
     bench.hold_lease(std::time::Duration::from_secs(30));
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let also = heard.clone();
+    let (heard, faults) = (Arc::new(Mutex::new(Vec::new())), EventFaults::default());
+    let (also, found) = (heard.clone(), faults.clone());
     let sink = EventSink::new().with(move |event: &Event| {
-        let line: serde_json::Value = serde_json::from_str(&event.to_json()).unwrap();
+        let line = found.line_of(event);
         also.lock().unwrap().push((event.kind.name(), line["sequence"].as_u64()));
     });
     let wanted = program([resource("h_thing.a", [("size", lit(1))])]);
@@ -434,6 +433,7 @@ fn what_is_not_history_has_no_sequence() {
     let planned = std::mem::take(&mut *heard.lock().unwrap());
     assert_eq!(planned, [("reconciler.deploy.decision".to_owned(), None)]);
     bench.deploy_heard_by(&wanted, sink);
+    faults.assert_none();
     let heard = heard.lock().unwrap();
     let (history, others): (Vec<_>, Vec<_>) = heard.iter().partition(|(_, sequence)| sequence.is_some());
     let others: Vec<&str> = others.iter().map(|(name, _)| name.as_str()).collect();

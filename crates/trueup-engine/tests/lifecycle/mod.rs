@@ -13,6 +13,7 @@ mod cycles;
 mod delete;
 mod drift;
 mod event;
+mod event_faults;
 pub(crate) mod failing;
 mod foreign;
 mod functions;

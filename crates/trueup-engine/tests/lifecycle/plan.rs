@@ -2,6 +2,9 @@
 
 use trueup_core::Value;
 use trueup_engine::Action;
+use trueup_provider::{
+    Context, Crud, Inputs, ModifyPlan, NativeProvider, NoConfig, Outputs, PlanHook, Prior, Registry, Result,
+};
 
 use crate::lifecycle::world::{Bench, address, lit, output, program, resource, thing, thing_from};
 
@@ -55,6 +58,58 @@ fn a_changed_replace_field_replaces_and_says_what_forced_it() {
         colour: "red" -> "blue" forces replacement
     Plan: 1 to replace
     "#);
+}
+
+/// A type whose plan hook names a field that forces a replacement anyway, and names it twice.
+#[derive(Inputs)]
+struct Emphatic {
+    #[trueup(replace)]
+    colour: String,
+}
+
+#[derive(Outputs)]
+struct EmphaticOutput {}
+
+impl Crud for Emphatic {
+    type Output = EmphaticOutput;
+    type Config = NoConfig;
+
+    async fn create(&self, _: &Context<NoConfig>) -> Result<EmphaticOutput> {
+        Ok(EmphaticOutput {})
+    }
+
+    async fn read(&self, _: &Context<NoConfig>, _: &EmphaticOutput) -> Result<EmphaticOutput> {
+        Ok(EmphaticOutput {})
+    }
+
+    async fn update(&self, _: &Context<NoConfig>, _: &Prior<Self>) -> Result<EmphaticOutput> {
+        Ok(EmphaticOutput {})
+    }
+
+    async fn delete(&self, _: &Context<NoConfig>, _: &EmphaticOutput) -> Result<()> {
+        Ok(())
+    }
+
+    fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {
+        if request.prior.is_some() {
+            plan.replace("colour");
+            plan.replace("colour");
+        }
+        Ok(())
+    }
+}
+
+/// PLAN-4: whoever names it, and however often.
+#[test]
+fn what_forces_a_replacement_is_named_once() {
+    let mut bench = Bench::new();
+    bench.others = Registry::new().with(NativeProvider::new("o").crud::<Emphatic>("emphatic"));
+    bench.deployed(&program([resource("o_emphatic.a", [("colour", lit("red"))])]));
+    let plan = bench.try_plan(&program([resource("o_emphatic.a", [("colour", lit("blue"))])])).unwrap();
+    let action = plan.action("o_emphatic.a").unwrap();
+    assert_eq!(action.action, Action::Replace);
+    let forcing: Vec<String> = action.replace_paths.iter().map(ToString::to_string).collect();
+    assert_eq!(forcing, ["colour"]);
 }
 
 /// PLAN-5

@@ -20,6 +20,8 @@ use trueup_provider::{
 };
 use trueup_state::{MemoryStore, Record, Scope, Store};
 
+use crate::lifecycle::event_faults::EventFaults;
+
 /// The cloud. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct World(Arc<Mutex<Cloud>>);
@@ -588,6 +590,8 @@ pub(crate) struct Bench {
     runtime: tokio::runtime::Runtime,
     pub(crate) options: DeployOptions,
     pub(crate) events: Arc<Mutex<Vec<String>>>,
+    /// What is wrong with events, by their schema.
+    faults: EventFaults,
     pub(crate) cancellation: Cancellation,
     seed: Cell<u64>,
     /// The providers beside `w`.
@@ -613,6 +617,7 @@ impl Bench {
             runtime,
             options: DeployOptions::new("test"),
             events: Arc::default(),
+            faults: EventFaults::default(),
             cancellation: Cancellation::new(),
             seed: Cell::new(0),
             others: Registry::new(),
@@ -728,10 +733,11 @@ impl Bench {
 
     /// A sink that notes the names of events, and what they are about.
     fn listener(&self) -> EventSink {
-        let heard = self.events.clone();
+        let (heard, faults) = (self.events.clone(), self.faults.clone());
         EventSink::new().with(move |event: &trueup_engine::Event| {
             let about = event.resource.as_ref().map_or(String::new(), |it| format!(" {}", it.name()));
             heard.lock().expect("nobody panics here").push(format!("{}{about}", event.kind.name()));
+            faults.line_of(event);
         })
     }
 
@@ -742,6 +748,7 @@ impl Bench {
         let sink = self.listener();
         let outcome = work(&self.reconciler(sink.clone()));
         sink.close();
+        self.faults.assert_none();
         match outcome? {
             Deployed::Ran(report) => Ok(*report),
             Deployed::Planned(plan) => panic!("only planned:\n{plan}"),
@@ -851,10 +858,13 @@ impl Bench {
 
     /// Deploys while these subscribers listen.
     pub(crate) fn deploy_heard_by(&self, program: &Program, sink: EventSink) {
+        let faults = self.faults.clone();
+        let sink = sink.with(move |event: &trueup_engine::Event| drop(faults.line_of(event)));
         let reconciler = self.reconciler(sink.clone());
         let deployed = self.run(reconciler.deploy(program, &self.options, &self.cancellation));
         assert!(matches!(deployed, Ok(Deployed::Ran(report)) if report.succeeded()));
         sink.close();
+        self.faults.assert_none();
     }
 
     /// Lets records take over what is observed. What was done.

@@ -67,8 +67,8 @@ pub(crate) fn enter_source(sources: &mut SourceMap, name: &str, bytes: &[u8]) ->
             let file = sources.add(name, String::from_utf8_lossy(bytes).as_ref());
             let start = error.valid_up_to();
             let replacement = char::REPLACEMENT_CHARACTER.len_utf8();
-            let message = format!("this file is not UTF-8: byte {:#04x} stands here", bytes[start]);
-            refused(file, start, start + replacement, message, "save the file in the encoding UTF-8")
+            let message = format!("this file is not UTF-8: found byte {:#04x}", bytes[start]);
+            refused(file, start, start + replacement, message, "save the file as UTF-8")
         }
     }
 }

@@ -290,7 +290,10 @@ async fn what_is_someone_elses_is_left_alone() {
     let program = bench.program(|stack| drop(stack.add("jobs", Queue::args().name("taken"))));
     let created = raw.json("AmazonSQS.CreateQueue", json!({ "QueueName": "taken" })).await;
     let refused = bench.try_plan(&program).await.unwrap_err().to_string();
-    assert_told(&refused, &["exists and is not ours", "awsn_sqs_queue.jobs", "taken"]);
+    assert_told(
+        &refused,
+        &["already exists and is not managed by this stack", "awsn_sqs_queue.jobs", "taken"],
+    );
     raw.json("AmazonSQS.DeleteQueue", json!({ "QueueUrl": created["QueueUrl"] })).await;
     bench.deployed(&program).await;
     let found = raw.json("AmazonSQS.GetQueueUrl", json!({ "QueueName": "taken" })).await;

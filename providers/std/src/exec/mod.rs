@@ -99,8 +99,8 @@ pub use guard::{CommandGuard, guard_command};
 /// ```
 ///
 /// `right` is created with the id of the stub, and `update` then finishes `left`. The stub's `input` is null while a part
-/// of it is unknown; all else but `create` and `update` must be known before. A `precreate` of which nobody knows whether
-/// it happened is settled like a `create`: it is looked for by `TRUEUP_NAME`, or repeated with its token. Without
+/// of it is unknown; all else but `create` and `update` must be known before. A `precreate` whose outcome is unknown
+/// is settled like a `create`: it is looked for by `TRUEUP_NAME`, or repeated with its token. Without
 /// `precreate` there is no stub, and a plan in which nothing else can be made first fails.
 ///
 /// # When a run is killed
@@ -133,7 +133,7 @@ pub struct Exec {
     /// Makes a stub of the object, before `input` is known, and prints its outputs. For cycles; see above.
     #[trueup(length(min = 1))]
     precreate: Option<Vec<Marked<String>>>,
-    /// How a create is resolved of which nobody knows whether it went through: `lookup`, `token` or `blind`. If it is
+    /// How a create whose outcome is unknown is resolved: `lookup`, `token` or `blind`. If it is
     /// not set, `lookup` if there is such a command, else `blind`.
     recover: Option<Recover>,
     /// What the object should be, in any form the commands understand.

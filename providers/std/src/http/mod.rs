@@ -137,7 +137,7 @@ pub struct Http {
     /// Where in the answer to `create`, `precreate` or `lookup` the id stands, as a JSON pointer.
     #[trueup(default = "/id", pattern = "^(/.*)?$")]
     id: String,
-    /// How a create is resolved of which nobody knows whether it went through: `lookup`, `token` or `blind`.
+    /// How a create whose outcome is unknown is resolved: `lookup`, `token` or `blind`.
     recover: Option<Recover>,
     /// What to wait for after `create` and `update`.
     wait: Option<Wait>,

@@ -192,7 +192,7 @@ fn a_stub_with_an_unknown_outcome_is_repeated_by_its_token_or_left_to_a_person()
     let bench = Bench::new();
     let program = exec_cycle(&without(&stubbed(&failing_once(RECORD, "kill -9 $$")), &["lookup"]));
     bench.failed(&program);
-    assert!(bench.refused(&program).contains("did not learn what came of it"));
+    assert!(bench.refused(&program).contains("the outcome of an earlier create is unknown"));
     assert_eq!(objects(&bench).len(), 1);
 }
 
@@ -343,7 +343,7 @@ fn an_error_after_the_effect_makes_no_second_stub() {
             Fault::Refused(429, _) => continue,
             _ => bench.failed(&program),
         };
-        assert!(bench.refused(&program).contains("did not learn what came of it"), "{fault:?}");
+        assert!(bench.refused(&program).contains("the outcome of an earlier create is unknown"), "{fault:?}");
         assert_eq!(server.sizes().len(), 1, "{fault:?}");
     }
 }

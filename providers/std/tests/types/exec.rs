@@ -189,7 +189,7 @@ fn an_interrupted_create_of_a_blind_resource_is_left_to_a_person() {
     let blind = without(&thing(1), &["recover"]).with_entry("create", sh(&hanging));
     let blind = program([resource("std_exec.a", blind)]);
     assert!(bench.deploy_cut_off_once(&blind, || objects(&bench).len() == 1));
-    assert!(bench.refused(&blind).contains("did not learn what came of it"));
+    assert!(bench.refused(&blind).contains("the outcome of an earlier create is unknown"));
 }
 
 /// ADOPT-1: state that was lost is rebuilt.

@@ -74,7 +74,7 @@ fn a_command_that_fails_after_its_effect_leaves_a_blind_resource_to_a_person() {
         let program = program([resource("std_exec.a", value!({ create: (sh(CREATE_ANOTHER)) }))]);
         let failed = bench.failed(&program);
         assert!(failed.contains("indeterminate: `create`"), "{how}: {failed}");
-        assert!(bench.refused(&program).contains("did not learn what came of it"), "{how}");
+        assert!(bench.refused(&program).contains("the outcome of an earlier create is unknown"), "{how}");
         assert_eq!(objects(&bench), 1, "{how}");
     }
 }
@@ -101,7 +101,7 @@ fn outcomes_are_declared_per_resource() {
     let bench = Bench::new();
     ending(&bench, "exit 3");
     assert!(bench.failed(&with("3", "unknown")).contains("indeterminate: `create` failed with exit code 3"));
-    assert!(bench.refused(&with("3", "unknown")).contains("did not learn what came of it"));
+    assert!(bench.refused(&with("3", "unknown")).contains("the outcome of an earlier create is unknown"));
     let bench = Bench::new();
     ending(&bench, "kill -9 $$");
     assert!(bench.failed(&with("137", "failed")).contains("fatal: `create` was ended by signal 9"));

@@ -201,7 +201,7 @@ fn a_file_that_is_there_is_taken_over_only_if_it_is_the_same_or_by_consent() {
     let mut bench = Bench::new();
     let program = program([resource("std_file.a", file("a", "mine"))]);
     fs::write(bench.path("a"), "theirs").unwrap();
-    assert!(bench.refused(&program).contains("exists and is not ours"));
+    assert!(bench.refused(&program).contains("already exists and is not managed by this stack"));
     assert_eq!(bench.content("a"), "theirs");
     bench.options.plan.adopt = true;
     bench.deployed(&program);

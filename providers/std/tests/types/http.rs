@@ -176,7 +176,7 @@ fn a_create_whose_answer_is_lost_leaves_a_blind_resource_to_a_person() {
     let program = program([resource("std_http.a", without(&thing(&server, 1), &["lookup"]))]);
     server.fault("POST", Fault::LostAnswer);
     bench.failed(&program);
-    assert!(bench.refused(&program).contains("did not learn what came of it"));
+    assert!(bench.refused(&program).contains("the outcome of an earlier create is unknown"));
     assert_eq!(server.sizes(), ["1"]);
 }
 

@@ -72,7 +72,7 @@ fn an_error_after_the_effect_leaves_a_blind_resource_to_a_person() {
         server.fault("POST", fault.clone());
         let failed = bench.failed(&program);
         assert!(failed.contains("indeterminate: POST"), "{fault:?}: {failed}");
-        assert!(bench.refused(&program).contains("did not learn what came of it"), "{fault:?}");
+        assert!(bench.refused(&program).contains("the outcome of an earlier create is unknown"), "{fault:?}");
         assert_eq!((server.sizes().len(), posts(&server)), (1, 1), "{fault:?}");
     }
 }

@@ -163,14 +163,14 @@ fn drift_is_found_and_repaired() {
 fn a_refresh_takes_over_what_is_observed_and_the_next_plan_compares_it() {
     let folder = lines(SITE);
     folder.done("deploy --yes");
-    assert!(folder.done("plan --refresh-only").err.contains("Nothing to take over"));
+    assert!(folder.done("plan --refresh-only").err.contains("Nothing to record"));
     folder.write("a.txt", "hacked");
     std::fs::remove_file(folder.path().join("b.txt")).unwrap();
     assert_eq!(folder.run("plan --refresh-only --detailed-exitcode").code, 2);
     assert_eq!(folder.run("deploy --refresh-only").code, 1);
     let told = folder.done("deploy --refresh-only --yes");
     assert!(
-        told.out.contains("content  \"hello\" → \"hacked\"") && told.err.contains("2 taken over"),
+        told.out.contains("content  \"hello\" → \"hacked\"") && told.err.contains("Updated records: 2."),
         "{told:?}"
     );
     assert_eq!((folder.read("a.txt"), folder.has("b.txt")), ("hacked".to_owned(), false));
@@ -241,7 +241,7 @@ fn a_stack_in_rust_saves_plans_too() {
     // By the time a shell runs, no child of another test holds the new file open for writing any more.
     command.args(["-c", "exec ./rebuilt \"$@\"", "sh"]).args(usual.get_args()).current_dir(folder.path());
     command.env_clear().envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let told = trueup_cli_harness::Told::of(command.output().unwrap());
+    let told = trueup_cli_harness::Told::by(&mut command);
     assert!(told.code == 1 && told.err.contains("another build"), "{told:?}");
 }
 

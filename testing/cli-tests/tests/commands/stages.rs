@@ -71,7 +71,7 @@ fn a_stage_that_nobody_named_is_empty_or_unknown() {
     let folder = shop();
     assert!(folder.done("state list").err.contains("Nothing is recorded"));
     let told = folder.run("state list --stage prod");
-    assert!(told.code == 1 && told.err.contains("nothing of it is recorded there yet"), "{told:?}");
+    assert!(told.code == 1 && told.err.contains("nothing is recorded in it yet"), "{told:?}");
     deploy(&folder, "prod");
     std::fs::remove_file(folder.path().join(".trueup/folder.json")).unwrap();
     let told = folder.run("state list");

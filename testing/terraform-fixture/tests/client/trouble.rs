@@ -107,7 +107,7 @@ fn a_plugin_that_dies_in_a_create_leaves_an_outcome_that_nobody_knows() {
         );
         assert_eq!(bench.objects().len(), objects);
         let again = bench.try_plan(&bench.one("nest", troubled("none"))).unwrap_err();
-        assert!(again.contains("did not learn what came of it"), "{again}");
+        assert!(again.contains("the outcome of an earlier create is unknown"), "{again}");
     }
 }
 

@@ -95,7 +95,7 @@ fn run(folder: &Folder, arguments: &str, environment: &[(&str, &str)]) -> Told {
     command.current_dir(folder.path()).env_clear().stdin(std::process::Stdio::null());
     command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let begun = Instant::now();
-    let told = Told::of(command.envs(environment.iter().copied()).output().unwrap());
+    let told = Told::of(command.envs(environment.iter().copied()).output().unwrap(), arguments);
     assert!(begun.elapsed() < PATIENCE, "{arguments} takes {:?}: {told:?}", begun.elapsed());
     told
 }

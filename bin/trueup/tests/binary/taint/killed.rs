@@ -1,6 +1,9 @@
 //! A run that is killed: what it has written by then stays in the write-ahead log of the state file.
 
 use std::fs::File;
+use std::process::Output;
+
+use trueup_cli_harness::Told;
 
 use super::finder::Finder;
 use super::trial::Trial;
@@ -42,12 +45,14 @@ fn killed(is_secret: bool) -> Trial {
     let folder = &trial.folder;
     pipe(folder, "reached");
     pipe(folder, "gate");
-    let printed = File::create(folder.path().join("printed")).unwrap();
+    let printed = |name: &str| File::create(folder.path().join(name)).unwrap();
     let mut command = trial.command("deploy --yes --json", &[]);
-    let mut run = command.stderr(printed.try_clone().unwrap()).stdout(printed).spawn().unwrap();
+    let mut run = command.stderr(printed("noted")).stdout(printed("printed")).spawn().unwrap();
     folder.read("reached");
     run.kill().unwrap();
-    run.wait().unwrap();
+    let output =
+        Output { status: run.wait().unwrap(), stdout: folder.read("printed").into(), stderr: Vec::new() };
+    assert!(!Told::of(output, "deploy --yes --json").out.is_empty());
     for file in STATE {
         let length = std::fs::metadata(folder.path().join(file)).map_or(0, |it| it.len());
         assert!(length > 0, "{file} is missing or empty");

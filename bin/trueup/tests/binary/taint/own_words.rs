@@ -122,7 +122,7 @@ fn no_slip_on_the_command_line_shows_a_secret() {
     ] {
         let arguments: Vec<String> = arguments.iter().map(|it| it.replace("{}", SECRET)).collect();
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let told = Told::of(trial.folder.command_of(&words).output().unwrap());
+        let told = Told::by(&mut trial.folder.command_of(&words));
         assert_eq!(told.code, 1, "{told:?}");
         trial.finder.assert_absent(&words.join(" "), (told.out + &told.err).as_bytes());
     }

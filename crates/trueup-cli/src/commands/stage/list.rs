@@ -1,5 +1,7 @@
 //! `stage list`: the stages that the store keeps anything of.
 
+use std::time::SystemTime;
+
 use clap::Args;
 use serde_json::json;
 use smol_str::SmolStr;
@@ -10,7 +12,7 @@ use crate::arguments::JsonArgs;
 use crate::commands::history::{RunFacts, facts};
 use crate::exit::Exit;
 use crate::failure::CommandResult;
-use crate::render::{counted, date};
+use crate::render::{counted, date, milliseconds};
 use crate::session::Session;
 use crate::ui::{padded, width};
 use crate::workplace::{Access, Workplace};
@@ -36,7 +38,7 @@ struct Stage {
 
 struct LastRun {
     run: String,
-    started: String,
+    started: SystemTime,
     facts: RunFacts,
 }
 
@@ -69,7 +71,7 @@ async fn looked_up(workplace: &Workplace<'_>, store: &dyn Store, name: SmolStr) 
         None => None,
         Some(run) => {
             let facts = facts(&store.history(&scope, &run.run).await?);
-            Some(LastRun { started: date(run.started), run: run.run, facts })
+            Some(LastRun { started: run.started, run: run.run, facts })
         }
     };
     Ok(Stage {
@@ -85,7 +87,9 @@ fn line(stage: &Stage, column: usize) -> String {
     let mark = if stage.is_current { "*" } else { " " };
     let records = counted(stage.records, "resource");
     let run = match &stage.last_run {
-        Some(LastRun { started, facts, .. }) => format!("{} {started}, {}", facts.reason, facts.ended),
+        Some(LastRun { started, facts, .. }) => {
+            format!("{} {}, {}", facts.reason, date(*started), facts.ended)
+        }
         None => "no run".to_owned(),
     };
     let run = escape_line(&run);
@@ -102,7 +106,10 @@ fn line(stage: &Stage, column: usize) -> String {
 
 fn as_json(stage: &Stage) -> serde_json::Value {
     let last_run = stage.last_run.as_ref().map(|LastRun { run, started, facts }| {
-        json!({ "run": run, "started": started, "reason": facts.reason, "ended": facts.ended })
+        json!({
+            "run": run, "started": date(*started), "started_ms": milliseconds(*started), "reason": facts.reason,
+            "outcome": facts.outcome, "ended": facts.ended,
+        })
     });
     let moved_to = stage.held.as_ref().and_then(HeldLease::moved_to);
     let holder = stage.held.as_ref().filter(|_| moved_to.is_none()).map(|held| &held.holder);
@@ -114,8 +121,6 @@ fn as_json(stage: &Stage) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
-
     use trueup_state::{FencingToken, Holder};
 
     use super::*;

@@ -21,11 +21,14 @@ pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &Chang
     let scope = workplace.scope();
     let steps = reconciler.preview_by_hand(&scope, change).await?;
     if steps.is_empty() {
+        if args.json.json {
+            session.ui.json(&as_json(change, &steps));
+        }
         session.ui.note("Nothing to change.");
         return Ok(Exit::Done);
     }
     if !args.json.json {
-        steps.iter().for_each(|step| session.ui.data(&told(step)));
+        steps.iter().for_each(|step| session.ui.data(&format!("  {}", told(step))));
     }
     let question = format!("Change the state of {}?", workplace.stage.value);
     if !session.approved(&question, args.run.yes, args.json.json)? {
@@ -39,13 +42,16 @@ pub(super) async fn run(session: &Session<'_>, change: &HandChange, args: &Chang
     let done = reconciler.change_by_hand(&scope, change, &options).await?;
     note_unreleased(session, done.unreleased.as_ref());
     if args.json.json {
-        let steps: Vec<_> =
-            done.steps.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();
-        session.ui.json(&json!({ "version": 1, "kind": "change", "change": change.name(), "steps": steps }));
+        session.ui.json(&as_json(change, &done.steps));
     } else {
         session.ui.note(&summary(&done.steps));
     }
     Ok(Exit::Done)
+}
+
+fn as_json(change: &HandChange, steps: &[HandStep]) -> serde_json::Value {
+    let steps: Vec<_> = steps.iter().map(|it| json!({ "address": it.address, "step": told(it) })).collect();
+    json!({ "version": 1, "kind": "change", "change": change.name(), "steps": steps })
 }
 
 /// What was done, in a line.
@@ -66,13 +72,13 @@ fn summary(steps: &[HandStep]) -> String {
 fn told(step: &HandStep) -> String {
     let address = &step.address;
     match &step.step {
-        Step::Moved { to } => format!("  {address} becomes {to}"),
-        Step::MetaChanged { .. } => format!("  {address}: what it refers to, or its protection, is adapted"),
+        Step::Moved { to } => format!("{address} becomes {to}"),
+        Step::MetaChanged { .. } => format!("{address}: its record is updated"),
         Step::Dropped { number: GenerationNumber::FIRST } => {
-            format!("  {address} is forgotten; its object stays")
+            format!("{address} is forgotten; its object stays")
         }
-        Step::Dropped { number } => format!("  {address} generation {number} is forgotten; its object stays"),
-        Step::Abandoned { .. } => format!("  {address} counts as not created"),
-        _ => format!("  {address} is changed"),
+        Step::Dropped { number } => format!("{address} generation {number} is forgotten; its object stays"),
+        Step::Abandoned { .. } => format!("{address} counts as not created"),
+        _ => format!("{address} is changed"),
     }
 }

@@ -118,7 +118,7 @@ fn writes(records: &[Record]) -> CommandResult<Vec<Write>> {
         let refused = |why: &str| {
             CommandError::new(
                 format!("{} cannot be imported: {why}", record.address),
-                "finish what is under way with a deploy, then export again",
+                "finish unfinished operations with a deploy, then export again",
             )
         };
         let Some(current) = &record.current else {

@@ -56,6 +56,9 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &Arc<dyn Stor
     let (session, scope) = (workplace.session, workplace.scope());
     let keyring = store.keyring(&scope).await?;
     if keyring.is_none() && is_sealed_throughout(&scope, &store.load(&scope).await?) {
+        if args.json.json {
+            session.ui.json(&rekeyed_json(None, 0, false));
+        }
         session.ui.note(&format!("No secrets are recorded in stage {}.", scope.stage));
         return Ok(Exit::Done);
     }
@@ -81,11 +84,7 @@ async fn rekey(workplace: &Workplace<'_>, args: &RekeyArgs, store: &Arc<dyn Stor
         return Ok(interrupted(session));
     };
     if args.json.json {
-        let told = json!({
-            "version": 1, "kind": "rekeyed", "key": chosen.name(),
-            "records": done.records, "old_keys_kept": done.old_keys_kept,
-        });
-        session.ui.json(&told);
+        session.ui.json(&rekeyed_json(Some(chosen), done.records, done.old_keys_kept));
         return Ok(Exit::Done);
     }
     let kept = if done.old_keys_kept { "; the old keys stay for the journal" } else { "" };
@@ -99,6 +98,9 @@ async fn forget(workplace: &Workplace<'_>, args: &RekeyArgs, store: &Arc<dyn Sto
     session.ask_for_keyring(store.keyring(&scope).await?.as_deref(), &mut sources)?;
     let lost = sealing::forget(&**store, &scope, None, &sources).await?;
     if lost == Forgotten::default() {
+        if args.json.json {
+            session.ui.json(&as_json(&lost, &scope));
+        }
         session.ui.note(&format!("All secrets of {} open: there is nothing to give up.", scope.stage));
         return Ok(Exit::Done);
     }
@@ -155,6 +157,12 @@ fn tell(session: &Session<'_>, lost: &Forgotten) {
     if lost.keyring {
         session.ui.data("  the keyring: no key opens it");
     }
+}
+
+/// What was sealed anew by a key of this kind; by none if there was nothing to seal.
+fn rekeyed_json(key: Option<KeyKind>, records: usize, old_keys_kept: bool) -> serde_json::Value {
+    let key = key.map(KeyKind::name);
+    json!({ "version": 1, "kind": "rekeyed", "key": key, "records": records, "old_keys_kept": old_keys_kept })
 }
 
 fn as_json(lost: &Forgotten, scope: &Scope) -> serde_json::Value {

@@ -26,6 +26,11 @@ pub(super) const DOCUMENTS: &[Document] = &[
                     List(&Shared(&DIAGNOSTIC)),
                     "All that failed, with its place in the program",
                 ),
+                field(
+                    "unresolved",
+                    List(&Shared(&DIAGNOSTIC)),
+                    "Creates of which only a person can find out what came of them",
+                ),
                 field("store_failure", OrNull(&Text), "Why the state could not be written"),
                 field("warnings", List(&Text), "What else to know"),
             ],

@@ -12,9 +12,10 @@ pub(super) const DOCUMENTS: &[Document] = &[
             &[
                 field("providers", List(&INSTALLED), ""),
                 field("lock_changed", Truth, "Whether the lock file was written"),
+                optional("files", List(&Text), "Files of a new stack that were written"),
             ],
         ),
-        about: "Providers that were installed",
+        about: "Providers that were installed, or a stack that was begun",
     },
     Document {
         kind: "providers",

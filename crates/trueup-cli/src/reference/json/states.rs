@@ -42,7 +42,7 @@ pub(super) const DOCUMENTS: &[Document] = &[
         form: Form::Kind(
             1,
             &[
-                field("key", Text, "The kind of the new key"),
+                field("key", OrNull(&Text), "The kind of the new key; null if no secrets are recorded"),
                 field("records", Count, "How many records were sealed anew"),
                 field("old_keys_kept", Truth, "Whether the journal still needs the old keys"),
             ],
@@ -146,18 +146,25 @@ const STAGE: Shape = Object(&[
     field("moved_to", OrNull(&Text), "The store to which it was moved"),
 ]);
 
+/// How a run ended; one that is in flight or was killed is unfinished.
+const OUTCOME: Shape = OneOf(&["succeeded", "failed", "unfinished"]);
+
 const LAST_RUN: Shape = Object(&[
     field("run", Text, ""),
     field("started", Text, ""),
+    field("started_ms", Count, "Milliseconds since 1970"),
     field("reason", Text, "What for, such as `deploy`"),
-    field("ended", Text, "How"),
+    field("outcome", OUTCOME, "How it ended"),
+    field("ended", Text, "The same in words, with the number of operations"),
 ]);
 
 const RUN: Shape = Object(&[
     field("run", Text, "The id of the run"),
     field("started", Text, "When"),
+    field("started_ms", Count, "Milliseconds since 1970"),
     field("reason", Text, "What for, such as `deploy`"),
-    field("ended", Text, "How"),
+    field("outcome", OUTCOME, "How it ended"),
+    field("ended", Text, "The same in words, with the number of operations"),
     field("operations", Count, "How many it completed"),
     field("user", OrNull(&Text), "Who started it"),
     field("host", OrNull(&Text), "Where"),

@@ -45,10 +45,28 @@ pub(super) fn aligned(fields: &[Field], indent: usize, view: PlanView) -> Vec<St
 /// The lines for outputs of the stack that change.
 pub(super) fn output_fields(changes: &[Change], indent: usize, view: PlanView) -> Vec<String> {
     let field = |change: &Change| match (&change.before, &change.after) {
-        (None, Some(value)) => Field { name: change.path.to_string(), told: Told::Value(value.clone()) },
+        (None, Some(value)) if change.path.steps().len() == 1 => {
+            Field { name: change.path.to_string(), told: Told::Value(value.clone()) }
+        }
         _ => changed(change, Mark::Becomes),
     };
-    aligned(&changes.iter().map(field).collect::<Vec<_>>(), indent, view)
+    aligned(&changes.iter().flat_map(parted).map(|it| field(&it)).collect::<Vec<_>>(), indent, view)
+}
+
+/// The changes inside an output that has parts; an output that is new or gone is one.
+fn parted(change: &Change) -> Vec<Change> {
+    let parts = match (&change.before, &change.after) {
+        (Some(before), Some(after)) => diff(before, after),
+        _ => Vec::new(),
+    };
+    let inside = |part: Change| {
+        let path = change.path.steps().iter().chain(part.path.steps()).cloned().collect();
+        Change { path, ..part }
+    };
+    match parts.is_empty() {
+        true => vec![change.clone()],
+        false => parts.into_iter().map(inside).collect(),
+    }
 }
 
 fn gathered(action: &PlannedAction, shown: Shown) -> Vec<Field> {
@@ -152,11 +170,11 @@ fn value_lines(value: &Value, room: usize, look: Look) -> Vec<String> {
         let first = cut(&first, room.saturating_sub(width(&count)), look);
         return vec![format!("{first}{}", look.paint(Meaning::Quiet, &count))];
     }
-    let told = limited(lines(value, room), look);
     let shown = |line: String| {
         if line == UNKNOWN { look.paint(Meaning::Quiet, &line) } else { cut(&line, room, look) }
     };
-    told.into_iter().map(shown).collect()
+    // Cut before colours are added: a cut through one would show its bytes.
+    limited(lines(value, room).into_iter().map(shown).collect(), look)
 }
 
 /// As many lines as are shown, and how many there are besides.

@@ -37,7 +37,7 @@ pub(super) fn why(plan: &Plan, action: &PlannedAction, look: Look) -> String {
         Action::Forget => told.push("left in place, no longer tracked".to_owned()),
         Action::Delete if has(Reason::Undeclared) => told.push("no longer declared".to_owned()),
         Action::NoOp if !action.drift.is_empty() => {
-            told.push(format!("drift that is left as it is {}", drift_legend(look)));
+            told.push(format!("drift, left as it is {}", drift_legend(look)));
         }
         Action::Update => told.extend(updated(action, look)),
         Action::NoOp | Action::Create | Action::Delete => {}
@@ -46,7 +46,7 @@ pub(super) fn why(plan: &Plan, action: &PlannedAction, look: Look) -> String {
         told.push("forced".to_owned());
     }
     if has(Reason::Migrated) {
-        told.push("its record is of an older schema".to_owned());
+        told.push("recorded under an older schema".to_owned());
     }
     if has(Reason::Moved)
         && let Some(moved) = plan.moves.iter().find(|moved| moved.to == action.address)

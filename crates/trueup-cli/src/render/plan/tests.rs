@@ -192,6 +192,43 @@ pub(super) fn rendered(plan: &Plan, look: Look, shown: Shown) -> String {
     text
 }
 
+/// OUTPUT-1: a colour that is cut through would stand on the screen as its bytes.
+#[test]
+fn no_colour_is_cut_through() {
+    let items = || Value::list((0..40).map(|at| Value::from(format!("item {at}"))));
+    let created = PlannedAction {
+        inputs: Value::object([("items", items()), ("later", Value::unknown(Type::String))]),
+        ..action("std_file.a", Action::Create, &[Reason::New])
+    };
+    let mut plan = plan(vec![created]);
+    plan.outputs = Value::object([("items", items())]);
+    for columns in 60..=100 {
+        let look = Look { colour: true, columns, ..Look::PLAIN };
+        let text = render_plan(&plan, PlanView::new(look, Shown::CHANGES));
+        // Each colour begins and ends.
+        let torn = text.lines().find(|line| line.matches('\u{1b}').count() % 2 == 1);
+        assert_eq!(torn, None, "{columns} columns");
+        assert_eq!(text.matches("more lines (--full shows them)").count(), 2, "{text}");
+    }
+}
+
+/// OUTPUT-7: an output is compared part by part, as inputs are.
+#[test]
+fn an_output_shows_what_changes_in_it() {
+    let policy = |actions: Value| value!({ Statement: [{ Action: actions, Effect: "Allow" }], Version: "1" });
+    let mut plan = plan(Vec::new());
+    plan.recorded_outputs =
+        Value::object([("gone", 1.into()), ("policy", policy(value!(["read"]))), ("text", "a".into())]);
+    plan.outputs = Value::object([
+        ("policy", policy(value!(["read", "write"]))),
+        ("text", "b".into()),
+        ("wholly", 1.into()),
+    ]);
+    let text = rendered(&plan, Look::PLAIN, Shown::CHANGES);
+    assert!(text.contains("policy.Statement[0].Action") && !text.contains("Effect"), "{text}");
+    assert!(text.contains("\"a\" → \"b\"") && text.contains("gone") && text.contains("wholly"), "{text}");
+}
+
 /// PLAN-18, PLAN-19, SECRET-1
 #[test]
 fn every_action_is_shown_with_its_fields_and_reasons() {
