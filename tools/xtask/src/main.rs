@@ -132,7 +132,7 @@ fn help() -> String {
         "Usage: cargo xtask quick               format, lint and tests of the packages that differ from main\n       \
          cargo xtask ci [--keep-going]   run all phases, in this order, up to the first that fails\n       \
          cargo xtask soak [PART]…        the long versions of what `ci` does in short, all that fit into an hour or these;
-                                         for another time with --minutes M before them
+                                         for another time with --minutes M, seeds with --from SEED
        \
          cargo xtask <phase>             run one phase\n       \
          cargo xtask reference           write the generated pages of docs/reference\n       \

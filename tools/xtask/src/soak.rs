@@ -5,8 +5,10 @@
 //! parts are reported, and are no failures. A part with a fixed time is never interrupted: builds that take longer than
 //! usual come at the expense of the parts that follow.
 //!
-//! The commit decides which fixed part comes first, where seeds start and which configuration is compared with Terraform.
-//! So short soaks of different commits cover different ground, and a soak of the same commit does the same again.
+//! The commit decides which fixed part comes first, which configuration is compared with Terraform and, unless `--from`
+//! does, where seeds start. So short soaks of different commits cover different ground, and a soak of the same commit does
+//! the same again. Continuous integration names the first seed: a change must not fail because of a seed that would have
+//! failed before it.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -85,7 +87,7 @@ const PARTS: &[Part] = &[
         name: "seeds",
         purpose: "rows of the crash table and new seeds in turn",
         need: Need::Share(7),
-        run: |repository, limits| sim::explore_until(repository, limits.turn, limits.ends),
+        run: |repository, limits| sim::explore_until(repository, limits.first_seed, limits.ends),
     },
 ];
 
@@ -120,7 +122,47 @@ const KILLS_MIN: u64 = 12;
 struct Limits {
     /// The number by which parts choose among their cases.
     turn: u64,
+    first_seed: u64,
     ends: Instant,
+}
+
+/// The arguments of a soak.
+#[derive(Debug, PartialEq, Eq)]
+struct Arguments<'a> {
+    minutes: u64,
+    /// Instead of a seed that follows from the commit.
+    first_seed: Option<u64>,
+    /// All parts if none are named.
+    parts: Vec<&'a str>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Reads `[--minutes M] [--from SEED] [PART]…`. Fails with a complaint.
+    fn read(arguments: &[&'a str]) -> Result<Self, String> {
+        let mut read = Arguments { minutes: MINUTES, first_seed: None, parts: Vec::new() };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let mut number = || {
+                let value = arguments.next().ok_or_else(|| format!("`{argument}` needs a number"))?;
+                value.parse::<u32>().map(u64::from).map_err(|_| format!("`{value}` is no number"))
+            };
+            match *argument {
+                "--minutes" => read.minutes = number()?,
+                "--from" => read.first_seed = Some(number()?),
+                part => read.parts.push(part),
+            }
+        }
+        // A soak of no minutes would skip every part, and succeed.
+        if read.minutes == 0 {
+            return Err("a soak takes a minute at least".to_owned());
+        }
+        let unknown = read.parts.iter().find(|name| PARTS.iter().all(|part| part.name != **name));
+        unknown.map_or(Ok(()), |unknown| {
+            let known: Vec<_> = PARTS.iter().map(|part| part.name).collect();
+            Err(format!("`{unknown}` is no part of a soak: {}", known.join(", ")))
+        })?;
+        Ok(read)
+    }
 }
 
 fn left(ends: Instant) -> Duration {
@@ -132,36 +174,25 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// `[--minutes M] [PART]…`. Fails with a complaint about the arguments.
+/// Fails with a complaint about the arguments.
 pub(crate) fn run(repository: &Repository, arguments: &[&str]) -> Result<ExitCode, String> {
-    let (minutes, names) = match arguments {
-        ["--minutes", minutes, names @ ..] => {
-            // A soak of no minutes would skip every part, and succeed.
-            let parsed = minutes.parse::<u32>().ok().filter(|minutes| *minutes > 0);
-            let parsed = parsed.ok_or_else(|| format!("`{minutes}` is no number of minutes"))?;
-            (u64::from(parsed), names)
-        }
-        names => (MINUTES, names),
-    };
-    if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
-        let known: Vec<_> = PARTS.iter().map(|part| part.name).collect();
-        return Err(format!("`{unknown}` is no part of a soak: {}", known.join(", ")));
-    }
+    let Arguments { minutes, first_seed, parts: names } = Arguments::read(arguments)?;
     let commit = repository::git(&repository.root, &["rev-parse", "--short=7", "HEAD"]).unwrap_or_default();
     let turn = u64::from_str_radix(commit.trim(), 16).unwrap_or(0);
+    let first_seed = first_seed.unwrap_or(turn);
     let mut parts = in_turn(PARTS, turn);
     parts.retain(|part| names.is_empty() || names.contains(&part.name));
 
     let began = now();
     let ends = began + minutes_of(minutes);
-    println!("soak of {minutes} min; order, seeds and cases by commit {}", commit.trim());
+    println!("soak of {minutes} min; order and cases by commit {}, seeds from {first_seed}", commit.trim());
     for (part, share) in parts.iter().zip(divide(&needs(&parts), left(ends))) {
         let share = share.map_or_else(|| lacking(part), |share| format!("{:>5} s", share.as_secs()));
         println!("{:<10}{share}", part.name);
     }
     println!("A part that ends early leaves its time to those after it.");
 
-    let reports = run_parts(repository, &parts, turn, ends);
+    let reports = run_parts(repository, &parts, Limits { turn, first_seed, ends });
     println!("\nsoak of {minutes} min, ended after {} s", began.elapsed().as_secs());
     reports.iter().for_each(|report| println!("{}", row(report)));
     let has_failed = reports.iter().any(|report| matches!(report.outcome, Outcome::Failed(_)));
@@ -179,16 +210,16 @@ enum Outcome {
     Skipped,
 }
 
-fn run_parts<'a>(repository: &Repository, parts: &[&'a Part], turn: u64, ends: Instant) -> Vec<Report<'a>> {
+fn run_parts<'a>(repository: &Repository, parts: &[&'a Part], whole: Limits) -> Vec<Report<'a>> {
     let mut reports = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        let share = divide(&needs(&parts[index..]), left(ends)).into_iter().next().flatten();
+        let share = divide(&needs(&parts[index..]), left(whole.ends)).into_iter().next().flatten();
         let outcome = match share {
             None => Outcome::Skipped,
             Some(share) => {
                 println!("\n== {}: {}", part.name, part.purpose);
                 let began = now();
-                match (part.run)(repository, Limits { turn, ends: began + share }) {
+                match (part.run)(repository, Limits { ends: began + share, ..whole }) {
                     Ok(ending) => Outcome::Ended(ending, began.elapsed()),
                     Err(failure) => {
                         eprintln!("error: {failure}");
@@ -305,6 +336,18 @@ mod tests {
         let told = parts.iter().zip(shares);
         let told = told.filter_map(|(part, share)| Some(format!("{} {}", part.name, share?.as_secs() / 60)));
         told.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn arguments_come_in_any_order() {
+        let parts = vec!["seeds"];
+        let read = Arguments::read(&["--from", "7", "seeds", "--minutes", "5"]);
+        assert_eq!(read, Ok(Arguments { minutes: 5, first_seed: Some(7), parts }));
+        let complaint = |arguments: &[&str]| Arguments::read(arguments).unwrap_err();
+        assert_eq!(complaint(&["--minutes", "0"]), "a soak takes a minute at least");
+        assert_eq!(complaint(&["--from"]), "`--from` needs a number");
+        assert_eq!(complaint(&["--from", "first"]), "`first` is no number");
+        assert!(complaint(&["weeds"]).starts_with("`weeds` is no part of a soak: examples, "));
     }
 
     #[test]
