@@ -32,6 +32,7 @@ pub use client::{Client, Version};
 pub use functions::{Function, Parameter};
 pub use grpc::{Code, Status};
 pub use host::{Host, serve as serve_as_host};
+pub use planning::{Violation, violations};
 pub use pool::Pool;
 pub use process::{Launch, Plugin, StartError};
 pub use provider::{ProviderOptions, TerraformProvider};

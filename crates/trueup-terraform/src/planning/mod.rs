@@ -9,16 +9,18 @@ mod validity;
 
 pub(crate) use consistency::{inconsistencies, settled};
 pub(crate) use proposal::proposed;
-pub(crate) use validity::violations;
+pub use validity::violations;
 
 use trueup_core::schema::{Attribute, Block, Presence, Shape};
 use trueup_core::{Entries, Kind, Path, Step, Value};
 
 /// Something a provider did that it may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Violation {
-    pub(crate) path: Path,
-    pub(crate) message: String,
+pub struct Violation {
+    /// Where.
+    pub path: Path,
+    /// What is wrong there. Never holds a secret.
+    pub message: String,
 }
 
 impl Violation {

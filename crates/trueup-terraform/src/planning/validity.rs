@@ -9,7 +9,7 @@ use trueup_core::{Entries, Kind, Path, Step, Value};
 use super::{NULL, Violation, entry, fits_shape, is_computed, keys_of};
 
 /// Where a plan breaks the rules. All values are complete; `prior` is null for an object to be created.
-pub(crate) fn violations(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
+pub fn violations(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { path: Path::ROOT, found: Vec::new() };
     check.block(block, prior, config, planned);
     check.found

@@ -1,0 +1,305 @@
+//! Making, changing and removing objects.
+
+use smol_str::SmolStr;
+use trueup_core::{FailureClass, Value};
+use trueup_provider::{
+    ApplyFailure, ApplyRequest as Asked, CallContext, CheckRequest, Configured, DeleteEnd, DeleteRequest,
+    InputValues, Observed, PlanAnswer, ReadRequest, State, Verdict,
+};
+use trueup_terraform::protocol::{ApplyRequest, ApplyResponse, DynamicValue};
+
+use super::plan::Found;
+use super::{Resource, Service, decoded, encoded};
+use crate::calls::Session;
+use crate::record::{Record, fresh_name};
+use crate::surface::{Surface, entry};
+use crate::told::{self, Told};
+
+/// How an operation ended: what there is now, and what is wrong.
+struct Outcome {
+    state: Value,
+    record: Option<Record>,
+    told: Told,
+}
+
+impl Service {
+    pub(crate) async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
+        let before = |diagnostics| ApplyResponse {
+            new_state: request.prior_state.clone().or_else(|| Some(DynamicValue::default())),
+            private: request.planned_private.clone(),
+            diagnostics,
+            ..ApplyResponse::default()
+        };
+        let outcome = match self.applied(&request).await {
+            Ok(outcome) => outcome,
+            Err(told) => return before(told),
+        };
+        let surface = match self.resource(&request.type_name) {
+            Ok(resource) => &resource.surface,
+            Err(told) => return before(told),
+        };
+        match encoded(&surface.schema, &outcome.state) {
+            Ok(new_state) => ApplyResponse {
+                new_state,
+                private: outcome.record.map(|record| record.to_bytes()).unwrap_or_default().into(),
+                diagnostics: outcome.told,
+                ..ApplyResponse::default()
+            },
+            Err(mut told) => {
+                told.extend(outcome.told);
+                before(told)
+            }
+        }
+    }
+
+    async fn applied(&self, request: &ApplyRequest) -> Result<Outcome, Told> {
+        let resource = self.resource(&request.type_name)?;
+        let schema = &resource.surface.schema;
+        let prior = decoded(schema, "state", request.prior_state.as_ref())?;
+        let planned = decoded(schema, "plan", request.planned_state.as_ref())?;
+        let config = decoded(schema, "configuration", request.config.as_ref())?;
+        let configured = self.ready()?;
+        let found = self.found(resource, &prior, &request.planned_private).await?;
+        // Each object has a name of its own, also one that stands in for another.
+        let name = found.as_ref().map_or_else(fresh_name, |found| found.record.name.clone());
+        let session = self.session(&resource.surface.type_name, &name)?;
+        let change =
+            Change { service: self, resource, session: &session, configured: &configured, prior: &prior };
+        let mut outcome = match (planned.is_null(), found) {
+            (true, Some(found)) => change.delete(&found.record).await,
+            (true, None) => Outcome { state: Value::NULL, record: None, told: Told::new() },
+            (false, found) => change.bring_about(&config, &planned, found.as_ref()).await?,
+        };
+        outcome.told.extend(resource.surface.warned(&session.warnings()));
+        Ok(outcome)
+    }
+}
+
+/// One change to one object.
+struct Change<'a> {
+    service: &'a Service,
+    resource: &'a Resource,
+    session: &'a Session,
+    configured: &'a Configured,
+    prior: &'a Value,
+}
+
+impl Change<'_> {
+    fn surface(&self) -> &Surface {
+        &self.resource.surface
+    }
+
+    /// Creates the object, or brings it to its inputs.
+    async fn bring_about(
+        &self,
+        config: &Value,
+        planned: &Value,
+        found: Option<&Found>,
+    ) -> Result<Outcome, Told> {
+        let (desired, wrong) = self.surface().desired(config);
+        if wrong.has_errors() {
+            return Err(told::diagnostics(&wrong, &self.surface().schema.block));
+        }
+        let attempted = if found.is_some() { "cannot update" } else { "cannot create" };
+        let answer =
+            self.service.asked(self.resource, self.session, Some(self.configured), &desired, found).await?;
+        if let (Some(found), Verdict::NoOp) = (found, answer.verdict) {
+            // Only the form of its inputs changed, or what Terraform makes of them.
+            let unchanged = State { inputs: Some(desired.clone()), ..found.observed.clone() };
+            let (outcome, _) = self.brought(planned, unchanged);
+            return Ok(outcome);
+        }
+        match self.call(&desired, &answer, found).await {
+            Ok(state) => {
+                let (mut outcome, broken) = self.brought(planned, self.read_back(state).await);
+                outcome.told.extend(self.surface().broken(&broken));
+                Ok(outcome)
+            }
+            Err(ApplyFailure { failure, partial }) => {
+                let told = self.surface().failed(attempted, &failure);
+                Ok(self.fell_short(partial, &desired, found, told))
+            }
+        }
+    }
+
+    async fn call(
+        &self,
+        desired: &InputValues,
+        answer: &PlanAnswer,
+        found: Option<&Found>,
+    ) -> Result<State, ApplyFailure> {
+        let (config, handler) = (self.configured, &self.resource.handler);
+        let lent = found.map(|found| self.resource.lent(&found.record.state, desired));
+        let lent = lent.as_ref();
+        let check = |context: CallContext| async move {
+            let context = &context;
+            handler.check(CheckRequest { config, desired, context }).await.map_err(ApplyFailure::from)
+        };
+        self.service.calls.repeated(self.session, handler.traits(), check).await?;
+        let apply = |context: CallContext| async move {
+            let request = Asked {
+                config,
+                desired,
+                planned: &answer.outputs,
+                private: &answer.private,
+                prior: lent,
+                observed: found.map(|found| &found.observed),
+                bindings: &[],
+                context: &context,
+            };
+            handler.apply(request).await
+        };
+        self.service.calls.repeated(self.session, handler.traits(), apply).await
+    }
+
+    /// The object as it reads now: what an answer tells is what a read will find (APPLY-8). Where it cannot be read, the
+    /// answer stands.
+    async fn read_back(&self, state: State) -> State {
+        let (handler, calls) = (&self.resource.handler, &self.service.calls);
+        let inputs = state.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
+        if !handler.traits().read_back || handler.traits().in_records {
+            return state;
+        }
+        let (window, began) = (handler.consistency_window(&inputs), calls.now());
+        loop {
+            match self.read(&inputs, &state).await {
+                Ok(Observed::Present(seen)) if window.is_zero() || self.repeats(&state, &seen) => {
+                    return State { inputs: state.inputs, ..*seen };
+                }
+                Ok(Observed::Unreadable) | Err(_) => return state,
+                Ok(Observed::Present(_) | Observed::Absent) => {}
+            }
+            if calls.elapsed(began) >= window || !calls.waited(LOOK_INTERVAL).await {
+                return state;
+            }
+        }
+    }
+
+    /// Whether outputs that mirror inputs read as they were answered.
+    fn repeats(&self, answered: &State, seen: &State) -> bool {
+        let outputs = &self.resource.handler.schema().outputs.attributes;
+        let mirrors = |name: &str| outputs.get(name).is_some_and(|attribute| attribute.mirrors.is_some());
+        let changes = self.resource.handler.drift(answered, seen);
+        !changes.iter().any(|change| change.path.first_key().is_some_and(mirrors))
+    }
+
+    async fn read(&self, inputs: &Value, state: &State) -> Result<Observed, ApplyFailure> {
+        let (config, handler) = (self.configured, &self.resource.handler);
+        let read = |context: CallContext| async move {
+            let request = ReadRequest { config, inputs, state, context: &context };
+            handler.read(request).await.map_err(ApplyFailure::from)
+        };
+        self.service.calls.repeated(self.session, handler.traits(), read).await
+    }
+
+    /// An object that is as it should be, and the names of what came out otherwise than planned. Terraform takes no other
+    /// value than it was promised; the next refresh brings the actual one.
+    fn brought(&self, planned: &Value, state: State) -> (Outcome, Vec<SmolStr>) {
+        let inputs = state.inputs.map(|inputs| self.surface().unwritten(&inputs));
+        let state = State { inputs, ..state };
+        let (kept, broken) = self.surface().as_planned(planned, &self.resource.shown(&state));
+        let record = Record::new(state, None, self.name());
+        (Outcome { state: kept, record: Some(record), told: Told::new() }, broken)
+    }
+
+    fn name(&self) -> SmolStr {
+        self.session.context.address.name().into()
+    }
+
+    /// What there is after a failure: what is known of a half-made object, or what there was before.
+    fn fell_short(
+        &self,
+        partial: Option<Box<State>>,
+        attempted: &InputValues,
+        found: Option<&Found>,
+        told: Told,
+    ) -> Outcome {
+        let Some(partial) = partial else {
+            let record = found.map(|found| found.record.clone());
+            return Outcome { state: self.prior.clone(), record, told };
+        };
+        let attempted = Some(self.surface().unwritten(attempted)).filter(|_| partial.inputs.is_none());
+        let state = self.resource.shown(&partial);
+        Outcome { state, record: Some(Record::new(*partial, attempted, self.name())), told }
+    }
+
+    /// Removes the object. One that is gone already is as it should be.
+    async fn delete(&self, record: &Record) -> Outcome {
+        let (config, handler) = (self.configured, &self.resource.handler);
+        let state = &record.state;
+        let inputs = &self.surface().known_inputs(record.inputs(), &state.outputs);
+        let remove = |context: CallContext| async move {
+            handler.delete(DeleteRequest { config, inputs, state, context: &context }).await
+        };
+        match self.service.calls.repeated(self.session, handler.traits(), remove).await {
+            Ok(()) => self.gone(inputs, record).await,
+            Err(failed) if failed.failure.class == FailureClass::NotFound => self.removed(),
+            Err(ApplyFailure { failure, partial }) => {
+                let told = self.surface().failed("cannot delete", &failure);
+                let left = partial.map_or_else(|| record.clone(), |left| record.with_state(*left));
+                let state =
+                    if left == *record { self.prior.clone() } else { self.resource.shown(&left.state) };
+                Outcome { state, record: Some(left), told }
+            }
+        }
+    }
+
+    fn removed(&self) -> Outcome {
+        Outcome { state: Value::NULL, record: None, told: Told::new() }
+    }
+
+    /// Waits until a read finds the object gone, where the type says that this takes time (DELETE-12).
+    async fn gone(&self, inputs: &Value, record: &Record) -> Outcome {
+        let (handler, calls) = (&self.resource.handler, &self.service.calls);
+        let (window, began) = (handler.consistency_window(inputs), calls.now());
+        let end = handler.delete_end(inputs);
+        if window.is_zero() || end == DeleteEnd::Answered || handler.traits().in_records {
+            return self.removed();
+        }
+        loop {
+            match self.read(inputs, &record.state).await {
+                Ok(Observed::Present(_)) => {}
+                Ok(Observed::Absent | Observed::Unreadable) | Err(_) => return self.removed(),
+            }
+            if calls.elapsed(began) >= window || !calls.waited(LOOK_INTERVAL).await {
+                break;
+            }
+        }
+        match end {
+            DeleteEnd::Gone => {
+                let detail =
+                    format!("The delete was accepted, and {} s later it is there.", window.as_secs());
+                let told = told::error(format!("{} is still there", self.surface().type_name), detail);
+                Outcome { state: self.prior.clone(), record: Some(record.clone()), told }
+            }
+            DeleteEnd::GoneOrAnswered | DeleteEnd::Answered => self.removed(),
+        }
+    }
+}
+
+/// How long to wait before an object is looked at again.
+const LOOK_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
+
+impl Surface {
+    /// A state that keeps what was planned as known, and the names of what came out otherwise.
+    fn as_planned(&self, planned: &Value, actual: &Value) -> (Value, Vec<SmolStr>) {
+        let differs = |name: &&str| {
+            let (planned, actual) = (entry(planned, name), entry(actual, name));
+            planned.is_wholly_known() && !planned.same(actual)
+        };
+        let broken: Vec<SmolStr> = self.schema.block.names().filter(differs).map(SmolStr::new).collect();
+        let keep = |kept: Value, name: &SmolStr| kept.with_entry(name, entry(planned, name).clone());
+        (broken.iter().fold(actual.clone(), keep), broken)
+    }
+
+    /// Tells of outputs that came out otherwise than planned.
+    fn broken(&self, names: &[SmolStr]) -> Option<trueup_terraform::protocol::Diagnostic> {
+        let detail = format!(
+            "{} came out otherwise than planned. The next refresh brings the actual value. This is a mistake in the \
+             provider: report it there.",
+            told::listed(names)
+        );
+        let summary = format!("{} did not keep its plan", self.type_name);
+        (!names.is_empty()).then(|| told::warning(summary, detail))
+    }
+}
