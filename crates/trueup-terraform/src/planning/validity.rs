@@ -162,6 +162,25 @@ mod tests {
         check(Presence::Optional, [null(), unknown(), new()], other);
     }
 
+    /// An element that leaves something open fits several, in whatever order they come.
+    #[test]
+    fn each_element_of_a_set_needs_one_that_fits() {
+        let inner = IndexMap::from([
+            ("key".into(), Attribute::new(Shape::Plain(Type::String), Presence::Required)),
+            ("port".into(), Attribute::new(Shape::Plain(Type::Number), Presence::OptionalComputed)),
+        ]);
+        let element = Shape::Object(std::sync::Arc::new(Block { attributes: inner, ..Block::default() }));
+        let set = Attribute::new(Shape::Set(element.into()), Presence::Optional);
+        let block = Block { attributes: IndexMap::from([("a".into(), set)]), ..Block::default() };
+        let of = |items: &[Value]| Value::object([("a", Value::set(items.iter().cloned()))]);
+        let part = |port: Value| value!({ key: "k", port: port });
+        let config = of(&[part(Value::NULL), part(value!(0))]);
+        let check = |planned: &[Value]| violations(&block, &Value::NULL, &config, &of(planned)).len();
+        assert_eq!(check(&[part(value!(80)), part(value!(0))]), 0);
+        assert_eq!(check(&[part(value!(0)), part(Value::unknown(Type::Number))]), 0);
+        assert_eq!(check(&[part(value!(80)), part(value!(90))]), 1);
+    }
+
     #[test]
     fn what_must_never_be_kept_is_not_planned() {
         let secret = Attribute { write_only: true, ..Attribute::optional(Type::String) };
