@@ -1,7 +1,7 @@
-//! Calls of a type's methods: repeated by class, bounded in time, ended by a stop, and never the end of the process.
+//! Calls to a type's methods: retries, timeouts, cancellation and panics.
 //!
-//! Terraform repeats nothing and waits for ever. Types count on an engine that does what theirs does: it calls again what
-//! is pending, throttled or retryable (RETRY-1), and no call takes longer than its time (APPLY-13).
+//! Terraform neither retries nor times out. Types expect what trueup's engine does: it retries pending, throttled and
+//! retryable failures (RETRY-1) and bounds each call (APPLY-13).
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,33 +15,33 @@ use trueup_provider::{
     ApplyFailure, CallContext, Clock, ProgressSink, ProviderPanic, RuntimeClock, Traits, WarningSink,
 };
 
-/// How long an operation may take, attempts and waits included: as long as in a run of trueup.
+/// The timeout of an operation, retries included. The engine has the same default.
 const TIME_MAX: Duration = Duration::from_secs(20 * 60);
 
 /// Makes calls.
 pub(crate) struct Calls {
     clock: Arc<dyn Clock>,
-    /// Raised when everything should come to an end.
+    /// Cancelled by `StopProvider` and `Shutdown`.
     stop: CancellationToken,
     provider: String,
     secrets: KnownSecrets,
 }
 
-/// What one request of Terraform's knows: the context of its calls, and what they warned of.
+/// One request: the context of its calls, and their warnings.
 pub(crate) struct Session {
     pub(crate) context: CallContext,
     warnings: Arc<Mutex<Vec<Diagnostic>>>,
 }
 
 impl Session {
-    /// What was warned of so far.
+    /// Takes the warnings reported so far.
     pub(crate) fn warnings(&self) -> Vec<Diagnostic> {
         std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Session {
-    /// One call that is not repeated.
+    /// Makes one call, without retries.
     pub(crate) async fn once<T, F: Future<Output = Result<T, ApplyFailure>>>(
         &self,
         call: impl FnOnce(CallContext) -> F,
@@ -56,12 +56,12 @@ impl Calls {
         Calls { clock, stop, provider: provider.to_owned(), secrets }
     }
 
-    /// Brings everything that is under way to an end, and lets nothing wait any more.
+    /// Cancels calls in flight and ends all waits.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
     }
 
-    /// A session for the object of this name. Terraform tells no address.
+    /// Starts a session for an object. Terraform sends no address, so the object's own name stands in.
     pub(crate) fn session(&self, type_name: &str, name: &str) -> Result<Session, Failure> {
         let address = Address::resource(type_name, name)
             .map_err(|error| Failure::new(FailureClass::Fatal, error.to_string()))?;
@@ -79,7 +79,8 @@ impl Calls {
         Ok(Session { context, warnings })
     }
 
-    /// Calls until it succeeds or must not be called again. One after a *pending* failure gets its context back (RETRY-4).
+    /// Calls until the call succeeds or its failure is final. After a *pending* failure, the next call gets its context
+    /// (RETRY-4).
     pub(crate) async fn repeated<T, F: Future<Output = Result<T, ApplyFailure>>>(
         &self,
         session: &Session,
@@ -121,7 +122,7 @@ impl Calls {
         }
     }
 
-    /// Waits; whether it could to the end.
+    /// Waits, unless cancelled. Returns whether the wait completed.
     pub(crate) async fn waited(&self, wait: Duration) -> bool {
         if self.stop.is_cancelled() {
             return false;
@@ -158,7 +159,7 @@ impl Calls {
     }
 }
 
-/// The outcome of a call, where a panic is a failure. What it says is left out: it may hold secrets (SECRET-5).
+/// Turns a panic into a failure. Its text is dropped: it may hold secrets (SECRET-5).
 pub(crate) async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Failure> {
     AssertUnwindSafe(call).catch_unwind().await.map_err(|panic| match panic.downcast::<ProviderPanic>() {
         Ok(panic) => (*panic).into(),

@@ -1,4 +1,4 @@
-//! Calls over one connection: HTTP/2, with one message in and one out, each behind five bytes that say how long it is.
+//! Unary gRPC calls on an HTTP/2 connection.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -21,7 +21,7 @@ use trueup_terraform::{Code, Status};
 use crate::methods;
 use crate::service::Service;
 
-/// The largest request that is read; Terraform itself takes answers of a quarter of that.
+/// The largest request; Terraform's own limit for responses is a quarter of it.
 const REQUEST_SIZE_MAX: usize = 256 << 20;
 const PREFIX_SIZE: usize = 5;
 
@@ -30,7 +30,7 @@ const STDIO: &str = "/plugin.GRPCStdio/StreamStdio";
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Serves one connection to its end.
+/// Serves a connection until the client closes it or the server shuts down.
 pub(crate) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     service: Arc<Service>,
@@ -45,7 +45,7 @@ pub(crate) async fn serve(
         .serve_connection(TokioIo::new(stream), answer);
     let mut conversation = pin!(conversation);
     if let Either::Right(_) = select(conversation.as_mut(), pin!(ended.cancelled())).await {
-        // What is under way is answered first.
+        // Lets calls in flight finish.
         conversation.as_mut().graceful_shutdown();
         let _ = conversation.await;
     }
@@ -65,7 +65,7 @@ async fn answered(
             Ok(Bytes::new())
         }
         _ => match message_of(request.into_body()).await {
-            // A task of its own: what is under way goes on when whoever asked goes away.
+            // A task of its own, so that a call completes even if the client disconnects.
             Ok(message) => tokio::spawn(async move { methods::answer(&service, &path, message).await })
                 .await
                 .unwrap_or_else(|_| Err(Status::new(Code::Internal, "the provider panicked"))),
@@ -130,7 +130,7 @@ fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).boxed_unsync()
 }
 
-/// What the provider prints, as a stream. It goes where processes print instead, so the stream is empty until the end.
+/// The stream of the plugin's standard output and error. Both go to the process's own, so it stays empty until shutdown.
 fn silence(end: CancellationToken) -> Response<Body> {
     let trailers = HeaderMap::from_iter([(GRPC_STATUS, HeaderValue::from_static("0"))]);
     let ending = futures_util::stream::once(async move {

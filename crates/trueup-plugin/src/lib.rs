@@ -1,16 +1,17 @@
 //! Providers written in Rust as plugins of Terraform.
 //!
-//! [`serve`] is the whole of a provider's `main`. The process then speaks version 6 of the plugin protocol, or 5 with old
-//! clients, to whoever started it: Terraform, OpenTofu or trueup.
+//! [`serve`] is all of a provider's `main`. It speaks plugin protocol 6, or 5 with older clients, to Terraform, OpenTofu or
+//! trueup.
 //!
-//! - `invitation`, `listening`, `encryption`, `grpc`: the process, from its environment to one call
-//! - `methods`: the calls by their names; `service`: a file for each
-//! - `surface`: a type as Terraform sees it; `record`: what goes beside a state; `told`: diagnostics
-//! - `calls`: what the engine does around a call of a type
+//! - `invitation`, `listening`, `encryption`, `grpc`: from the environment to a call
+//! - `methods`: dispatch; `service`: a file per call
+//! - `surface`: a type's Terraform schema and values; `record`: private state; `diagnostics`: errors for Terraform
+//! - `calls`: retries, timeouts and panics around a type's methods
 //!
-//! This crate and the command line are the ones that read the environment: a plugin is told by it what to do.
+//! Like the command line, this crate reads the environment: clients configure plugins by it.
 
 mod calls;
+mod diagnostics;
 mod encryption;
 mod grpc;
 mod invitation;
@@ -18,9 +19,9 @@ mod listening;
 mod log;
 mod methods;
 mod record;
+mod server;
 mod service;
 mod surface;
-mod told;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -30,20 +31,23 @@ use std::process::ExitCode;
 use trueup_core::KnownSecrets;
 use trueup_provider::{NativeProvider, Provider, Registry};
 
-use invitation::{Invitation, Uninvited};
+use invitation::{Invitation, InvitationError};
 use listening::ListenError;
-use service::{BuildError, Service};
+pub use server::Server;
+use service::Service;
+pub use service::UnservableProvider;
+pub use surface::UnservableType;
 
-/// Serves a provider to the client that started this process, until that asks for the end.
+/// Serves a provider to the client that started this process, until the client shuts it down.
 ///
-/// Started by anyone else, the process says what it is and fails.
+/// Run by hand, it prints how to use the binary and returns a failure.
 pub fn serve<C: Send + Sync + 'static>(provider: NativeProvider<C>) -> ExitCode {
     let name = provider.name().to_owned();
     let version = provider.version().to_owned();
     let registry = Registry::new().with(provider);
     match served(&registry, &name) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Refusal::Uninvited(Uninvited::ByHand)) => {
+        Err(Refusal::InvitationError(InvitationError::ByHand)) => {
             log::say(&by_hand(&name, &version));
             ExitCode::FAILURE
         }
@@ -54,13 +58,13 @@ pub fn serve<C: Send + Sync + 'static>(provider: NativeProvider<C>) -> ExitCode 
     }
 }
 
-/// Why a provider does not serve.
+/// A provider that cannot be served.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error(transparent)]
-    Uninvited(#[from] Uninvited),
+    InvitationError(#[from] InvitationError),
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(#[from] UnservableProvider),
     #[error(transparent)]
     Listen(#[from] ListenError),
     #[error("there is no runtime: {0}")]
@@ -71,8 +75,8 @@ fn served(registry: &Registry, name: &str) -> Result<(), Refusal> {
     let invitation = match Invitation::read(variable) {
         Ok(invitation) => invitation,
         Err(refusal) => {
-            if matches!(refusal, Uninvited::Versions(_)) {
-                // The client reads it, and tells its user which versions there are.
+            if matches!(refusal, InvitationError::Versions(_)) {
+                // From this line the client learns our version and reports the mismatch.
                 let _ = writeln!(std::io::stdout(), "1|6|unix|-|grpc|");
             }
             return Err(refusal.into());
@@ -89,13 +93,12 @@ fn served(registry: &Registry, name: &str) -> Result<(), Refusal> {
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "a plugin is told by its environment what to do")]
+#[expect(clippy::disallowed_methods, reason = "clients configure plugins by the environment")]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// What a panic says may hold secrets (SECRET-5): the log gets the place, and the text without secrets if
-/// `RUST_BACKTRACE` asks for it.
+/// Panic messages may hold secrets (SECRET-5). The log gets the location, and with `RUST_BACKTRACE` the scrubbed text.
 fn show_only_places_of_panics(name: &str, secrets: KnownSecrets) {
     let wants_text = variable("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0");
     let name = name.to_owned();

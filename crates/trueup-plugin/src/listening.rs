@@ -1,4 +1,4 @@
-//! Listening, and the line that says where: `1|6|unix|/path|grpc|certificate`.
+//! The socket, and the handshake line that names it: `1|6|unix|/path|grpc|certificate`.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::grpc;
 use crate::invitation::Invitation;
 use crate::service::Service;
 
-/// How long calls may go on after the client has asked for the end. It kills a plugin that takes longer.
+/// How long calls in flight may take after `Shutdown`. Clients kill a plugin that takes longer.
 const END_WAIT: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Why a plugin cannot listen.
+/// The plugin cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListenError {
     #[error("cannot make a socket in {folder}: {error}")]
@@ -32,7 +32,7 @@ pub(crate) enum ListenError {
     Output(io::Error),
 }
 
-/// Serves until the client has asked for the end. `temporary` is where sockets are where the client names no folder.
+/// Serves until the client shuts the plugin down. `temporary` holds the socket if the client names no folder.
 pub(crate) async fn serve(
     service: Service,
     invitation: Invitation,
@@ -50,7 +50,7 @@ pub(crate) async fn serve(
             (Some(acceptor), STANDARD_NO_PAD.encode(certificate))
         }
     };
-    // Whoever interrupts Terraform at a terminal interrupts us too, and Terraform decides what becomes of us.
+    // Ctrl-C reaches the whole process group. Terraform decides when to stop its plugins.
     let _interrupts = signal(SignalKind::interrupt());
     say_hello(service.version, &socket.display().to_string(), &certificate).map_err(ListenError::Output)?;
     let end = CancellationToken::new();

@@ -1,4 +1,4 @@
-//! The methods of the protocol: by their paths, from bytes to bytes.
+//! Dispatch of the protocol's methods, by path.
 
 use prost::Message;
 use prost::bytes::Bytes;
@@ -7,11 +7,11 @@ use trueup_terraform::{Code, Status, Version};
 
 use crate::service::Service;
 
-/// The service that hears of the end, and the one that tells whether we are well; by number 1 we are.
+/// The health check, and its answer: `SERVING`.
 const HEALTH: &str = "/grpc.health.v1.Health/Check";
 const HEALTHY: &[u8] = &[0x08, 0x01];
 
-/// Answers a call of the provider's service.
+/// Answers an encoded request.
 pub(crate) async fn answer(service: &Service, path: &str, message: Bytes) -> Result<Bytes, Status> {
     if path == HEALTH {
         return Ok(Bytes::from_static(HEALTHY));
@@ -25,11 +25,11 @@ pub(crate) async fn answer(service: &Service, path: &str, message: Bytes) -> Res
         "GetSchema" | "GetProviderSchema" => Ok(service.schemas()),
         "GetResourceIdentitySchemas" => Ok(service.identity_schemas().encode_to_vec().into()),
         "PrepareProviderConfig" => {
-            // Version 5 wants the configuration back.
+            // Version 5 returns the configuration.
             let request: trueup_terraform::protocol::ValidateProviderRequest = decoded(message)?;
             let prepared = request.config.clone();
             let diagnostics = service.validate_provider(request).await.diagnostics;
-            Ok(Prepared { config: prepared, diagnostics }.encode_to_vec().into())
+            Ok(PreparedConfiguration { config: prepared, diagnostics }.encode_to_vec().into())
         }
         "ValidateProviderConfig" => respond(message, |it| service.validate_provider(it)).await,
         "ValidateResourceTypeConfig" | "ValidateResourceConfig" => {
@@ -51,9 +51,9 @@ pub(crate) async fn answer(service: &Service, path: &str, message: Bytes) -> Res
     }
 }
 
-/// The answer of version 5 to the configuration of a provider.
+/// The response of version 5 to `PrepareProviderConfig`.
 #[derive(Clone, PartialEq, Message)]
-struct Prepared {
+struct PreparedConfiguration {
     #[prost(message, optional, tag = "1")]
     config: Option<DynamicValue>,
     #[prost(message, repeated, tag = "2")]

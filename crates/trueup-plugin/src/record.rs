@@ -1,27 +1,26 @@
-//! What one object of Terraform's cannot tell, in the private bytes beside it: the inputs as the program wrote them, the
-//! outputs that were recorded, and under which name the object was made.
+//! The record of an object, kept in the private bytes beside its Terraform state.
 //!
-//! A state of Terraform's holds what was read last, and no difference between what was written and what stands in for it.
-//! The record holds what the object was brought to, so drift, defaults and migrations come out as they do in trueup.
+//! A Terraform state holds the last refreshed values and does not distinguish written values from defaults. The record holds
+//! inputs as written and outputs as applied, so drift, defaults and migrations work as in trueup.
 
 use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 use trueup_provider::{IdempotencyToken, InputValues, State};
 
-/// The form of the bytes; others are not read.
+/// The format of the bytes; others are ignored.
 const FORM: u32 = 1;
 
-/// What is known of an object beside Terraform's state of it.
+/// An object as it was last applied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Which form this is; its name tells whose bytes these are.
+    /// The format. The name marks the bytes as ours.
     trueup: u32,
-    /// The object as it was last brought about.
+    /// Inputs, outputs and schema version.
     pub(crate) state: State,
-    /// The inputs of the attempt that an unfinished object comes from.
+    /// The inputs of the failed attempt that left an unfinished object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attempted: Option<InputValues>,
-    /// Stands for the address of the resource, which Terraform does not tell: names, tags and tokens are made of it.
+    /// Stands in for the resource's address, which Terraform does not send: physical names and tags derive from it.
     pub(crate) name: SmolStr,
 }
 
@@ -30,12 +29,12 @@ impl Record {
         Record { trueup: FORM, state, attempted, name }
     }
 
-    /// The record of the same object with another state.
+    /// The same record with another state.
     pub(crate) fn with_state(&self, state: State) -> Self {
         Record { state, ..self.clone() }
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote; `None` for the bytes of anyone else.
+    /// Reads the output of [`to_bytes`](Self::to_bytes); `None` for any other bytes.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         let record: Record = trueup_core::read_json(text).ok()?;
@@ -47,13 +46,13 @@ impl Record {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// The inputs by which the object is looked at.
+    /// The recorded inputs, or those of the failed attempt.
     pub(crate) fn inputs(&self) -> Option<&InputValues> {
         self.state.inputs.as_ref().or(self.attempted.as_ref())
     }
 }
 
-/// A name that no other object has.
+/// A unique name.
 pub(crate) fn fresh_name() -> SmolStr {
     format_smolstr!("x{}", IdempotencyToken::fresh())
 }

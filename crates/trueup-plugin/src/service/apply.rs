@@ -1,25 +1,25 @@
-//! Making, changing and removing objects.
+//! Creating, updating and deleting objects.
 
 use smol_str::SmolStr;
 use trueup_core::{FailureClass, Value};
 use trueup_provider::{
-    ApplyFailure, ApplyRequest as Asked, CallContext, CheckRequest, Configured, DeleteEnd, DeleteRequest,
-    InputValues, Observed, PlanAnswer, ReadRequest, State, Verdict,
+    ApplyFailure, ApplyRequest as TypeRequest, CallContext, CheckRequest, Configured, DeleteEnd,
+    DeleteRequest, InputValues, Observed, PlanAnswer, ReadRequest, State, Verdict,
 };
 use trueup_terraform::protocol::{ApplyRequest, ApplyResponse, DynamicValue};
 
-use super::plan::Found;
+use super::plan::PriorObject;
 use super::{Resource, Service, decoded, encoded};
 use crate::calls::Session;
+use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
 use crate::surface::{Surface, entry};
-use crate::told::{self, Told};
 
-/// How an operation ended: what there is now, and what is wrong.
+/// The result of an operation, with diagnostics.
 struct Outcome {
     state: Value,
     record: Option<Record>,
-    told: Told,
+    told: Messages,
 }
 
 impl Service {
@@ -52,7 +52,7 @@ impl Service {
         }
     }
 
-    async fn applied(&self, request: &ApplyRequest) -> Result<Outcome, Told> {
+    async fn applied(&self, request: &ApplyRequest) -> Result<Outcome, Messages> {
         let resource = self.resource(&request.type_name)?;
         let schema = &resource.surface.schema;
         let prior = decoded(schema, "state", request.prior_state.as_ref())?;
@@ -60,14 +60,14 @@ impl Service {
         let config = decoded(schema, "configuration", request.config.as_ref())?;
         let configured = self.ready()?;
         let found = self.found(resource, &prior, &request.planned_private).await?;
-        // Each object has a name of its own, also one that stands in for another.
+        // A replacement gets a name of its own.
         let name = found.as_ref().map_or_else(fresh_name, |found| found.record.name.clone());
         let session = self.session(&resource.surface.type_name, &name)?;
         let change =
             Change { service: self, resource, session: &session, configured: &configured, prior: &prior };
         let mut outcome = match (planned.is_null(), found) {
             (true, Some(found)) => change.delete(&found.record).await,
-            (true, None) => Outcome { state: Value::NULL, record: None, told: Told::new() },
+            (true, None) => Outcome { state: Value::NULL, record: None, told: Messages::new() },
             (false, found) => change.bring_about(&config, &planned, found.as_ref()).await?,
         };
         outcome.told.extend(resource.surface.warned(&session.warnings()));
@@ -75,7 +75,7 @@ impl Service {
     }
 }
 
-/// One change to one object.
+/// A change to an object.
 struct Change<'a> {
     service: &'a Service,
     resource: &'a Resource,
@@ -89,22 +89,22 @@ impl Change<'_> {
         &self.resource.surface
     }
 
-    /// Creates the object, or brings it to its inputs.
+    /// Creates or updates the object.
     async fn bring_about(
         &self,
         config: &Value,
         planned: &Value,
-        found: Option<&Found>,
-    ) -> Result<Outcome, Told> {
+        found: Option<&PriorObject>,
+    ) -> Result<Outcome, Messages> {
         let (desired, wrong) = self.surface().desired(config);
         if wrong.has_errors() {
-            return Err(told::diagnostics(&wrong, &self.surface().schema.block));
+            return Err(diagnostics::diagnostics(&wrong, &self.surface().schema.block));
         }
         let attempted = if found.is_some() { "cannot update" } else { "cannot create" };
         let answer =
             self.service.asked(self.resource, self.session, Some(self.configured), &desired, found).await?;
         if let (Some(found), Verdict::NoOp) = (found, answer.verdict) {
-            // Only the form of its inputs changed, or what Terraform makes of them.
+            // Inputs that the type considers equivalent: only the record changes.
             let unchanged = State { inputs: Some(desired.clone()), ..found.observed.clone() };
             let (outcome, _) = self.brought(planned, unchanged);
             return Ok(outcome);
@@ -126,7 +126,7 @@ impl Change<'_> {
         &self,
         desired: &InputValues,
         answer: &PlanAnswer,
-        found: Option<&Found>,
+        found: Option<&PriorObject>,
     ) -> Result<State, ApplyFailure> {
         let (config, handler) = (self.configured, &self.resource.handler);
         let lent = found.map(|found| self.resource.lent(&found.record.state, desired));
@@ -137,7 +137,7 @@ impl Change<'_> {
         };
         self.service.calls.repeated(self.session, handler.traits(), check).await?;
         let apply = |context: CallContext| async move {
-            let request = Asked {
+            let request = TypeRequest {
                 config,
                 desired,
                 planned: &answer.outputs,
@@ -152,8 +152,7 @@ impl Change<'_> {
         self.service.calls.repeated(self.session, handler.traits(), apply).await
     }
 
-    /// The object as it reads now: what an answer tells is what a read will find (APPLY-8). Where it cannot be read, the
-    /// answer stands.
+    /// Reads the object back (APPLY-8). If that fails, the provider's answer stands.
     async fn read_back(&self, state: State) -> State {
         let (handler, calls) = (&self.resource.handler, &self.service.calls);
         let inputs = state.inputs.as_ref().map(|inputs| inputs.effective.clone()).unwrap_or_default();
@@ -175,7 +174,7 @@ impl Change<'_> {
         }
     }
 
-    /// Whether outputs that mirror inputs read as they were answered.
+    /// Whether outputs that mirror inputs equal the provider's answer.
     fn repeats(&self, answered: &State, seen: &State) -> bool {
         let outputs = &self.resource.handler.schema().outputs.attributes;
         let mirrors = |name: &str| outputs.get(name).is_some_and(|attribute| attribute.mirrors.is_some());
@@ -192,27 +191,27 @@ impl Change<'_> {
         self.service.calls.repeated(self.session, handler.traits(), read).await
     }
 
-    /// An object that is as it should be, and the names of what came out otherwise than planned. Terraform takes no other
-    /// value than it was promised; the next refresh brings the actual one.
+    /// A successful outcome, and the names of attributes that differ from the plan. Terraform rejects those, so the state keeps
+    /// the planned values until the next refresh.
     fn brought(&self, planned: &Value, state: State) -> (Outcome, Vec<SmolStr>) {
         let inputs = state.inputs.map(|inputs| self.surface().unwritten(&inputs));
         let state = State { inputs, ..state };
         let (kept, broken) = self.surface().as_planned(planned, &self.resource.shown(&state));
         let record = Record::new(state, None, self.name());
-        (Outcome { state: kept, record: Some(record), told: Told::new() }, broken)
+        (Outcome { state: kept, record: Some(record), told: Messages::new() }, broken)
     }
 
     fn name(&self) -> SmolStr {
         self.session.context.address.name().into()
     }
 
-    /// What there is after a failure: what is known of a half-made object, or what there was before.
+    /// The outcome of a failure: the partial object if the provider knows one, else the prior state.
     fn fell_short(
         &self,
         partial: Option<Box<State>>,
         attempted: &InputValues,
-        found: Option<&Found>,
-        told: Told,
+        found: Option<&PriorObject>,
+        told: Messages,
     ) -> Outcome {
         let Some(partial) = partial else {
             let record = found.map(|found| found.record.clone());
@@ -223,7 +222,7 @@ impl Change<'_> {
         Outcome { state, record: Some(Record::new(*partial, attempted, self.name())), told }
     }
 
-    /// Removes the object. One that is gone already is as it should be.
+    /// Deletes the object. *Not found* counts as success.
     async fn delete(&self, record: &Record) -> Outcome {
         let (config, handler) = (self.configured, &self.resource.handler);
         let state = &record.state;
@@ -245,10 +244,10 @@ impl Change<'_> {
     }
 
     fn removed(&self) -> Outcome {
-        Outcome { state: Value::NULL, record: None, told: Told::new() }
+        Outcome { state: Value::NULL, record: None, told: Messages::new() }
     }
 
-    /// Waits until a read finds the object gone, where the type says that this takes time (DELETE-12).
+    /// Waits until a read finds the object gone, within the consistency window (DELETE-12).
     async fn gone(&self, inputs: &Value, record: &Record) -> Outcome {
         let (handler, calls) = (&self.resource.handler, &self.service.calls);
         let (window, began) = (handler.consistency_window(inputs), calls.now());
@@ -269,7 +268,7 @@ impl Change<'_> {
             DeleteEnd::Gone => {
                 let detail =
                     format!("The delete was accepted, and {} s later it is there.", window.as_secs());
-                let told = told::error(format!("{} is still there", self.surface().type_name), detail);
+                let told = diagnostics::error(format!("{} is still there", self.surface().type_name), detail);
                 Outcome { state: self.prior.clone(), record: Some(record.clone()), told }
             }
             DeleteEnd::GoneOrAnswered | DeleteEnd::Answered => self.removed(),
@@ -277,11 +276,11 @@ impl Change<'_> {
     }
 }
 
-/// How long to wait before an object is looked at again.
+/// The interval between reads of an object.
 const LOOK_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Surface {
-    /// A state that keeps what was planned as known, and the names of what came out otherwise.
+    /// The state with all known planned values, and the names of attributes whose actual value differs.
     fn as_planned(&self, planned: &Value, actual: &Value) -> (Value, Vec<SmolStr>) {
         let differs = |name: &&str| {
             let (planned, actual) = (entry(planned, name), entry(actual, name));
@@ -292,14 +291,14 @@ impl Surface {
         (broken.iter().fold(actual.clone(), keep), broken)
     }
 
-    /// Tells of outputs that came out otherwise than planned.
+    /// A warning about attributes that differ from the plan.
     fn broken(&self, names: &[SmolStr]) -> Option<trueup_terraform::protocol::Diagnostic> {
         let detail = format!(
             "{} came out otherwise than planned. The next refresh brings the actual value. This is a mistake in the \
              provider: report it there.",
-            told::listed(names)
+            diagnostics::listed(names)
         );
         let summary = format!("{} did not keep its plan", self.type_name);
-        (!names.is_empty()).then(|| told::warning(summary, detail))
+        (!names.is_empty()).then(|| diagnostics::warning(summary, detail))
     }
 }

@@ -4,13 +4,16 @@ use trueup_provider::{ApplyFailure, CallContext, DataRequest, Traits};
 use trueup_terraform::protocol::{ReadDataRequest, ReadDataResponse};
 
 use super::{Data, Service, decoded, encoded};
+use crate::diagnostics::{self, Messages};
 use crate::record::fresh_name;
-use crate::told::{self, Told};
 
 impl Service {
-    pub(super) fn data(&self, type_name: &str) -> Result<&Data, Told> {
+    pub(super) fn data(&self, type_name: &str) -> Result<&Data, Messages> {
         self.data.get(type_name).ok_or_else(|| {
-            told::error("Unknown data source", format!("The provider has no data source `{type_name}`."))
+            diagnostics::error(
+                "Unknown data source",
+                format!("The provider has no data source `{type_name}`."),
+            )
         })
     }
 
@@ -21,12 +24,12 @@ impl Service {
         }
     }
 
-    async fn data_read(&self, request: &ReadDataRequest) -> Result<ReadDataResponse, Told> {
+    async fn data_read(&self, request: &ReadDataRequest) -> Result<ReadDataResponse, Messages> {
         let Data { handler, surface } = self.data(&request.type_name)?;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
         let (inputs, wrong) = surface.desired(&config);
         if wrong.has_errors() {
-            return Err(told::diagnostics(&wrong, &surface.schema.block));
+            return Err(diagnostics::diagnostics(&wrong, &surface.schema.block));
         }
         let configured = self.ready()?;
         let session = self.session(&surface.type_name, &fresh_name())?;

@@ -1,12 +1,12 @@
-//! Taking over objects that a person names by their ids.
+//! Importing objects by id.
 
-use trueup_provider::{ApplyFailure, CallContext, ImportRequest as Asked};
+use trueup_provider::{ApplyFailure, CallContext, ImportRequest as TypeRequest};
 use trueup_terraform::protocol::import_response::Imported;
 use trueup_terraform::protocol::{ImportRequest, ImportResponse};
 
 use super::{Service, encoded};
+use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
-use crate::told::{self, Told};
 
 impl Service {
     pub(crate) async fn import(&self, request: ImportRequest) -> ImportResponse {
@@ -16,12 +16,12 @@ impl Service {
         }
     }
 
-    async fn imported(&self, request: &ImportRequest) -> Result<ImportResponse, Told> {
+    async fn imported(&self, request: &ImportRequest) -> Result<ImportResponse, Messages> {
         let resource = self.resource(&request.type_name)?;
         let (surface, handler) = (&resource.surface, &resource.handler);
         if !handler.traits().importable {
             let detail = format!("`{}` cannot be imported by id.", surface.type_name);
-            return Err(told::error("Unsupported import", detail));
+            return Err(diagnostics::error("Unsupported import", detail));
         }
         let configured = self.ready()?;
         let name = fresh_name();
@@ -29,7 +29,7 @@ impl Service {
         let config = &configured;
         let id = request.id.as_str();
         let import = |context: CallContext| async move {
-            let request = Asked { config, id, identity: None, context: &context };
+            let request = TypeRequest { config, id, identity: None, context: &context };
             handler.import(request).await.map_err(ApplyFailure::from)
         };
         let found = self.calls.repeated(&session, handler.traits(), import).await;

@@ -1,7 +1,7 @@
-//! The provider behind the calls of the protocol.
+//! The protocol's calls, on top of the erased provider contract.
 //!
-//! [`Service`] holds the provider and its types. Each call has a file: what comes in is decoded, turned into a request of
-//! ours, and the answer turned back. No call fails as such: what is wrong is told beside the answer.
+//! [`Service`] holds the provider and its types. Each call has a file, which decodes the request, calls the handler and
+//! encodes its answer. Errors are diagnostics in the response; no call fails as such.
 
 mod apply;
 mod data;
@@ -26,11 +26,11 @@ use trueup_terraform::protocol::{
 use trueup_terraform::{TypeSchema, Version};
 
 use crate::calls::{Calls, Session};
+use crate::diagnostics::{self, Messages};
 use crate::record::Record;
-use crate::surface::{Place, Purpose, Surface, Unservable};
-use crate::told::{self, Told};
+use crate::surface::{Place, Purpose, Surface, UnservableType};
 
-/// A provider that is served.
+/// A served provider.
 pub(crate) struct Service {
     provider: Arc<dyn Provider>,
     pub(crate) version: Version,
@@ -42,12 +42,12 @@ pub(crate) struct Service {
     calls: Calls,
 }
 
-/// How far the provider is configured.
+/// The provider's configuration.
 #[derive(Clone)]
 enum Configuration {
-    /// Not at all.
+    /// Not configured yet.
     Missing,
-    /// Terraform does not know all of it yet.
+    /// Holds unknown values.
     Unknown,
     /// Ready.
     Ready(Configured),
@@ -63,28 +63,35 @@ pub(crate) struct Data {
     surface: Surface,
 }
 
-/// Why a provider cannot be served.
+/// A provider that cannot be served.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BuildError {
+pub enum UnservableProvider {
+    /// Terraform cannot have one of its types.
     #[error(transparent)]
-    Unservable(#[from] Unservable),
-    #[error("the provider does not tell its types: {0}")]
-    Untold(Failure),
+    Type(#[from] UnservableType),
+    /// Its types cannot be listed.
+    #[error("the provider cannot list its types: {0}")]
+    Unlisted(Failure),
 }
 
 impl Service {
-    /// Looks at all types of a provider.
-    pub(crate) async fn new(registry: &Registry, name: &str, version: Version) -> Result<Self, BuildError> {
-        let untold = BuildError::Untold;
-        let missing = || untold(Failure::new(FailureClass::Fatal, format!("there is no provider `{name}`")));
+    /// Reads the schemas of all types.
+    pub(crate) async fn new(
+        registry: &Registry,
+        name: &str,
+        version: Version,
+    ) -> Result<Self, UnservableProvider> {
+        let unlisted = UnservableProvider::Unlisted;
+        let missing =
+            || unlisted(Failure::new(FailureClass::Fatal, format!("there is no provider `{name}`")));
         let provider = registry.provider(name).ok_or_else(missing)?;
         let place = |purpose| Place { purpose, version };
-        let block = provider.config_schema().await.map_err(untold)?;
+        let block = provider.config_schema().await.map_err(unlisted)?;
         let nothing = Block::default();
         let configuration = Surface::new(place(Purpose::Configuration), name, 0, &block, &nothing)?;
         let mut resources = BTreeMap::new();
-        for type_name in provider.resource_types().await.map_err(untold)? {
-            let Some(handler) = provider.resource(&type_name).await.map_err(untold)? else { continue };
+        for type_name in provider.resource_types().await.map_err(unlisted)? {
+            let Some(handler) = provider.resource(&type_name).await.map_err(unlisted)? else { continue };
             let schema = handler.schema();
             let (inputs, outputs) = (&schema.inputs, &schema.outputs);
             let surface =
@@ -92,8 +99,8 @@ impl Service {
             resources.insert(type_name, Resource { handler, surface });
         }
         let mut data = BTreeMap::new();
-        for type_name in provider.data_source_types().await.map_err(untold)? {
-            let Some(handler) = provider.data_source(&type_name).await.map_err(untold)? else { continue };
+        for type_name in provider.data_source_types().await.map_err(unlisted)? {
+            let Some(handler) = provider.data_source(&type_name).await.map_err(unlisted)? else { continue };
             let (inputs, outputs) = (handler.inputs(), handler.outputs());
             let surface = Surface::new(place(Purpose::Data), &type_name, 0, inputs, outputs)?;
             data.insert(type_name, Data { handler, surface });
@@ -111,29 +118,32 @@ impl Service {
         })
     }
 
-    /// The schemas, encoded: they are the same each time.
+    /// The encoded response to `GetProviderSchema`, which never changes.
     pub(crate) fn schemas(&self) -> Bytes {
         self.schemas.clone()
     }
 
-    /// Types of ours are imported by an id alone, so no schema of an identity is told.
+    /// No identities: native types are imported by id alone.
     pub(crate) fn identity_schemas(&self) -> IdentitySchemasResponse {
         IdentitySchemasResponse::default()
     }
 
-    /// Brings everything that is under way to an end.
+    /// Cancels calls in flight.
     pub(crate) fn stop(&self) -> StopResponse {
         self.calls.stop();
         StopResponse::default()
     }
 
-    fn resource(&self, type_name: &str) -> Result<&Resource, Told> {
+    fn resource(&self, type_name: &str) -> Result<&Resource, Messages> {
         self.resources.get(type_name).ok_or_else(|| {
-            told::error("Unknown resource type", format!("The provider has no resource type `{type_name}`."))
+            diagnostics::error(
+                "Unknown resource type",
+                format!("The provider has no resource type `{type_name}`."),
+            )
         })
     }
 
-    /// The configuration, if it is known by now.
+    /// The configuration, once it is known.
     fn configuration(&self) -> Option<Configured> {
         match &*self.configured.read().unwrap_or_else(PoisonError::into_inner) {
             Configuration::Ready(configured) => Some(configured.clone()),
@@ -141,17 +151,19 @@ impl Service {
         }
     }
 
-    /// The configuration, for what cannot be done without it.
-    fn ready(&self) -> Result<Configured, Told> {
+    /// The configuration, or an error while it is unknown.
+    fn ready(&self) -> Result<Configured, Messages> {
         self.configuration().ok_or_else(|| {
             let detail = "Its configuration depends on values that are not known before other resources are applied. \
                           Apply those first, with -target.";
-            told::error("The provider is not configured yet", detail)
+            diagnostics::error("The provider is not configured yet", detail)
         })
     }
 
-    fn session(&self, type_name: &str, name: &str) -> Result<Session, Told> {
-        self.calls.session(type_name, name).map_err(|failure| told::error("Internal error", failure.message))
+    fn session(&self, type_name: &str, name: &str) -> Result<Session, Messages> {
+        self.calls
+            .session(type_name, name)
+            .map_err(|failure| diagnostics::error("Internal error", failure.message))
     }
 }
 
@@ -179,27 +191,27 @@ fn schemas(
     response.encode_to_vec().into()
 }
 
-/// A value as it came.
-fn decoded(schema: &TypeSchema, what: &str, sent: Option<&DynamicValue>) -> Result<Value, Told> {
+/// Decodes a value.
+fn decoded(schema: &TypeSchema, what: &str, sent: Option<&DynamicValue>) -> Result<Value, Messages> {
     schema.decode(sent).map_err(|error| {
-        told::error(
+        diagnostics::error(
             format!("Unreadable {what}"),
             format!("It does not match the schema of the provider: {error}."),
         )
     })
 }
 
-/// A value to send.
-fn encoded(schema: &TypeSchema, value: &Value) -> Result<Option<DynamicValue>, Told> {
+/// Encodes a value.
+fn encoded(schema: &TypeSchema, value: &Value) -> Result<Option<DynamicValue>, Messages> {
     schema.encode(value).map(Some).map_err(|error| {
         let detail = format!("{error}. This is a mistake in the provider: report it there.");
-        told::error("The provider answered with something that its schema has no place for", detail)
+        diagnostics::error("The provider answered with something that its schema has no place for", detail)
     })
 }
 
 impl Resource {
-    /// What is recorded of an object: by the private bytes beside its state, or by the state where there are none of ours.
-    async fn record(&self, session: &Session, state: &Value, private: &[u8]) -> Result<Record, Told> {
+    /// The record of an object: from its private bytes, or from its state if the bytes are not ours.
+    async fn record(&self, session: &Session, state: &Value, private: &[u8]) -> Result<Record, Messages> {
         let Some(mut record) = Record::read(private) else {
             let (inputs, outputs) = self.surface.recovered(state);
             return Ok(Record::new(self.state(Some(inputs), outputs), None, crate::record::fresh_name()));
@@ -216,7 +228,7 @@ impl Resource {
         State { inputs, outputs, private: Vec::new(), schema_version: schema.version, identity }
     }
 
-    /// The state of Terraform's that a record stands for.
+    /// The Terraform state of a recorded object.
     fn shown(&self, state: &State) -> Value {
         self.surface.state(state.inputs.as_ref(), &state.outputs)
     }

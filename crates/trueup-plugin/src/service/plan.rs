@@ -1,11 +1,11 @@
-//! Planning a change.
+//! Planning.
 //!
-//! Terraform proposes a state; ours is made of the configuration alone, because types of ours plan from inputs. It is what
-//! the program writes, defaults, and planned outputs. Where nothing is to be done the plan is the state there is.
+//! Native types plan from inputs, so the planned state derives from the configuration: written values, defaults and planned
+//! outputs. Terraform's proposed state is ignored. A no-op plans the prior state.
 
 use trueup_core::{Diagnostic, Path, Value};
 use trueup_provider::{
-    ApplyFailure, CallContext, Configured, InputValues, PlanAnswer, PlanRequest as Asked, PrivateBytes,
+    ApplyFailure, CallContext, Configured, InputValues, PlanAnswer, PlanRequest as TypeRequest, PrivateBytes,
     State, Verdict,
 };
 use trueup_terraform::protocol::{PlanRequest, PlanResponse};
@@ -13,14 +13,14 @@ use trueup_terraform::violations;
 
 use super::{Resource, Service, decoded, encoded};
 use crate::calls::Session;
+use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
 use crate::surface::{Surface, entry};
-use crate::told::{self, Told};
 
-/// An object as planning finds it.
-pub(super) struct Found {
+/// An existing object.
+pub(super) struct PriorObject {
     pub(super) record: Record,
-    /// Its outputs as they were read last.
+    /// The object as last refreshed.
     pub(super) observed: State,
 }
 
@@ -32,7 +32,7 @@ impl Service {
         }
     }
 
-    async fn planned(&self, request: &PlanRequest) -> Result<PlanResponse, Told> {
+    async fn planned(&self, request: &PlanRequest) -> Result<PlanResponse, Messages> {
         let resource = self.resource(&request.type_name)?;
         let surface = &resource.surface;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
@@ -46,7 +46,7 @@ impl Service {
         }
         let (desired, wrong) = surface.desired(&config);
         if wrong.has_errors() {
-            return Err(told::diagnostics(&wrong, &surface.schema.block));
+            return Err(diagnostics::diagnostics(&wrong, &surface.schema.block));
         }
         let found = self.found(resource, &prior, &request.prior_private).await?;
         let name = found.as_ref().map_or_else(fresh_name, |found| found.record.name.clone());
@@ -56,13 +56,13 @@ impl Service {
         let planned = resource.planned_state(&config, &prior, &desired, &answer, found.as_ref());
         surface.checked(&prior, &config, &planned)?;
         let replacing = surface.replacing(&answer, &prior, &planned)?;
-        let mut diagnostics = told::diagnostics(&answer.diagnostics, &surface.schema.block);
+        let mut diagnostics = diagnostics::diagnostics(&answer.diagnostics, &surface.schema.block);
         diagnostics.extend(surface.warned(&session.warnings()));
         Ok(PlanResponse {
             planned_state: encoded(&surface.schema, &planned)?,
             requires_replace: replacing
                 .iter()
-                .filter_map(|it| told::path(&surface.schema.block, it))
+                .filter_map(|it| diagnostics::path(&surface.schema.block, it))
                 .collect(),
             planned_private: request.prior_private.clone(),
             diagnostics,
@@ -70,13 +70,13 @@ impl Service {
         })
     }
 
-    /// The object that is there, if there is one.
+    /// The existing object, unless the state is null.
     pub(super) async fn found(
         &self,
         resource: &Resource,
         prior: &Value,
         private: &[u8],
-    ) -> Result<Option<Found>, Told> {
+    ) -> Result<Option<PriorObject>, Messages> {
         if prior.is_null() {
             return Ok(None);
         }
@@ -84,24 +84,24 @@ impl Service {
         let record = resource.record(&session, prior, private).await?;
         let outputs = resource.surface.observed(prior, &resource.shown(&record.state), &record.state.outputs);
         let observed = State { outputs, ..record.state.clone() };
-        Ok(Some(Found { record, observed }))
+        Ok(Some(PriorObject { record, observed }))
     }
 
-    /// What the type plans.
+    /// Asks the type for its plan.
     pub(super) async fn asked(
         &self,
         resource: &Resource,
         session: &Session,
         config: Option<&Configured>,
         desired: &InputValues,
-        found: Option<&Found>,
-    ) -> Result<PlanAnswer, Told> {
+        found: Option<&PriorObject>,
+    ) -> Result<PlanAnswer, Messages> {
         let lent = found.map(|found| resource.lent(&found.record.state, desired));
         let attempted = found.and_then(|found| found.record.attempted.as_ref());
         let private = found.map(|found| PrivateBytes(found.record.state.private.clone())).unwrap_or_default();
         let (prior, private) = (lent.as_ref(), &private);
         let plan = |context: CallContext| async move {
-            let request = Asked {
+            let request = TypeRequest {
                 config,
                 desired,
                 prior,
@@ -120,7 +120,7 @@ impl Service {
 }
 
 impl Resource {
-    /// A recorded object with the write-only values of now among its inputs.
+    /// A recorded object whose inputs include the current write-only values.
     pub(super) fn lent(&self, state: &State, desired: &InputValues) -> State {
         let inputs = state.inputs.as_ref().map(|inputs| self.surface.lent(inputs, desired));
         State { inputs, ..state.clone() }
@@ -132,7 +132,7 @@ impl Resource {
         prior: &Value,
         desired: &InputValues,
         answer: &PlanAnswer,
-        found: Option<&Found>,
+        found: Option<&PriorObject>,
     ) -> Value {
         let surface = &self.surface;
         let recorded = found.and_then(|found| found.record.state.inputs.as_ref());
@@ -140,7 +140,7 @@ impl Resource {
         let expected = surface.expected(desired, &answer.outputs, &removed);
         match answer.verdict {
             Verdict::NoOp => surface.kept(prior, config, &expected),
-            // What is to be done must show, or Terraform does nothing.
+            // Terraform applies nothing without a visible difference.
             Verdict::Update | Verdict::Replace if expected.same(prior) => {
                 surface.unsettled(&expected, config)
             }
@@ -150,7 +150,7 @@ impl Resource {
 }
 
 impl Surface {
-    /// The state there is, with what is expected instead wherever Terraform allows no other.
+    /// The prior state, with the expected value wherever Terraform would reject the prior one.
     fn kept(&self, prior: &Value, config: &Value, expected: &Value) -> Value {
         let wrong = violations(&self.schema.block, prior, config, prior);
         wrong
@@ -159,22 +159,22 @@ impl Surface {
             .fold(prior.clone(), |kept, name| kept.with_entry(name, entry(expected, name).clone()))
     }
 
-    /// Refuses a plan that Terraform would refuse, in words that name the type.
-    fn checked(&self, prior: &Value, config: &Value, planned: &Value) -> Result<(), Told> {
+    /// Rejects an invalid plan before Terraform does, naming the type.
+    fn checked(&self, prior: &Value, config: &Value, planned: &Value) -> Result<(), Messages> {
         let wrong = violations(&self.schema.block, prior, config, planned);
         let told = wrong.iter().map(|it| format!("`{}`: {}.", it.path, it.message));
         match wrong.is_empty() {
             true => Ok(()),
             false => {
                 let detail = told.collect::<Vec<_>>().join("\n");
-                Err(told::error(format!("{} plans what it must not", self.type_name), detail))
+                Err(diagnostics::error(format!("{} plans what it must not", self.type_name), detail))
             }
         }
     }
 
-    /// The positions whose change takes a new object. Terraform counts those that differ; where none does, an output that
-    /// the new object brings stands for them.
-    fn replacing(&self, answer: &PlanAnswer, prior: &Value, planned: &Value) -> Result<Vec<Path>, Told> {
+    /// The paths that force a replacement. Terraform ignores paths whose values don't differ; if none differs, an output that
+    /// will change stands in.
+    fn replacing(&self, answer: &PlanAnswer, prior: &Value, planned: &Value) -> Result<Vec<Path>, Messages> {
         if answer.verdict < Verdict::MayReplace {
             return Ok(Vec::new());
         }
@@ -187,25 +187,28 @@ impl Surface {
         paths.retain(|path| !path.is_root() && differs(path));
         if paths.is_empty() {
             let names = self.schema.block.attributes.keys().cloned().map(Path::attribute);
-            paths = names.filter(|path| differs(path)).take(1).collect();
+            paths = names.filter(differs).collect();
+            // What the new object brings explains more than what happens to change along with it.
+            paths.sort_by_key(|path| !planned.at(path).is_some_and(|value| value.is_unknown()));
+            paths.truncate(1);
         }
         if paths.is_empty() && answer.verdict == Verdict::Replace {
             let detail = "Terraform sees no difference between the object and the one that is to replace it. Replace it with \
                           -replace.";
-            return Err(told::error(format!("{} must be replaced", self.type_name), detail));
+            return Err(diagnostics::error(format!("{} must be replaced", self.type_name), detail));
         }
         paths.sort();
         paths.dedup();
         Ok(paths)
     }
 
-    /// Warnings of a call that went well.
-    pub(super) fn warned(&self, warnings: &[Diagnostic]) -> Told {
-        warnings.iter().map(|warning| told::of_diagnostic(warning, &self.schema.block)).collect()
+    /// Warnings of a successful call.
+    pub(super) fn warned(&self, warnings: &[Diagnostic]) -> Messages {
+        warnings.iter().map(|warning| diagnostics::of_diagnostic(warning, &self.schema.block)).collect()
     }
 }
 
-/// The path as far as both values can be followed along it.
+/// The longest prefix of a path that exists in both values.
 fn reachable(path: &Path, prior: &Value, planned: &Value) -> Path {
     let mut reached = Path::ROOT;
     for step in path.steps() {

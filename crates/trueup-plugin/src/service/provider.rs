@@ -1,4 +1,4 @@
-//! The provider as a whole: judging its configuration, and making it ready.
+//! Validation, and the provider's configuration.
 
 use std::sync::PoisonError;
 
@@ -10,8 +10,8 @@ use trueup_terraform::protocol::{
 
 use super::{Configuration, Service, decoded};
 use crate::calls::caught;
+use crate::diagnostics::{self, Messages};
 use crate::surface::Surface;
-use crate::told::{self, Told};
 
 impl Service {
     pub(crate) async fn validate_provider(
@@ -22,7 +22,7 @@ impl Service {
         ValidateProviderResponse { diagnostics }
     }
 
-    async fn judge_configuration(&self, request: &ValidateProviderRequest) -> Result<Told, Told> {
+    async fn judge_configuration(&self, request: &ValidateProviderRequest) -> Result<Messages, Messages> {
         let surface = &self.configuration;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
         let (desired, mut wrong) = surface.desired(&config);
@@ -30,7 +30,7 @@ impl Service {
             let judged = caught(self.provider.validate_config(&desired.effective)).await;
             wrong.extend(judged.map_err(|failure| self.misconfigured(&failure))?);
         }
-        Ok(told::diagnostics(&wrong, &surface.schema.block))
+        Ok(diagnostics::diagnostics(&wrong, &surface.schema.block))
     }
 
     pub(crate) async fn configure(&self, request: ConfigureRequest) -> DiagnosticsResponse {
@@ -38,12 +38,12 @@ impl Service {
         DiagnosticsResponse { diagnostics }
     }
 
-    async fn set_up(&self, request: &ConfigureRequest) -> Result<(), Told> {
+    async fn set_up(&self, request: &ConfigureRequest) -> Result<(), Messages> {
         let surface = &self.configuration;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
         let (InputValues { written, effective }, wrong) = surface.desired(&config);
         if wrong.has_errors() {
-            return Err(told::diagnostics(&wrong, &surface.schema.block));
+            return Err(diagnostics::diagnostics(&wrong, &surface.schema.block));
         }
         let configuration = match effective.is_wholly_known() {
             false => Configuration::Unknown,
@@ -57,8 +57,8 @@ impl Service {
         Ok(())
     }
 
-    fn misconfigured(&self, failure: &trueup_core::Failure) -> Told {
-        told::failure("cannot configure the provider", failure, &self.configuration.schema.block)
+    fn misconfigured(&self, failure: &trueup_core::Failure) -> Messages {
+        diagnostics::failure("cannot configure the provider", failure, &self.configuration.schema.block)
     }
 
     pub(crate) async fn validate_resource(&self, request: ValidateRequest) -> DiagnosticsResponse {
@@ -66,7 +66,7 @@ impl Service {
         DiagnosticsResponse { diagnostics }
     }
 
-    async fn judge_resource(&self, request: &ValidateRequest) -> Result<Told, Told> {
+    async fn judge_resource(&self, request: &ValidateRequest) -> Result<Messages, Messages> {
         let resource = self.resource(&request.type_name)?;
         let surface = &resource.surface;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
@@ -76,7 +76,7 @@ impl Service {
             let judged = caught(resource.handler.validate(request)).await;
             wrong.extend(judged.map_err(|failure| surface.failed("cannot validate", &failure))?);
         }
-        let mut told = told::diagnostics(&wrong, &surface.schema.block);
+        let mut told = diagnostics::diagnostics(&wrong, &surface.schema.block);
         let allowed = request.client_capabilities.as_ref().is_some_and(|it| it.write_only_attributes_allowed);
         if !allowed {
             told.extend(surface.refuse_write_only(&config));
@@ -89,7 +89,7 @@ impl Service {
         DiagnosticsResponse { diagnostics }
     }
 
-    async fn judge_data(&self, request: &ValidateRequest) -> Result<Told, Told> {
+    async fn judge_data(&self, request: &ValidateRequest) -> Result<Messages, Messages> {
         let data = self.data(&request.type_name)?;
         let surface = &data.surface;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
@@ -99,22 +99,27 @@ impl Service {
             let judged = caught(data.handler.validate(request)).await;
             wrong.extend(judged.map_err(|failure| surface.failed("cannot validate", &failure))?);
         }
-        Ok(told::diagnostics(&wrong, &surface.schema.block))
+        Ok(diagnostics::diagnostics(&wrong, &surface.schema.block))
     }
 }
 
 impl Surface {
-    /// What could not be done with an object of this type.
-    pub(super) fn failed(&self, attempted: &str, failure: &trueup_core::Failure) -> Told {
-        told::failure(&format!("{attempted} {}", self.type_name), failure, &self.schema.block)
+    /// Errors for a failed operation on this type.
+    pub(super) fn failed(&self, attempted: &str, failure: &trueup_core::Failure) -> Messages {
+        diagnostics::failure(&format!("{attempted} {}", self.type_name), failure, &self.schema.block)
     }
 
-    /// Older versions of Terraform would keep what must never be kept.
-    fn refuse_write_only(&self, config: &Value) -> Told {
+    /// Older versions of Terraform would store write-only values.
+    fn refuse_write_only(&self, config: &Value) -> Messages {
         let refused = self.write_only_set(config).into_iter().map(|name| {
             let place = trueup_core::Path::attribute(name.clone());
             let detail = format!("`{name}` must never be kept, which takes Terraform 1.11 or later.");
-            told::error_at(&self.schema.block, &place, "Write-only attributes are not supported", detail)
+            diagnostics::error_at(
+                &self.schema.block,
+                &place,
+                "Write-only attributes are not supported",
+                detail,
+            )
         });
         refused.collect()
     }

@@ -1,12 +1,12 @@
-//! Looking at objects.
+//! Refreshing objects.
 
 use trueup_core::Value;
-use trueup_provider::{ApplyFailure, CallContext, Observed, ReadRequest as Asked, State};
+use trueup_provider::{ApplyFailure, CallContext, Observed, ReadRequest as TypeRequest, State};
 use trueup_terraform::protocol::{Diagnostic, ReadRequest, ReadResponse};
 
 use super::{Resource, Service, decoded, encoded};
+use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
-use crate::told::{self, Told};
 
 impl Service {
     pub(crate) async fn read(&self, request: ReadRequest) -> ReadResponse {
@@ -16,12 +16,12 @@ impl Service {
         }
     }
 
-    async fn looked_at(&self, request: &ReadRequest) -> Result<ReadResponse, Told> {
+    async fn looked_at(&self, request: &ReadRequest) -> Result<ReadResponse, Messages> {
         let resource = self.resource(&request.type_name)?;
         let (surface, handler) = (&resource.surface, &resource.handler);
         let state = decoded(&surface.schema, "state", request.current_state.as_ref())?;
         if state.is_null() || handler.traits().in_records {
-            return Ok(unchanged(request, Told::new()));
+            return Ok(unchanged(request, Messages::new()));
         }
         let Some(configured) = self.configuration() else {
             return Ok(unchanged(request, vec![not_refreshed()]));
@@ -33,7 +33,7 @@ impl Service {
         let config = &configured;
         let recorded = &record.state;
         let read = |context: CallContext| async move {
-            let request = Asked { config, inputs, state: recorded, context: &context };
+            let request = TypeRequest { config, inputs, state: recorded, context: &context };
             handler.read(request).await.map_err(ApplyFailure::from)
         };
         let observed = self.calls.repeated(&session, handler.traits(), read).await;
@@ -60,7 +60,7 @@ impl Service {
 }
 
 impl Resource {
-    /// The state with what was observed, and the record: of what does not count as drift, the record keeps up.
+    /// The refreshed state and record. The record takes over observed outputs unless they drifted.
     fn refreshed(&self, record: &Record, seen: &State) -> (Value, Record) {
         let recorded = &record.state;
         let state = self.surface.refreshed(&self.shown(recorded), &recorded.outputs, &seen.outputs);
@@ -71,7 +71,7 @@ impl Resource {
     }
 }
 
-fn unchanged(request: &ReadRequest, diagnostics: Told) -> ReadResponse {
+fn unchanged(request: &ReadRequest, diagnostics: Messages) -> ReadResponse {
     ReadResponse {
         new_state: request.current_state.clone(),
         private: request.private.clone(),
@@ -82,5 +82,5 @@ fn unchanged(request: &ReadRequest, diagnostics: Told) -> ReadResponse {
 
 fn not_refreshed() -> Diagnostic {
     let detail = "The configuration of its provider depends on values that are not known yet.";
-    told::warning("A resource was not refreshed", detail)
+    diagnostics::warning("A resource was not refreshed", detail)
 }

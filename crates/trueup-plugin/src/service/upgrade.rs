@@ -1,7 +1,7 @@
-//! States of older schema versions, and of other types.
+//! State upgrades and moves.
 //!
-//! Terraform hands over the text of a state, and no private bytes when the version changed. So a migration gets the whole
-//! object as inputs and as outputs; what it leaves that belongs to the other side is dropped.
+//! For an upgrade, Terraform sends the state as JSON without private bytes. The migration gets the whole object both as inputs
+//! and as outputs; attributes that belong to the other side are dropped afterwards.
 
 use trueup_core::schema::Block;
 use trueup_core::{Failure, FailureClass, Value, convert};
@@ -12,8 +12,8 @@ use trueup_terraform::protocol::{
 
 use super::{Resource, Service, encoded};
 use crate::calls::Session;
+use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
-use crate::told::{self, Told};
 
 impl Service {
     pub(crate) async fn upgrade(&self, request: UpgradeStateRequest) -> UpgradeStateResponse {
@@ -23,7 +23,7 @@ impl Service {
         }
     }
 
-    async fn upgraded(&self, request: &UpgradeStateRequest) -> Result<UpgradeStateResponse, Told> {
+    async fn upgraded(&self, request: &UpgradeStateRequest) -> Result<UpgradeStateResponse, Messages> {
         let resource = self.resource(&request.type_name)?;
         let schema = &resource.surface.schema;
         let text = text_of(request.raw_state.as_ref())?;
@@ -35,7 +35,7 @@ impl Service {
             let old = resource.old_state(text, stored)?;
             resource.shown(&resource.migrated(&session, old, None).await?)
         };
-        Ok(UpgradeStateResponse { upgraded_state: encoded(schema, &state)?, diagnostics: Told::new() })
+        Ok(UpgradeStateResponse { upgraded_state: encoded(schema, &state)?, diagnostics: Messages::new() })
     }
 
     pub(crate) async fn move_state(&self, request: MoveRequest) -> MoveResponse {
@@ -45,7 +45,7 @@ impl Service {
         }
     }
 
-    async fn moved(&self, request: &MoveRequest) -> Result<MoveResponse, Told> {
+    async fn moved(&self, request: &MoveRequest) -> Result<MoveResponse, Messages> {
         let resource = self.resource(&request.target_type_name)?;
         let source = request.source_type_name.as_str();
         let own = source == resource.surface.type_name;
@@ -54,7 +54,7 @@ impl Service {
                 "`{source}` cannot become `{}`: the provider has no way there.",
                 resource.surface.type_name
             );
-            return Err(told::error("Unsupported move", detail));
+            return Err(diagnostics::error("Unsupported move", detail));
         }
         let stored = u64::try_from(request.source_schema_version).unwrap_or_default();
         let record = Record::read(&request.source_private);
@@ -79,15 +79,15 @@ impl Service {
 }
 
 impl Resource {
-    /// A state of the current version. What the schema has no place for is left out.
-    fn current(&self, text: &[u8]) -> Result<Value, Told> {
+    /// A state of the current version, without unknown attributes.
+    fn current(&self, text: &[u8]) -> Result<Value, Messages> {
         let state = plain(text)?;
         let block = &self.surface.schema.block;
         fitted(block, &state).map_err(|failure| self.surface.failed("cannot read the state of", &failure))
     }
 
-    /// An old state, of which nobody knows what was input and what output.
-    fn old_state(&self, text: &[u8], version: u64) -> Result<State, Told> {
+    /// An old state, in which inputs and outputs can't be told apart.
+    fn old_state(&self, text: &[u8], version: u64) -> Result<State, Messages> {
         let all = plain(text)?;
         let inputs = InputValues { written: all.clone(), effective: all.clone() };
         Ok(State {
@@ -99,13 +99,13 @@ impl Resource {
         })
     }
 
-    /// State of the current version and of this type, whatever it was.
+    /// Migrates state to the current version of this type.
     pub(super) async fn migrated(
         &self,
         session: &Session,
         state: State,
         from_type: Option<&str>,
-    ) -> Result<State, Told> {
+    ) -> Result<State, Messages> {
         let handler = &self.handler;
         let state = &state;
         let migrate = |context: CallContext| async move {
@@ -129,19 +129,20 @@ impl Resource {
     }
 }
 
-/// The text of a state.
-fn text_of(raw: Option<&RawState>) -> Result<&[u8], Told> {
+/// The JSON text of a state.
+fn text_of(raw: Option<&RawState>) -> Result<&[u8], Messages> {
     match raw {
         Some(raw) if !raw.json.is_empty() => Ok(&raw.json),
-        Some(raw) if !raw.flatmap.is_empty() => {
-            Err(told::error("The state is too old", "It was written by a version of Terraform before 0.12."))
-        }
-        _ => Err(told::error("There is no state", "Terraform sent none.")),
+        Some(raw) if !raw.flatmap.is_empty() => Err(diagnostics::error(
+            "The state is too old",
+            "It was written by a version of Terraform before 0.12.",
+        )),
+        _ => Err(diagnostics::error("There is no state", "Terraform sent none.")),
     }
 }
 
-fn plain(text: &[u8]) -> Result<Value, Told> {
-    let unreadable = |why: String| told::error("Unreadable state", format!("It is no JSON: {why}."));
+fn plain(text: &[u8]) -> Result<Value, Messages> {
+    let unreadable = |why: String| diagnostics::error("Unreadable state", format!("It is no JSON: {why}."));
     let text = std::str::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
     let value = Value::from_plain_json(text).map_err(|error| unreadable(error.to_string()))?;
     match value.as_entries() {
@@ -150,7 +151,7 @@ fn plain(text: &[u8]) -> Result<Value, Told> {
     }
 }
 
-/// The attributes that a block has, of their types: JSON tells no list from a set, and no map from an object.
+/// The attributes of a block, converted to their types: JSON distinguishes neither lists from sets nor maps from objects.
 fn fitted(block: &Block, value: &Value) -> Result<Value, Failure> {
     let attributes = block.attributes.iter().map(|(name, attribute)| (name, attribute.shape.implied_type()));
     let blocks = block.blocks.iter().map(|(name, nested)| (name, nested.shape().implied_type()));

@@ -1,4 +1,4 @@
-//! One block of two.
+//! Joining the blocks of inputs and outputs.
 
 use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, NestedBlock, Presence, Shape};
@@ -8,19 +8,19 @@ use trueup_terraform::Version;
 
 use super::Purpose;
 
-/// Names that mean something else in a block of Terraform's language.
+/// Meta-arguments of Terraform's language.
 const RESERVED_IN_RESOURCES: &[&str] =
     &["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"];
 const RESERVED_IN_PROVIDERS: &[&str] = &["alias", "version"];
 
-/// Where a block stands.
+/// The purpose and protocol version of a block.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) purpose: Purpose,
     pub(crate) version: Version,
 }
 
-/// The block that Terraform sees, or why there is none.
+/// The joined block, or the reason why Terraform cannot have it.
 pub(super) fn joined(place: Place, inputs: &Block, outputs: &Block) -> Result<Block, String> {
     let mut block = Block { doc: inputs.doc.clone(), ..Block::default() };
     for (name, attribute) in &inputs.attributes {
@@ -55,8 +55,8 @@ pub(super) fn joined(place: Place, inputs: &Block, outputs: &Block) -> Result<Bl
 }
 
 impl Place {
-    /// Whether a shape has a counterpart. Version 5 has no structures in attributes, and version 6 no collections of
-    /// collections of structures: those are values of an object type, of which a program writes every attribute.
+    /// Whether a shape can be a nested attribute. Version 5 has none, and version 6 no nested collections of structures. Such
+    /// attributes have an object type, of which programs write every attribute.
     fn has(self, shape: &Shape) -> bool {
         match (self.version, shape) {
             (_, Shape::Plain(_)) => true,
@@ -69,7 +69,7 @@ impl Place {
     }
 }
 
-/// Terraform's names have no capitals and no dashes.
+/// Checks names: Terraform allows lower-case letters, digits and underscores.
 fn named(block: &Block) -> Result<(), String> {
     let is_name = |name: &str| {
         name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
@@ -82,7 +82,7 @@ fn named(block: &Block) -> Result<(), String> {
     structures.chain(block.blocks.values().map(|nested| &*nested.block)).try_for_each(named)
 }
 
-/// The block of a structure, or of the structures in a collection.
+/// The block of a structure, or of a collection's elements.
 pub(super) fn structure(shape: &Shape) -> Option<&Block> {
     match shape {
         Shape::Plain(_) => None,
@@ -100,7 +100,7 @@ fn same_type(name: &str, ty: &Type, answered: &Attribute) -> Result<(), String> 
     Err(format!("its input `{name}` is {ty}, and its output of that name {other}: {advice}"))
 }
 
-/// The type without what may be left out.
+/// The type without optional markers.
 fn essential(ty: &Type) -> Type {
     match ty {
         Type::List(element) => Type::list(essential(element)),
@@ -144,7 +144,7 @@ fn input(
     })
 }
 
-/// What Terraform shows of an attribute: its purpose, and its default.
+/// The description of an attribute, including its default.
 fn documented(attribute: &Attribute) -> String {
     let Some(default) = attribute.default.as_ref().filter(|_| !attribute.secret) else {
         return attribute.doc.clone();
@@ -153,7 +153,7 @@ fn documented(attribute: &Attribute) -> String {
     format!("{}{separator}Default: `{default}`.", attribute.doc)
 }
 
-/// The parts of an attribute that Terraform has a word for.
+/// An attribute reduced to what Terraform's schemas express.
 fn plain(attribute: &Attribute) -> Attribute {
     Attribute {
         doc: attribute.doc.clone(),
@@ -174,7 +174,7 @@ fn shape(place: Place, name: &str, of: &Shape) -> Result<Shape, String> {
     })
 }
 
-/// A structure that a program writes.
+/// A structure inside inputs.
 fn inside(place: Place, outer: &str, block: &Block) -> Result<Block, String> {
     let mut joined = Block { doc: block.doc.clone(), ..Block::default() };
     for (name, attribute) in &block.attributes {
@@ -197,7 +197,7 @@ fn inside(place: Place, outer: &str, block: &Block) -> Result<Block, String> {
     Ok(joined)
 }
 
-/// An attribute that only the provider sets, with all that is inside.
+/// A computed attribute, including nested ones.
 fn output(place: Place, attribute: &Attribute) -> Attribute {
     let secret = attribute.secret || attribute.shape.any_attribute(|inner| inner.secret);
     let shape = answered(place, &attribute.shape);
@@ -224,12 +224,12 @@ fn answered(place: Place, of: &Shape) -> Shape {
     }
 }
 
-/// Whether the provider may decide an attribute that a program leaves out.
+/// Whether the provider may set an attribute that the program omits.
 pub(super) fn is_computed(attribute: &Attribute) -> bool {
     matches!(attribute.presence, Presence::Computed | Presence::OptionalComputed)
 }
 
-/// What is not known of an attribute.
+/// The unknown value of an attribute.
 pub(super) fn unknown(attribute: &Attribute) -> Value {
     Value::unknown(attribute.shape.implied_type())
 }

@@ -7,10 +7,10 @@ use trueup_core::schema::{Attribute, Block, NestedBlock, Nesting, Presence, Shap
 use trueup_terraform::protocol::{tfplugin5, tfplugin6};
 use trueup_terraform::{TypeSchema, Version};
 
-/// Descriptions are Markdown, as documentation comments are.
+/// Markdown: descriptions are documentation comments.
 const MARKDOWN: i32 = 1;
 
-/// The message of a schema. Version 5 has no structures in attributes: there they are plain values of an object type.
+/// The encoded message of a schema.
 pub(super) fn schema(version: Version, schema: &TypeSchema) -> Vec<u8> {
     let number = i64::try_from(schema.version).unwrap_or(i64::MAX);
     match version {
@@ -54,7 +54,7 @@ fn nested(name: &str, of: &NestedBlock) -> tfplugin6::NestedBlock {
     }
 }
 
-/// How often a block stands. Terraform counts no blocks under keys, and none that is always there.
+/// The bounds of a block. Terraform allows none for map and group nesting.
 fn bounds(of: &NestedBlock) -> (i64, i64) {
     let number = |items: u64| i64::try_from(items).unwrap_or(i64::MAX);
     match of.nesting {
@@ -82,7 +82,7 @@ fn attribute(name: &str, of: &Attribute) -> tfplugin6::Attribute {
     }
 }
 
-/// A structure, or a collection of them.
+/// The message of a nested attribute.
 fn object(shape: &Shape) -> Option<tfplugin6::Object> {
     use tfplugin6::object::Nesting as Sent;
     let (nesting, inner) = match shape {
@@ -104,7 +104,7 @@ fn as_block(shape: &Shape) -> Option<&std::sync::Arc<Block>> {
     }
 }
 
-/// A block inside an attribute, where there are none.
+/// A nested block as an attribute, for blocks inside attributes.
 fn as_attribute(of: &NestedBlock) -> Attribute {
     let presence = if of.items_min > 0 { Presence::Required } else { Presence::Optional };
     Attribute::new(of.shape(), presence)

@@ -1,8 +1,7 @@
-//! A type as Terraform sees it.
+//! The Terraform schema and values of a type.
 //!
-//! We keep what a program sets and what a provider answers apart; Terraform has one object for both. [`Surface`] joins
-//! the two: an attribute per name, *computed* where the provider may decide it. What one object cannot tell travels in the
-//! private bytes beside it ([`Record`](crate::record::Record)).
+//! Native types have separate inputs and outputs; Terraform has one object. [`Surface`] joins them by name and marks as
+//! *computed* whatever the provider may set. The private bytes hold the rest ([`Record`](crate::record::Record)).
 
 mod join;
 mod messages;
@@ -19,10 +18,10 @@ use trueup_core::{Diagnostics, Value};
 use trueup_provider::InputValues;
 use trueup_terraform::{TypeSchema, Version};
 
-/// What a schema is for: Terraform allows each a little less.
+/// The purpose of a schema. Terraform's rules differ by purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// The configuration of the provider, which Terraform does not keep.
+    /// The provider's configuration.
     Configuration,
     /// A managed resource.
     Resource,
@@ -30,18 +29,20 @@ pub(crate) enum Purpose {
     Data,
 }
 
-/// A schema of ours that Terraform cannot have.
+/// A type whose schema has no Terraform counterpart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{type_name}` cannot be served: {what}")]
-pub(crate) struct Unservable {
-    pub(crate) type_name: SmolStr,
-    pub(crate) what: String,
+pub struct UnservableType {
+    /// The type.
+    pub type_name: SmolStr,
+    /// The reason.
+    pub what: String,
 }
 
-/// A type as Terraform sees it, and as we do.
+/// A type's joined schema, with those of its inputs and outputs.
 pub(crate) struct Surface {
     pub(crate) type_name: SmolStr,
-    /// What Terraform's values look like.
+    /// The joined schema.
     pub(crate) schema: TypeSchema,
     inputs: TypeSchema,
     outputs: TypeSchema,
@@ -54,8 +55,8 @@ impl Surface {
         schema_version: u64,
         inputs: &Block,
         outputs: &Block,
-    ) -> Result<Self, Unservable> {
-        let refused = |what| Unservable { type_name: type_name.into(), what };
+    ) -> Result<Self, UnservableType> {
+        let refused = |what| UnservableType { type_name: type_name.into(), what };
         let block = join::joined(place, inputs, outputs).map_err(refused)?;
         Ok(Surface {
             type_name: type_name.into(),
@@ -65,12 +66,12 @@ impl Surface {
         })
     }
 
-    /// The message that tells Terraform of it.
+    /// The encoded schema.
     pub(crate) fn message(&self, version: Version) -> Vec<u8> {
         messages::schema(version, &self.schema)
     }
 
-    /// What a program wrote in a configuration of Terraform's, checked and with defaults.
+    /// The inputs of a configuration, checked and with defaults.
     pub(crate) fn desired(&self, config: &Value) -> (InputValues, Diagnostics) {
         let block = &self.inputs.block;
         let checked = block.check(&values::written(block, config), &self.type_name);
@@ -78,7 +79,7 @@ impl Surface {
         (InputValues { written: checked.value, effective }, checked.diagnostics)
     }
 
-    /// The write-only attributes that a configuration sets.
+    /// Write-only attributes that a configuration sets.
     pub(crate) fn write_only_set(&self, config: &Value) -> Vec<SmolStr> {
         let set = |name: &&SmolStr| config.get(name).is_some_and(|value| !value.is_null());
         self.write_only().filter(set).cloned().collect()
@@ -93,8 +94,8 @@ impl Surface {
             .map(|(name, _)| name)
     }
 
-    /// Recorded inputs with the write-only values of now, which are never recorded: so they are no change, and the type
-    /// decodes.
+    /// Recorded inputs with the current write-only values. Those are never recorded; without them each plan would show a
+    /// change.
     pub(crate) fn lent(&self, recorded: &InputValues, desired: &InputValues) -> InputValues {
         let lend = |to: &Value, from: &Value| {
             self.write_only().fold(to.clone(), |to, name| match from.get(name) {
@@ -108,14 +109,14 @@ impl Surface {
         }
     }
 
-    /// Inputs without what must never be kept.
+    /// Inputs without write-only values.
     pub(crate) fn unwritten(&self, inputs: &InputValues) -> InputValues {
         let kept = |value: &Value| self.inputs.block.without(value, |attribute| attribute.write_only);
         InputValues { written: kept(&inputs.written), effective: kept(&inputs.effective) }
     }
 
-    /// The inputs by which a type looks at an object or removes it: those recorded. What is not recorded is unknown, and
-    /// types get something empty for it.
+    /// The inputs for a read or delete. Required inputs that are not recorded are unknown; the contract substitutes empty
+    /// values.
     pub(crate) fn known_inputs(&self, recorded: Option<&InputValues>, outputs: &Value) -> Value {
         let known = recorded.map_or_else(|| self.mirrored(outputs), |inputs| inputs.effective.clone());
         let missing = self.inputs.block.attributes.iter().filter(|(name, attribute)| {
@@ -126,7 +127,7 @@ impl Surface {
         })
     }
 
-    /// What outputs tell of the inputs that they mirror.
+    /// The inputs that outputs mirror.
     fn mirrored(&self, outputs: &Value) -> Value {
         let mirrors = self.outputs.block.attributes.iter().filter_map(|(name, attribute)| {
             let input = attribute.mirrors.as_ref()?;
@@ -135,15 +136,15 @@ impl Surface {
         Value::object(mirrors.collect::<Vec<_>>())
     }
 
-    /// The inputs and outputs of an object of which only Terraform's state is known.
+    /// Inputs and outputs recovered from a state without private bytes.
     pub(crate) fn recovered(&self, state: &Value) -> (InputValues, Value) {
         let inputs = self.inputs.marked(&values::written(&self.inputs.block, state), []);
         let outputs = self.outputs.marked(&values::written(&self.outputs.block, state), []);
         (self.guessed(InputValues { written: inputs.clone(), effective: inputs }), outputs)
     }
 
-    /// The inputs as Terraform shows them: with defaults, except inside what has no structure in Terraform, which must stay
-    /// as it is written.
+    /// The inputs as Terraform shows them: with defaults, except in attributes of an object type, which must equal the
+    /// configuration.
     pub(crate) fn shown(&self, inputs: &InputValues) -> Value {
         let opaque = self.schema.block.attributes.iter().filter(|(name, attribute)| {
             let own = self.inputs.block.attributes.get(*name);
@@ -156,8 +157,8 @@ impl Surface {
         })
     }
 
-    /// Inputs of which a state told, where nobody knows whether the program wrote them or the provider stood in: those that
-    /// may be left out count as left out, so that no program has to repeat them.
+    /// Inputs recovered from a state. Optional computed ones count as omitted: they may be defaults or the provider's choice,
+    /// and programs shouldn't have to repeat them.
     pub(crate) fn guessed(&self, inputs: InputValues) -> InputValues {
         let attributes = &self.schema.block.attributes;
         let entries = inputs.written.as_entries().into_iter().flat_map(trueup_core::Entries::iter);

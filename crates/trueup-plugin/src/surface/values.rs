@@ -1,4 +1,4 @@
-//! Values between the two forms.
+//! Conversion of values between the two forms.
 
 use smol_str::SmolStr;
 use trueup_core::schema::{Attribute, Block, NestedBlock, Presence, Shape};
@@ -9,8 +9,8 @@ use super::Surface;
 use super::join::{is_computed, unknown};
 
 impl Surface {
-    /// The state of an object of these inputs and outputs. Where the two share an attribute, the input is what Terraform
-    /// was promised; the output stands in where the program left it open, and for an object whose inputs nobody knows.
+    /// The Terraform state of inputs and outputs. In a shared attribute the input takes precedence; the output fills omitted
+    /// inputs, and all of them for an object without recorded inputs.
     pub(crate) fn state(&self, inputs: Option<&InputValues>, outputs: &Value) -> Value {
         let inputs = inputs.map(|inputs| self.shown(inputs));
         let inputs = inputs.as_ref();
@@ -34,8 +34,7 @@ impl Surface {
         self.schema.complete(&Value::object(entries.chain(blocks).collect::<Vec<_>>()))
     }
 
-    /// What is to be expected of a change: the desired inputs, and planned outputs where the program left one open.
-    /// `removed` are the inputs that are recorded and no longer desired: what becomes of those, apply tells.
+    /// The planned state of a change. The outputs of `removed` inputs are unknown: recorded values no longer apply.
     pub(crate) fn expected(&self, desired: &InputValues, outputs: &Value, removed: &[SmolStr]) -> Value {
         let outputs = removed.iter().fold(outputs.clone(), |outputs, name| {
             match self.outputs.block.attributes.get(name) {
@@ -43,7 +42,7 @@ impl Surface {
                 None => outputs,
             }
         });
-        // An output that repeats an input says nothing of what was left open inside.
+        // A mirrored output predicts nothing for omitted values inside its input.
         let open = self.outputs.block.attributes.iter().filter(|(name, _)| self.takes(name));
         let outputs = open.fold(outputs, |outputs, (name, attribute)| {
             match entry(&desired.effective, name).is_null() || !inner_is_open(&self.schema.block, name) {
@@ -54,7 +53,7 @@ impl Surface {
         self.state(Some(desired), &outputs)
     }
 
-    /// The inputs that are recorded and not desired any more.
+    /// Recorded inputs that are no longer desired.
     pub(crate) fn removed(&self, recorded: Option<&Value>, desired: &Value) -> Vec<SmolStr> {
         let Some(recorded) = recorded else { return Vec::new() };
         let names = self.inputs.block.attributes.keys();
@@ -62,8 +61,7 @@ impl Surface {
         names.filter(gone).cloned().collect()
     }
 
-    /// The observed outputs, as a refreshed state of Terraform's tells them: the recorded ones wherever the state is as the
-    /// record would have it.
+    /// The observed outputs of a refreshed state: recorded ones wherever the state equals that of the record.
     pub(crate) fn observed(&self, state: &Value, as_recorded: &Value, recorded: &Value) -> Value {
         let changed = self
             .outputs
@@ -75,7 +73,7 @@ impl Surface {
         changed.fold(recorded.clone(), |outputs, name| outputs.with_entry(name, entry(&seen, name).clone()))
     }
 
-    /// A state with what was observed, where that differs from the record.
+    /// The state of the record, updated with observed outputs that differ.
     pub(crate) fn refreshed(&self, as_recorded: &Value, recorded: &Value, observed: &Value) -> Value {
         let changed = self
             .outputs
@@ -91,8 +89,7 @@ impl Surface {
         self.schema.complete(&state)
     }
 
-    /// A planned state with everything unknown that the provider decides and does not promise to keep: for a change that
-    /// shows in no value.
+    /// The planned state with all computed attributes unknown that are not stable: for a change that no value shows.
     pub(crate) fn unsettled(&self, planned: &Value, config: &Value) -> Value {
         let open = self.schema.block.attributes.iter().filter(|(name, attribute)| {
             let kept = self.outputs.block.attributes.get(*name).is_none_or(|it| it.stable || it.identity);
@@ -102,14 +99,14 @@ impl Surface {
     }
 }
 
-/// What stands where nothing does.
+/// The value of an absent entry.
 static NULL: Value = Value::NULL;
 
 pub(crate) fn entry<'a>(value: &'a Value, name: &str) -> &'a Value {
     value.as_entries().and_then(|entries| entries.get(name)).unwrap_or(&NULL)
 }
 
-/// What a program would write for this block, of a complete value: without nulls, and without blocks that are not there.
+/// A complete value as a program would write it: without nulls and empty blocks.
 pub(super) fn written(block: &Block, value: &Value) -> Value {
     let Some(entries) = value.as_entries() else { return value.clone() };
     let attribute = |(name, attribute): (&SmolStr, &Attribute)| {
@@ -148,7 +145,7 @@ fn is_nothing(value: &Value) -> bool {
         || matches!(value.kind(), Kind::Map(entries) if entries.is_empty())
 }
 
-/// An input, with the output where the program left it or something inside open.
+/// An input, with omitted parts filled from the output.
 fn filled(attribute: &Attribute, input: &Value, output: &Value) -> Value {
     match input.is_null() && is_computed(attribute) {
         true => output.clone(),
@@ -171,7 +168,7 @@ fn filled_shape(shape: &Shape, input: &Value, output: &Value) -> Value {
         (Shape::Map(element), Kind::Map(entries) | Kind::Object(entries)) => {
             Value::map(each(entries, |key, item| filled_shape(element, item, inner(output, key))))
         }
-        // Elements of a set are told apart by what they hold, so none can be found for another.
+        // Set elements have no identity beyond their value, so none can be matched.
         (Shape::Set(element), Kind::Set(items)) => {
             Value::set(items.iter().map(|item| filled_shape(element, item, &NULL)))
         }
@@ -195,7 +192,7 @@ fn filled_block(block: &Block, input: &Value, output: &Value) -> Value {
     Value::object(attributes.chain(blocks).collect::<Vec<_>>())
 }
 
-/// The part of an output under a name: of what is unknown, every part is.
+/// An entry of an output; unknown if the output is.
 fn inner<'a>(output: &'a Value, name: &str) -> &'a Value {
     if output.is_unknown() { output } else { entry(output, name) }
 }
@@ -204,7 +201,7 @@ fn each(entries: &Entries, change: impl Fn(&str, &Value) -> Value) -> Vec<(SmolS
     entries.iter().map(|(key, item)| (key.clone(), change(key, item))).collect()
 }
 
-/// Whether the provider chooses something inside an attribute that a program writes.
+/// Whether an input has nested attributes that the provider may set.
 fn inner_is_open(block: &Block, name: &str) -> bool {
     let chosen = |attribute: &Attribute| attribute.presence == Presence::OptionalComputed;
     let of_attribute = block.attributes.get(name).is_some_and(|it| it.shape.any_attribute(chosen));

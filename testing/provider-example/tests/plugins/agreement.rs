@@ -113,7 +113,8 @@ fn note() -> impl Strategy<Value = Value> {
         prop::sample::select(vec!["one", "two"]),
         word(),
         prop::option::of(prop::sample::select(vec!["yellow", "blue", "pink"])),
-        prop::option::of(0_u64..3),
+        // The provider's own choice is 0. That number written down is no change that Terraform could show.
+        prop::option::of(1_u64..4),
         prop::option::of(labels),
         prop::option::of(prop::collection::vec(task, 0..3)),
         prop::option::of(word()),

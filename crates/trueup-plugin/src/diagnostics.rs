@@ -1,4 +1,4 @@
-//! What is wrong, in the protocol's words.
+//! Diagnostics in the protocol's form.
 
 use smol_str::SmolStr;
 use trueup_core::schema::{Block, Shape};
@@ -8,11 +8,11 @@ use trueup_terraform::protocol::attribute_path::step::Selector;
 use trueup_terraform::protocol::diagnostic::Severity as Sent;
 use trueup_terraform::protocol::{AttributePath, Diagnostic as Message};
 
-/// What a call tells beside its answer.
-pub(crate) type Told = Vec<Message>;
+/// The diagnostics of a response.
+pub(crate) type Messages = Vec<Message>;
 
 /// An error without a position.
-pub(crate) fn error(summary: impl Into<String>, detail: impl Into<String>) -> Told {
+pub(crate) fn error(summary: impl Into<String>, detail: impl Into<String>) -> Messages {
     vec![message(Sent::Error, summary.into(), detail.into(), None)]
 }
 
@@ -26,8 +26,8 @@ pub(crate) fn error_at(block: &Block, place: &Path, summary: &str, detail: Strin
     message(Sent::Error, summary.to_owned(), detail, path(block, place))
 }
 
-/// What could not be done, and why. A failure that tells of mistakes one by one is told so.
-pub(crate) fn failure(attempted: &str, failure: &Failure, block: &Block) -> Told {
+/// A failed operation. Its own diagnostics take precedence over its message.
+pub(crate) fn failure(attempted: &str, failure: &Failure, block: &Block) -> Messages {
     if failure.diagnostics.has_errors() {
         return diagnostics(&failure.diagnostics, block);
     }
@@ -39,12 +39,12 @@ pub(crate) fn failure(attempted: &str, failure: &Failure, block: &Block) -> Told
     vec![message(Sent::Error, sentence_case(attempted), with_hints(detail, &failure.hints), place)]
 }
 
-/// Diagnostics of ours.
-pub(crate) fn diagnostics(told: &Diagnostics, block: &Block) -> Told {
+/// Converts diagnostics.
+pub(crate) fn diagnostics(told: &Diagnostics, block: &Block) -> Messages {
     told.iter().map(|diagnostic| of_diagnostic(diagnostic, block)).collect()
 }
 
-/// One diagnostic of ours.
+/// Converts a diagnostic.
 pub(crate) fn of_diagnostic(diagnostic: &Diagnostic, block: &Block) -> Message {
     let severity = match diagnostic.severity {
         Severity::Error => Sent::Error,
@@ -65,7 +65,7 @@ fn with_hints(detail: String, hints: &[String]) -> String {
     parts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Terraform shows whole sentences.
+/// A text as a sentence, which is Terraform's style.
 fn sentence(text: &str) -> String {
     let text = sentence_case(text);
     match text.chars().last() {
@@ -82,7 +82,7 @@ fn sentence_case(text: &str) -> String {
     }
 }
 
-/// A position in the protocol's form, as far as Terraform can follow it: elements of sets have none.
+/// A path in the protocol's form. It ends at sets, whose elements have no path.
 pub(crate) fn path(block: &Block, place: &Path) -> Option<AttributePath> {
     let mut steps = Vec::new();
     let mut inside = Inside::Block(block.clone());
@@ -94,7 +94,7 @@ pub(crate) fn path(block: &Block, place: &Path) -> Option<AttributePath> {
     (!steps.is_empty()).then_some(AttributePath { steps })
 }
 
-/// What a path has led to.
+/// The schema at some point of a path.
 enum Inside {
     Block(Block),
     Shape(Shape),
@@ -145,7 +145,7 @@ fn index(at: u64) -> Option<Selector> {
     i64::try_from(at).ok().map(Selector::ElementKeyInt)
 }
 
-/// The names of attributes, for a message.
+/// Attribute names, for a message.
 pub(crate) fn listed(names: &[SmolStr]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
