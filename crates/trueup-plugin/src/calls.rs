@@ -10,10 +10,13 @@ use std::time::{Duration, SystemTime};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use tokio_util::sync::CancellationToken;
+use trueup_core::schema::Block;
 use trueup_core::{Address, Diagnostic, Failure, FailureClass, KnownSecrets};
 use trueup_provider::{
     ApplyFailure, CallContext, Clock, ProgressSink, ProviderPanic, RuntimeClock, Traits, WarningSink,
 };
+
+use crate::diagnostics::{self, Messages};
 
 /// The timeout of an operation, retries included. The engine has the same default.
 const TIME_MAX: Duration = Duration::from_secs(20 * 60);
@@ -157,6 +160,13 @@ impl Calls {
             }
         }
     }
+}
+
+/// Answers a request. A panic becomes an error of the request.
+pub(crate) async fn guarded<T>(answer: impl Future<Output = Result<T, Messages>>) -> Result<T, Messages> {
+    let outcome = caught(answer).await;
+    outcome
+        .unwrap_or_else(|panic| Err(diagnostics::failure("the provider failed", &panic, &Block::default())))
 }
 
 /// Turns a panic into a failure. Its text is dropped: it may hold secrets (SECRET-5).

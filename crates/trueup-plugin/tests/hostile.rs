@@ -22,7 +22,7 @@ const METHODS: [&str; 11] = [
 ];
 
 proptest! {
-    /// An answer or a refusal, never a panic.
+    /// SERVE-8.
     #[test]
     fn any_bytes_are_answered_or_refused(
         method in prop::sample::select(METHODS.to_vec()),

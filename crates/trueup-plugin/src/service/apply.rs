@@ -10,7 +10,7 @@ use trueup_terraform::protocol::{ApplyRequest, ApplyResponse, DynamicValue};
 
 use super::plan::PriorObject;
 use super::{Resource, Service, decoded, encoded};
-use crate::calls::Session;
+use crate::calls::{Session, caught, guarded};
 use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
 use crate::surface::{Surface, entry};
@@ -30,7 +30,7 @@ impl Service {
             diagnostics,
             ..ApplyResponse::default()
         };
-        let outcome = match self.applied(&request).await {
+        let outcome = match guarded(self.applied(&request)).await {
             Ok(outcome) => outcome,
             Err(told) => return before(told),
         };
@@ -111,7 +111,9 @@ impl Change<'_> {
         }
         match self.call(&desired, &answer, found).await {
             Ok(state) => {
-                let (mut outcome, broken) = self.brought(planned, self.read_back(state).await);
+                // The object exists: it must be kept, whatever happens now.
+                let state = caught(self.read_back(state.clone())).await.unwrap_or(state);
+                let (mut outcome, broken) = self.brought(planned, state);
                 outcome.told.extend(self.surface().broken(&broken));
                 Ok(outcome)
             }

@@ -4,6 +4,7 @@ use trueup_provider::{ApplyFailure, CallContext, DataRequest, Traits};
 use trueup_terraform::protocol::{ReadDataRequest, ReadDataResponse};
 
 use super::{Data, Service, decoded, encoded};
+use crate::calls::guarded;
 use crate::diagnostics::{self, Messages};
 use crate::record::fresh_name;
 
@@ -18,7 +19,7 @@ impl Service {
     }
 
     pub(crate) async fn read_data(&self, request: ReadDataRequest) -> ReadDataResponse {
-        match self.data_read(&request).await {
+        match guarded(self.data_read(&request)).await {
             Ok(response) => response,
             Err(diagnostics) => ReadDataResponse { diagnostics, ..ReadDataResponse::default() },
         }

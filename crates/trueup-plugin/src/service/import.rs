@@ -5,12 +5,13 @@ use trueup_terraform::protocol::import_response::Imported;
 use trueup_terraform::protocol::{ImportRequest, ImportResponse};
 
 use super::{Service, encoded};
+use crate::calls::guarded;
 use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
 
 impl Service {
     pub(crate) async fn import(&self, request: ImportRequest) -> ImportResponse {
-        match self.imported(&request).await {
+        match guarded(self.imported(&request)).await {
             Ok(response) => response,
             Err(diagnostics) => ImportResponse { diagnostics, ..ImportResponse::default() },
         }

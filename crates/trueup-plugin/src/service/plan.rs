@@ -12,7 +12,7 @@ use trueup_terraform::protocol::{PlanRequest, PlanResponse};
 use trueup_terraform::violations;
 
 use super::{Resource, Service, decoded, encoded};
-use crate::calls::Session;
+use crate::calls::{Session, guarded};
 use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
 use crate::surface::{Surface, entry};
@@ -26,7 +26,7 @@ pub(super) struct PriorObject {
 
 impl Service {
     pub(crate) async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        match self.planned(&request).await {
+        match guarded(self.planned(&request)).await {
             Ok(response) => response,
             Err(diagnostics) => PlanResponse { diagnostics, ..PlanResponse::default() },
         }

@@ -5,12 +5,13 @@ use trueup_provider::{ApplyFailure, CallContext, Observed, ReadRequest as TypeRe
 use trueup_terraform::protocol::{Diagnostic, ReadRequest, ReadResponse};
 
 use super::{Resource, Service, decoded, encoded};
+use crate::calls::guarded;
 use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
 
 impl Service {
     pub(crate) async fn read(&self, request: ReadRequest) -> ReadResponse {
-        match self.looked_at(&request).await {
+        match guarded(self.looked_at(&request)).await {
             Ok(response) => response,
             Err(diagnostics) => unchanged(&request, diagnostics),
         }

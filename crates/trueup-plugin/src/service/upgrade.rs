@@ -11,13 +11,13 @@ use trueup_terraform::protocol::{
 };
 
 use super::{Resource, Service, encoded};
-use crate::calls::Session;
+use crate::calls::{Session, guarded};
 use crate::diagnostics::{self, Messages};
 use crate::record::{Record, fresh_name};
 
 impl Service {
     pub(crate) async fn upgrade(&self, request: UpgradeStateRequest) -> UpgradeStateResponse {
-        match self.upgraded(&request).await {
+        match guarded(self.upgraded(&request)).await {
             Ok(response) => response,
             Err(diagnostics) => UpgradeStateResponse { diagnostics, ..UpgradeStateResponse::default() },
         }
@@ -39,7 +39,7 @@ impl Service {
     }
 
     pub(crate) async fn move_state(&self, request: MoveRequest) -> MoveResponse {
-        match self.moved(&request).await {
+        match guarded(self.moved(&request)).await {
             Ok(response) => response,
             Err(diagnostics) => MoveResponse { diagnostics, ..MoveResponse::default() },
         }

@@ -76,6 +76,7 @@ fn plain(value: &Value) -> Json {
     serde_json::from_str(&value.to_json(JsonForm::BARE)).unwrap()
 }
 
+/// SERVE-2.
 #[test]
 fn notes_live_alike() {
     let task = |text: &str, done: bool| value!({ text: text, done: done });
@@ -92,6 +93,15 @@ fn notes_live_alike() {
     check("note", &lives[..lives.len().min(sized(4, usize::MAX))]);
 }
 
+/// The provider chooses a place again, which nobody knows before apply.
+///
+/// SERVE-2.
+#[test]
+fn a_choice_that_is_left_open_again_replaces() {
+    check("note", &[value!({ title: "one", body: "", place: 7 }), value!({ title: "one", body: "" })]);
+}
+
+/// SERVE-2.
 #[test]
 fn shelves_live_alike() {
     let lives = [
@@ -169,11 +179,13 @@ fn run(kind: &str, configuration: impl Strategy<Value = Value>) {
     outcome.unwrap();
 }
 
+/// SERVE-2.
 #[test]
 fn notes_of_any_configuration_live_alike() {
     run("note", note());
 }
 
+/// SERVE-2.
 #[test]
 fn shelves_of_any_configuration_live_alike() {
     run("shelf", shelf());

@@ -17,6 +17,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
+/// SERVE-1.
 #[test]
 fn run_by_hand_it_says_what_it_is() {
     for variables in [&[][..], &[("TF_PLUGIN_MAGIC_COOKIE", "another")]] {
@@ -28,6 +29,7 @@ fn run_by_hand_it_says_what_it_is() {
     }
 }
 
+/// SERVE-1.
 #[test]
 fn an_unknown_version_is_refused_in_words_and_in_the_protocol() {
     let output = run(&[COOKIE, ("PLUGIN_PROTOCOL_VERSIONS", "4,7")]);
@@ -46,6 +48,7 @@ fn a_folder_for_sockets_that_is_not_there_is_named() {
     assert!(said.contains("cannot make a socket in /nowhere/at/all"), "{said}");
 }
 
+/// SERVE-1.
 #[test]
 fn the_process_ends_when_it_is_asked_to() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

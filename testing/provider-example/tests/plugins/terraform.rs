@@ -55,6 +55,7 @@ fn drift_is_shown_and_repaired() {
     assert_eq!(terraform.plan().unwrap().action, "no-op");
 }
 
+/// SERVE-6.
 #[test]
 fn secrets_are_not_shown_and_mistakes_have_a_place() {
     let Some(terraform) = terraform() else { return };
@@ -69,6 +70,7 @@ fn secrets_are_not_shown_and_mistakes_have_a_place() {
     }
 }
 
+/// SERVE-5.
 #[test]
 fn objects_are_imported() {
     let Some(terraform) = terraform() else { return };
@@ -92,6 +94,7 @@ fn objects_are_imported() {
     assert!(error.contains("notes_memo"), "{error}");
 }
 
+/// SERVE-5.
 #[test]
 fn a_memo_becomes_a_note() {
     let Some(terraform) = terraform() else { return };
@@ -106,6 +109,7 @@ fn a_memo_becomes_a_note() {
     assert_eq!(terraform.plan().unwrap().action, "no-op");
 }
 
+/// SERVE-5.
 #[test]
 fn states_of_the_first_version_are_upgraded() {
     let Some(terraform) = terraform() else { return };
@@ -167,6 +171,7 @@ fn a_provider_whose_configuration_is_unknown_plans_all_the_same() {
 }
 
 /// An old client, which a program between Terraform and the provider stands for.
+/// SERVE-1.
 #[test]
 fn version_5_of_the_protocol_is_spoken_too() {
     use std::os::unix::fs::PermissionsExt;

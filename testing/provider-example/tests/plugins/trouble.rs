@@ -22,6 +22,7 @@ fn write_note(terraform: &Terraform, inputs: &Json) {
     terraform.write(&json!({ "resource": { "notes_note": { "x": inputs } } }));
 }
 
+/// SERVE-4.
 #[test]
 fn a_create_that_fails_leaves_nothing() {
     let Some(terraform) = terraform() else { return };
@@ -42,6 +43,7 @@ fn a_create_that_fails_leaves_nothing() {
     assert_eq!(terraform.values().keys().collect::<Vec<_>>(), ["notes_note.x"]);
 }
 
+/// SERVE-4.
 #[test]
 fn what_a_failed_create_made_is_kept_and_replaced() {
     let Some(terraform) = terraform() else { return };
@@ -55,6 +57,7 @@ fn what_a_failed_create_made_is_kept_and_replaced() {
     assert_eq!(terraform.plan().unwrap().action, "no-op");
 }
 
+/// SERVE-4.
 #[test]
 fn an_update_that_fails_is_repeated() {
     let Some(terraform) = terraform() else { return };
@@ -101,6 +104,7 @@ fn waiting(terraform: &Terraform) -> Applying {
 }
 
 /// Interrupting Terraform at a terminal interrupts its plugins too. The wait ends, and what was made is in the state.
+/// SERVE-4.
 #[test]
 fn an_interrupted_create_is_in_the_state() {
     let Some(terraform) = terraform() else { return };
