@@ -40,8 +40,8 @@ pub(crate) fn failure(attempted: &str, failure: &Failure, block: &Block) -> Mess
 }
 
 /// Converts diagnostics.
-pub(crate) fn diagnostics(told: &Diagnostics, block: &Block) -> Messages {
-    told.iter().map(|diagnostic| of_diagnostic(diagnostic, block)).collect()
+pub(crate) fn diagnostics(messages: &Diagnostics, block: &Block) -> Messages {
+    messages.iter().map(|diagnostic| of_diagnostic(diagnostic, block)).collect()
 }
 
 /// Converts a diagnostic.

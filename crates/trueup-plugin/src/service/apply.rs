@@ -19,7 +19,7 @@ use crate::surface::{Surface, entry};
 struct Outcome {
     state: Value,
     record: Option<Record>,
-    told: Messages,
+    messages: Messages,
 }
 
 impl Service {
@@ -32,22 +32,22 @@ impl Service {
         };
         let outcome = match guarded(self.applied(&request)).await {
             Ok(outcome) => outcome,
-            Err(told) => return before(told),
+            Err(messages) => return before(messages),
         };
         let surface = match self.resource(&request.type_name) {
             Ok(resource) => &resource.surface,
-            Err(told) => return before(told),
+            Err(messages) => return before(messages),
         };
         match encoded(&surface.schema, &outcome.state) {
             Ok(new_state) => ApplyResponse {
                 new_state,
                 private: outcome.record.map(|record| record.to_bytes()).unwrap_or_default().into(),
-                diagnostics: outcome.told,
+                diagnostics: outcome.messages,
                 ..ApplyResponse::default()
             },
-            Err(mut told) => {
-                told.extend(outcome.told);
-                before(told)
+            Err(mut messages) => {
+                messages.extend(outcome.messages);
+                before(messages)
             }
         }
     }
@@ -67,10 +67,10 @@ impl Service {
             Change { service: self, resource, session: &session, configured: &configured, prior: &prior };
         let mut outcome = match (planned.is_null(), found) {
             (true, Some(found)) => change.delete(&found.record).await,
-            (true, None) => Outcome { state: Value::NULL, record: None, told: Messages::new() },
-            (false, found) => change.bring_about(&config, &planned, found.as_ref()).await?,
+            (true, None) => Outcome { state: Value::NULL, record: None, messages: Messages::new() },
+            (false, found) => change.create_or_update(&config, &planned, found.as_ref()).await?,
         };
-        outcome.told.extend(resource.surface.warned(&session.warnings()));
+        outcome.messages.extend(resource.surface.warned(&session.warnings()));
         Ok(outcome)
     }
 }
@@ -90,7 +90,7 @@ impl Change<'_> {
     }
 
     /// Creates or updates the object.
-    async fn bring_about(
+    async fn create_or_update(
         &self,
         config: &Value,
         planned: &Value,
@@ -101,25 +101,27 @@ impl Change<'_> {
             return Err(diagnostics::diagnostics(&wrong, &self.surface().schema.block));
         }
         let attempted = if found.is_some() { "cannot update" } else { "cannot create" };
-        let answer =
-            self.service.asked(self.resource, self.session, Some(self.configured), &desired, found).await?;
+        let answer = self
+            .service
+            .type_plan(self.resource, self.session, Some(self.configured), &desired, found)
+            .await?;
         if let (Some(found), Verdict::NoOp) = (found, answer.verdict) {
             // Inputs that the type considers equivalent: only the record changes.
             let unchanged = State { inputs: Some(desired.clone()), ..found.observed.clone() };
-            let (outcome, _) = self.brought(planned, unchanged);
+            let (outcome, _) = self.success(planned, unchanged);
             return Ok(outcome);
         }
         match self.call(&desired, &answer, found).await {
             Ok(state) => {
                 // The object exists: it must be kept, whatever happens now.
                 let state = caught(self.read_back(state.clone())).await.unwrap_or(state);
-                let (mut outcome, broken) = self.brought(planned, state);
-                outcome.told.extend(self.surface().broken(&broken));
+                let (mut outcome, broken) = self.success(planned, state);
+                outcome.messages.extend(self.surface().broken(&broken));
                 Ok(outcome)
             }
             Err(ApplyFailure { failure, partial }) => {
-                let told = self.surface().failed(attempted, &failure);
-                Ok(self.fell_short(partial, &desired, found, told))
+                let messages = self.surface().failed(attempted, &failure);
+                Ok(self.partial_outcome(partial, &desired, found, messages))
             }
         }
     }
@@ -131,8 +133,8 @@ impl Change<'_> {
         found: Option<&PriorObject>,
     ) -> Result<State, ApplyFailure> {
         let (config, handler) = (self.configured, &self.resource.handler);
-        let lent = found.map(|found| self.resource.lent(&found.record.state, desired));
-        let lent = lent.as_ref();
+        let current = found.map(|found| self.resource.with_write_only(&found.record.state, desired));
+        let current = current.as_ref();
         let check = |context: CallContext| async move {
             let context = &context;
             handler.check(CheckRequest { config, desired, context }).await.map_err(ApplyFailure::from)
@@ -144,7 +146,7 @@ impl Change<'_> {
                 desired,
                 planned: &answer.outputs,
                 private: &answer.private,
-                prior: lent,
+                prior: current,
                 observed: found.map(|found| &found.observed),
                 bindings: &[],
                 context: &context,
@@ -195,12 +197,12 @@ impl Change<'_> {
 
     /// A successful outcome, and the names of attributes that differ from the plan. Terraform rejects those, so the state keeps
     /// the planned values until the next refresh.
-    fn brought(&self, planned: &Value, state: State) -> (Outcome, Vec<SmolStr>) {
+    fn success(&self, planned: &Value, state: State) -> (Outcome, Vec<SmolStr>) {
         let inputs = state.inputs.map(|inputs| self.surface().unwritten(&inputs));
         let state = State { inputs, ..state };
         let (kept, broken) = self.surface().as_planned(planned, &self.resource.shown(&state));
         let record = Record::new(state, None, self.name());
-        (Outcome { state: kept, record: Some(record), told: Messages::new() }, broken)
+        (Outcome { state: kept, record: Some(record), messages: Messages::new() }, broken)
     }
 
     fn name(&self) -> SmolStr {
@@ -208,20 +210,20 @@ impl Change<'_> {
     }
 
     /// The outcome of a failure: the partial object if the provider knows one, else the prior state.
-    fn fell_short(
+    fn partial_outcome(
         &self,
         partial: Option<Box<State>>,
         attempted: &InputValues,
         found: Option<&PriorObject>,
-        told: Messages,
+        messages: Messages,
     ) -> Outcome {
         let Some(partial) = partial else {
             let record = found.map(|found| found.record.clone());
-            return Outcome { state: self.prior.clone(), record, told };
+            return Outcome { state: self.prior.clone(), record, messages };
         };
         let attempted = Some(self.surface().unwritten(attempted)).filter(|_| partial.inputs.is_none());
         let state = self.resource.shown(&partial);
-        Outcome { state, record: Some(Record::new(*partial, attempted, self.name())), told }
+        Outcome { state, record: Some(Record::new(*partial, attempted, self.name())), messages }
     }
 
     /// Deletes the object. *Not found* counts as success.
@@ -236,17 +238,17 @@ impl Change<'_> {
             Ok(()) => self.gone(inputs, record).await,
             Err(failed) if failed.failure.class == FailureClass::NotFound => self.removed(),
             Err(ApplyFailure { failure, partial }) => {
-                let told = self.surface().failed("cannot delete", &failure);
+                let messages = self.surface().failed("cannot delete", &failure);
                 let left = partial.map_or_else(|| record.clone(), |left| record.with_state(*left));
                 let state =
                     if left == *record { self.prior.clone() } else { self.resource.shown(&left.state) };
-                Outcome { state, record: Some(left), told }
+                Outcome { state, record: Some(left), messages }
             }
         }
     }
 
     fn removed(&self) -> Outcome {
-        Outcome { state: Value::NULL, record: None, told: Messages::new() }
+        Outcome { state: Value::NULL, record: None, messages: Messages::new() }
     }
 
     /// Waits until a read finds the object gone, within the consistency window (DELETE-12).
@@ -270,8 +272,9 @@ impl Change<'_> {
             DeleteEnd::Gone => {
                 let detail =
                     format!("The delete was accepted, and {} s later it is there.", window.as_secs());
-                let told = diagnostics::error(format!("{} is still there", self.surface().type_name), detail);
-                Outcome { state: self.prior.clone(), record: Some(record.clone()), told }
+                let messages =
+                    diagnostics::error(format!("{} is still there", self.surface().type_name), detail);
+                Outcome { state: self.prior.clone(), record: Some(record.clone()), messages }
             }
             DeleteEnd::GoneOrAnswered | DeleteEnd::Answered => self.removed(),
         }

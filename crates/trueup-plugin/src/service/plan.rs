@@ -52,7 +52,8 @@ impl Service {
         let name = found.as_ref().map_or_else(fresh_name, |found| found.record.name.clone());
         let session = self.session(&surface.type_name, &name)?;
         let configured = self.configuration();
-        let answer = self.asked(resource, &session, configured.as_ref(), &desired, found.as_ref()).await?;
+        let answer =
+            self.type_plan(resource, &session, configured.as_ref(), &desired, found.as_ref()).await?;
         let planned = resource.planned_state(&config, &prior, &desired, &answer, found.as_ref());
         surface.checked(&prior, &config, &planned)?;
         let replacing = surface.replacing(&answer, &prior, &planned)?;
@@ -88,7 +89,7 @@ impl Service {
     }
 
     /// Asks the type for its plan.
-    pub(super) async fn asked(
+    pub(super) async fn type_plan(
         &self,
         resource: &Resource,
         session: &Session,
@@ -96,10 +97,10 @@ impl Service {
         desired: &InputValues,
         found: Option<&PriorObject>,
     ) -> Result<PlanAnswer, Messages> {
-        let lent = found.map(|found| resource.lent(&found.record.state, desired));
+        let current = found.map(|found| resource.with_write_only(&found.record.state, desired));
         let attempted = found.and_then(|found| found.record.attempted.as_ref());
         let private = found.map(|found| PrivateBytes(found.record.state.private.clone())).unwrap_or_default();
-        let (prior, private) = (lent.as_ref(), &private);
+        let (prior, private) = (current.as_ref(), &private);
         let plan = |context: CallContext| async move {
             let request = TypeRequest {
                 config,
@@ -121,8 +122,8 @@ impl Service {
 
 impl Resource {
     /// A recorded object whose inputs include the current write-only values.
-    pub(super) fn lent(&self, state: &State, desired: &InputValues) -> State {
-        let inputs = state.inputs.as_ref().map(|inputs| self.surface.lent(inputs, desired));
+    pub(super) fn with_write_only(&self, state: &State, desired: &InputValues) -> State {
+        let inputs = state.inputs.as_ref().map(|inputs| self.surface.with_write_only(inputs, desired));
         State { inputs, ..state.clone() }
     }
 
@@ -162,11 +163,11 @@ impl Surface {
     /// Rejects an invalid plan before Terraform does, naming the type.
     fn checked(&self, prior: &Value, config: &Value, planned: &Value) -> Result<(), Messages> {
         let wrong = violations(&self.schema.block, prior, config, planned);
-        let told = wrong.iter().map(|it| format!("`{}`: {}.", it.path, it.message));
+        let messages = wrong.iter().map(|it| format!("`{}`: {}.", it.path, it.message));
         match wrong.is_empty() {
             true => Ok(()),
             false => {
-                let detail = told.collect::<Vec<_>>().join("\n");
+                let detail = messages.collect::<Vec<_>>().join("\n");
                 Err(diagnostics::error(format!("{} plans what it must not", self.type_name), detail))
             }
         }

@@ -18,17 +18,17 @@ impl Service {
         &self,
         request: ValidateProviderRequest,
     ) -> ValidateProviderResponse {
-        let diagnostics = self.judge_configuration(&request).await.unwrap_or_else(|told| told);
+        let diagnostics = self.check_configuration(&request).await.unwrap_or_else(|messages| messages);
         ValidateProviderResponse { diagnostics }
     }
 
-    async fn judge_configuration(&self, request: &ValidateProviderRequest) -> Result<Messages, Messages> {
+    async fn check_configuration(&self, request: &ValidateProviderRequest) -> Result<Messages, Messages> {
         let surface = &self.configuration;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
         let (desired, mut wrong) = surface.desired(&config);
         if !wrong.has_errors() {
-            let judged = caught(self.provider.validate_config(&desired.effective)).await;
-            wrong.extend(judged.map_err(|failure| self.misconfigured(&failure))?);
+            let checked = caught(self.provider.validate_config(&desired.effective)).await;
+            wrong.extend(checked.map_err(|failure| self.misconfigured(&failure))?);
         }
         Ok(diagnostics::diagnostics(&wrong, &surface.schema.block))
     }
@@ -62,42 +62,42 @@ impl Service {
     }
 
     pub(crate) async fn validate_resource(&self, request: ValidateRequest) -> DiagnosticsResponse {
-        let diagnostics = self.judge_resource(&request).await.unwrap_or_else(|told| told);
+        let diagnostics = self.check_resource(&request).await.unwrap_or_else(|messages| messages);
         DiagnosticsResponse { diagnostics }
     }
 
-    async fn judge_resource(&self, request: &ValidateRequest) -> Result<Messages, Messages> {
+    async fn check_resource(&self, request: &ValidateRequest) -> Result<Messages, Messages> {
         let resource = self.resource(&request.type_name)?;
         let surface = &resource.surface;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
         let (desired, mut wrong) = surface.desired(&config);
         if !wrong.has_errors() {
             let request = trueup_provider::ValidateRequest { config: None, inputs: &desired };
-            let judged = caught(resource.handler.validate(request)).await;
-            wrong.extend(judged.map_err(|failure| surface.failed("cannot validate", &failure))?);
+            let checked = caught(resource.handler.validate(request)).await;
+            wrong.extend(checked.map_err(|failure| surface.failed("cannot validate", &failure))?);
         }
-        let mut told = diagnostics::diagnostics(&wrong, &surface.schema.block);
+        let mut messages = diagnostics::diagnostics(&wrong, &surface.schema.block);
         let allowed = request.client_capabilities.as_ref().is_some_and(|it| it.write_only_attributes_allowed);
         if !allowed {
-            told.extend(surface.refuse_write_only(&config));
+            messages.extend(surface.refuse_write_only(&config));
         }
-        Ok(told)
+        Ok(messages)
     }
 
     pub(crate) async fn validate_data(&self, request: ValidateRequest) -> DiagnosticsResponse {
-        let diagnostics = self.judge_data(&request).await.unwrap_or_else(|told| told);
+        let diagnostics = self.check_data(&request).await.unwrap_or_else(|messages| messages);
         DiagnosticsResponse { diagnostics }
     }
 
-    async fn judge_data(&self, request: &ValidateRequest) -> Result<Messages, Messages> {
+    async fn check_data(&self, request: &ValidateRequest) -> Result<Messages, Messages> {
         let data = self.data(&request.type_name)?;
         let surface = &data.surface;
         let config = decoded(&surface.schema, "configuration", request.config.as_ref())?;
         let (desired, mut wrong) = surface.desired(&config);
         if !wrong.has_errors() {
             let request = trueup_provider::ValidateRequest { config: None, inputs: &desired };
-            let judged = caught(data.handler.validate(request)).await;
-            wrong.extend(judged.map_err(|failure| surface.failed("cannot validate", &failure))?);
+            let checked = caught(data.handler.validate(request)).await;
+            wrong.extend(checked.map_err(|failure| surface.failed("cannot validate", &failure))?);
         }
         Ok(diagnostics::diagnostics(&wrong, &surface.schema.block))
     }

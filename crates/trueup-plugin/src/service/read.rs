@@ -11,13 +11,13 @@ use crate::record::{Record, fresh_name};
 
 impl Service {
     pub(crate) async fn read(&self, request: ReadRequest) -> ReadResponse {
-        match guarded(self.looked_at(&request)).await {
+        match guarded(self.read_object(&request)).await {
             Ok(response) => response,
             Err(diagnostics) => unchanged(&request, diagnostics),
         }
     }
 
-    async fn looked_at(&self, request: &ReadRequest) -> Result<ReadResponse, Messages> {
+    async fn read_object(&self, request: &ReadRequest) -> Result<ReadResponse, Messages> {
         let resource = self.resource(&request.type_name)?;
         let (surface, handler) = (&resource.surface, &resource.handler);
         let state = decoded(&surface.schema, "state", request.current_state.as_ref())?;

@@ -158,8 +158,8 @@ fn fitted(block: &Block, value: &Value) -> Result<Value, Failure> {
     let fit = |(name, ty): (&smol_str::SmolStr, trueup_core::Type)| {
         let item = value.get(name)?;
         let fitted = convert(item, &ty).map_err(|mismatches| {
-            let told: Vec<String> = mismatches.into_iter().map(|it| it.message).collect();
-            Failure::new(FailureClass::Fatal, format!("`{name}`: {}", told.join("; ")))
+            let messages: Vec<String> = mismatches.into_iter().map(|it| it.message).collect();
+            Failure::new(FailureClass::Fatal, format!("`{name}`: {}", messages.join("; ")))
         });
         Some(fitted.map(|fitted| (name.clone(), fitted)))
     };

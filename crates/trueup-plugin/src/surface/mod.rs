@@ -96,7 +96,7 @@ impl Surface {
 
     /// Recorded inputs with the current write-only values. Those are never recorded; without them each plan would show a
     /// change.
-    pub(crate) fn lent(&self, recorded: &InputValues, desired: &InputValues) -> InputValues {
+    pub(crate) fn with_write_only(&self, recorded: &InputValues, desired: &InputValues) -> InputValues {
         let lend = |to: &Value, from: &Value| {
             self.write_only().fold(to.clone(), |to, name| match from.get(name) {
                 Some(value) => to.with_entry(name, value.clone()),
