@@ -7,6 +7,7 @@
 //! - [`Expr`]: references to other resources' outputs, and what can be made of them
 //! - [`Value`], [`schema`], [`Diagnostic`]: what everything is made of
 //! - `cli`, with the feature of that name: the command line for a stack that is declared in Rust
+//! - `plugin`, with the feature of that name: serves a provider to Terraform
 //! - `conformance`, with the feature of that name: drives a resource type through its whole life and checks it
 
 #[cfg(feature = "cli")]
@@ -23,6 +24,8 @@ pub use trueup_engine::{
     EventSink, Grant, Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove,
     Random, Reason, Reconciler, ReplaceOrder, RunReport, SeededRandom, Stack, Subscriber, SystemRandom,
 };
+#[cfg(feature = "plugin")]
+pub use trueup_plugin as plugin;
 pub use trueup_program::{
     DriftPolicy, Program, ResourceDeclaration, ResourceOptions, RetryPolicy, RetrySettings,
 };

@@ -5,10 +5,14 @@
 //! random bytes and damaged seeds for a few seconds. That memory and time stay bounded is for both to watch from
 //! outside.
 
+// What the derives refer to.
+extern crate trueup_provider as trueup;
+
 mod addresses;
 mod journal;
 mod language;
 mod plans;
+mod plugin;
 mod terraform;
 mod values;
 
@@ -23,12 +27,13 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "addresses", check: addresses::check, seeds: addresses::SEEDS },
     Target { name: "expressions", check: language::check_expression, seeds: language::EXPRESSIONS },
     Target { name: "journal", check: journal::check, seeds: journal::SEEDS },
     Target { name: "lock_files", check: terraform::check_lock, seeds: terraform::LOCKS },
     Target { name: "plans", check: plans::check, seeds: plans::SEEDS },
+    Target { name: "plugin", check: plugin::check, seeds: plugin::SEEDS },
     Target { name: "stacks", check: language::check_stack, seeds: language::STACKS },
     Target { name: "state_files", check: terraform::check_state, seeds: terraform::STATES },
     Target { name: "values", check: values::check, seeds: values::SEEDS },

@@ -188,6 +188,12 @@ fn fuzzed_plans() {
     run(target("plans"), 2_000);
 }
 
+/// SERVE-8.
+#[test]
+fn fuzzed_plugin() {
+    run(target("plugin"), 10_000);
+}
+
 #[test]
 fn fuzzed_stacks() {
     run(target("stacks"), 500);

@@ -10,10 +10,9 @@ use std::task::{Context, Poll};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, PKCS_ECDSA_P521_SHA512};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
-use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
@@ -22,10 +21,10 @@ use tokio_rustls::server::TlsStream;
 use tokio_stream::{Stream, StreamExt};
 use tonic::transport::Server;
 use tonic::transport::server::Connected;
-use trueup_terraform::Version;
 use trueup_terraform::protocol::plugin::grpc_controller_server::GrpcControllerServer;
 use trueup_terraform::protocol::tfplugin5::provider_server::ProviderServer as Server5;
 use trueup_terraform::protocol::tfplugin6::provider_server::ProviderServer as Server6;
+use trueup_terraform::{PinnedCertificate, Version};
 
 use crate::service::{Controller, Service};
 
@@ -89,7 +88,7 @@ fn encryption() -> io::Result<(Option<TlsAcceptor>, String)> {
         vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     let certificate = params.self_signed(&key).map_err(io::Error::other)?;
     let provider = Arc::new(aws_lc_rs::default_provider());
-    let pinned = Pinned { certificate: client.into(), provider: provider.clone() };
+    let pinned = PinnedCertificate::new(client.into(), provider.clone());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?
@@ -166,53 +165,5 @@ impl AsyncWrite for Connection {
             Connection::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Connection::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
         }
-    }
-}
-
-/// Accepts the one certificate that the client told of.
-#[derive(Debug)]
-struct Pinned {
-    certificate: CertificateDer<'static>,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ClientCertVerifier for Pinned {
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
-    }
-
-    fn verify_client_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _now: UnixTime,
-    ) -> Result<ClientCertVerified, rustls::Error> {
-        if *end_entity == self.certificate {
-            Ok(ClientCertVerified::assertion())
-        } else {
-            Err(rustls::CertificateError::ApplicationVerificationFailure.into())
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -85,7 +85,8 @@ impl Code {
 }
 
 impl Status {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    /// A failure of this kind.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Status { code, message: message.into(), connection_lost: false }
     }
 
@@ -119,7 +120,7 @@ impl Status {
     }
 
     /// A response without any message that reports this failure.
-    pub(crate) fn into_response(self) -> Response<()> {
+    pub fn into_response(self) -> Response<()> {
         let mut response = Response::new(());
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);

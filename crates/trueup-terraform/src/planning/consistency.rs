@@ -5,7 +5,7 @@ use trueup_core::{Kind, Path, Step, Value};
 use super::Violation;
 
 /// Where a new state differs from the plan: what was planned as known must have come to be.
-pub(crate) fn inconsistencies(planned: &Value, actual: &Value) -> Vec<Violation> {
+pub fn inconsistencies(planned: &Value, actual: &Value) -> Vec<Violation> {
     let mut check = Check { path: Path::ROOT, found: Vec::new() };
     check.compare(planned, actual);
     check.found

@@ -7,18 +7,21 @@ mod consistency;
 mod proposal;
 mod validity;
 
-pub(crate) use consistency::{inconsistencies, settled};
+pub use consistency::inconsistencies;
+pub(crate) use consistency::settled;
 pub(crate) use proposal::proposed;
-pub(crate) use validity::violations;
+pub use validity::violations;
 
 use trueup_core::schema::{Attribute, Block, Presence, Shape};
 use trueup_core::{Entries, Kind, Path, Step, Value};
 
 /// Something a provider did that it may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Violation {
-    pub(crate) path: Path,
-    pub(crate) message: String,
+pub struct Violation {
+    /// Where.
+    pub path: Path,
+    /// What is wrong there. Never holds a secret.
+    pub message: String,
 }
 
 impl Violation {
@@ -66,13 +69,12 @@ fn fits_shape(shape: &Shape, written: &Value, value: &Value) -> bool {
             writtens.len() == items.len()
                 && writtens.iter().zip(items.iter()).all(|(written, item)| fits_shape(element, written, item))
         }
+        // Elements have no identity, and one may fit several: Terraform too asks only that each has one that fits.
         (Shape::Set(element), Kind::Set(writtens), Kind::Set(items)) => {
-            let mut left: Vec<&Value> = items.iter().collect();
+            let fits = |written: &Value, item: &Value| fits_shape(element, written, item);
             writtens.len() == items.len()
-                && writtens.iter().all(|written| {
-                    let at = left.iter().position(|item| fits_shape(element, written, item));
-                    at.map(|at| left.swap_remove(at)).is_some()
-                })
+                && writtens.iter().all(|written| items.iter().any(|item| fits(written, item)))
+                && items.iter().all(|item| writtens.iter().any(|written| fits(written, item)))
         }
         (Shape::Map(element), Kind::Map(writtens), Kind::Map(items)) => {
             writtens.len() == items.len()

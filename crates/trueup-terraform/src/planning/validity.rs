@@ -9,7 +9,7 @@ use trueup_core::{Entries, Kind, Path, Step, Value};
 use super::{NULL, Violation, entry, fits_shape, is_computed, keys_of};
 
 /// Where a plan breaks the rules. All values are complete; `prior` is null for an object to be created.
-pub(crate) fn violations(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
+pub fn violations(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { path: Path::ROOT, found: Vec::new() };
     check.block(block, prior, config, planned);
     check.found
@@ -160,6 +160,25 @@ mod tests {
         check(Presence::Optional, [null(), unknown(), unknown()], None);
         check(Presence::Optional, [null(), Value::unknown(Type::Any), unknown()], None);
         check(Presence::Optional, [null(), unknown(), new()], other);
+    }
+
+    /// An element that leaves something open fits several, in whatever order they come.
+    #[test]
+    fn each_element_of_a_set_needs_one_that_fits() {
+        let inner = IndexMap::from([
+            ("key".into(), Attribute::new(Shape::Plain(Type::String), Presence::Required)),
+            ("port".into(), Attribute::new(Shape::Plain(Type::Number), Presence::OptionalComputed)),
+        ]);
+        let element = Shape::Object(std::sync::Arc::new(Block { attributes: inner, ..Block::default() }));
+        let set = Attribute::new(Shape::Set(element.into()), Presence::Optional);
+        let block = Block { attributes: IndexMap::from([("a".into(), set)]), ..Block::default() };
+        let of = |items: &[Value]| Value::object([("a", Value::set(items.iter().cloned()))]);
+        let part = |port: Value| value!({ key: "k", port: port });
+        let config = of(&[part(Value::NULL), part(value!(0))]);
+        let check = |planned: &[Value]| violations(&block, &Value::NULL, &config, &of(planned)).len();
+        assert_eq!(check(&[part(value!(80)), part(value!(0))]), 0);
+        assert_eq!(check(&[part(value!(0)), part(Value::unknown(Type::Number))]), 0);
+        assert_eq!(check(&[part(value!(80)), part(value!(90))]), 1);
     }
 
     #[test]

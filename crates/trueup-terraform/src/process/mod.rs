@@ -26,6 +26,7 @@ use crate::client::Client;
 use crate::grpc::{Channel, Connector, Duplex, with_causes};
 use crate::host::{Attached, Host, Unattached, attach};
 use encryption::Identity;
+pub use encryption::PinnedCertificate;
 use handshake::Handshake;
 pub(crate) use handshake::Listening;
 pub(crate) use output::PluginLog;

@@ -98,7 +98,9 @@ impl TerraformResource {
         if replacing.is_empty() {
             return Ok(answer(in_place(&changes, &config), &planned, changes, Vec::new()));
         }
-        let certain = replacing.iter().any(|path| differs_for_certain(&changes, path));
+        // On real values nothing is left to decide: what the provider will choose anew counts as another value.
+        let certain =
+            config.is_wholly_known() || replacing.iter().any(|path| differs_for_certain(&changes, path));
         let verdict = if certain { Verdict::Replace } else { Verdict::MayReplace };
         // The new object is planned as such; what the provider noted of the old one goes along.
         let private = planned.handover.private.clone();

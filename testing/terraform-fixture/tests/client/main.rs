@@ -7,4 +7,5 @@ mod lifecycle;
 mod process;
 mod referee;
 mod schemas;
+mod terraform;
 mod trouble;

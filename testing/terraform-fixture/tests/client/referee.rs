@@ -3,187 +3,24 @@
 //!
 //! Where there is no `terraform` on the path, the test says so and passes.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use serde_json::{Value as Json, json};
-use trueup_core::{JsonForm, Kind, Value, value};
-use trueup_test_servers::environment::{program_on_path, remove_variables};
+use trueup_core::{Value, value};
 use trueup_test_servers::sized;
 
 use crate::bench::{Bench, Fixture, objects_in};
-
-/// Terraform in a folder of its own, with our provider.
-struct Terraform {
-    program: PathBuf,
-    folder: tempfile::TempDir,
-    fixture: Fixture,
-}
-
-impl Terraform {
-    fn find(fixture: Fixture) -> Option<Self> {
-        let program = program_on_path("terraform")?;
-        let folder = tempfile::tempdir().unwrap();
-        let binaries = fixture.program().parent().unwrap().display().to_string();
-        let settings = format!(
-            "provider_installation {{\n  dev_overrides {{\n    \"example.com/trueup/{}\" = \"{binaries}\"\n  }}\n  \
-             direct {{}}\n}}\n",
-            fixture.name()
-        );
-        std::fs::write(folder.path().join("settings.tfrc"), settings).unwrap();
-        Some(Terraform { program, folder, fixture })
-    }
-
-    fn objects(&self) -> PathBuf {
-        self.folder.path().join("objects")
-    }
-
-    fn run(&self, arguments: &[&str]) -> Result<String, String> {
-        let mut command = Command::new(&self.program);
-        // Whatever the environment says to Terraform is not meant for this.
-        remove_variables(&mut command, "TF_");
-        command.env("TF_CLI_CONFIG_FILE", self.folder.path().join("settings.tfrc"));
-        command.env("CHECKPOINT_DISABLE", "1").current_dir(self.folder.path()).args(arguments);
-        let output = command.output().unwrap();
-        match output.status.success() {
-            true => Ok(String::from_utf8(output.stdout).unwrap()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        }
-    }
-
-    /// Writes a configuration of one resource, or of none.
-    fn write(&self, kind: &str, inputs: Option<&Value>) {
-        let name = self.fixture.name();
-        let mut root = json!({
-            "terraform": { "required_providers": { &name: { "source": format!("example.com/trueup/{name}") } } },
-            "provider": { &name: { "folder": self.objects() } },
-        });
-        if let Some(inputs) = inputs {
-            root["resource"] =
-                json!({ format!("{name}_{kind}"): { "x": inputs.to_json_tree(JsonForm::RECORD) } });
-        }
-        std::fs::write(self.folder.path().join("main.tf.json"), root.to_string()).unwrap();
-    }
-
-    /// What Terraform plans for the resource: its action, the paths that force a replacement, and the state to come.
-    fn plan(&self) -> Result<Planned, String> {
-        self.run(&["plan", "-input=false", "-out=plan"])?;
-        let shown: Json = serde_json::from_str(&self.run(&["show", "-json", "plan"])?).unwrap();
-        let changes = shown["resource_changes"].as_array().cloned().unwrap_or_default();
-        let Some(change) = changes.first().map(|it| &it["change"]) else { return Ok(Planned::default()) };
-        let actions: Vec<&str> =
-            change["actions"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-        let action = match actions.as_slice() {
-            ["no-op"] => "no-op",
-            ["create"] => "create",
-            ["update"] => "update",
-            ["delete"] => "delete",
-            ["delete", "create"] | ["create", "delete"] => "replace",
-            other => panic!("{other:?}"),
-        };
-        let replacing = change["replace_paths"].as_array().cloned().unwrap_or_default();
-        let replacing = replacing.iter().map(|path| path[0].as_str().unwrap().to_owned()).collect();
-        Ok(Planned {
-            action: action.to_owned(),
-            replacing,
-            after: change["after"].clone(),
-            unknown: change["after_unknown"].clone(),
-        })
-    }
-
-    fn apply(&self) -> Result<(), String> {
-        self.run(&["apply", "-input=false", "plan"]).map(drop)
-    }
-}
-
-#[derive(Debug, Default, PartialEq)]
-struct Planned {
-    action: String,
-    replacing: Vec<String>,
-    /// The state to come, without what is not known.
-    after: Json,
-    /// What is not known.
-    unknown: Json,
-}
-
-/// Our own plan, told as Terraform tells its own.
-fn ours(bench: &Bench, program: &trueup_program::Program) -> Result<Planned, String> {
-    let plan = bench.try_plan(program)?;
-    let Some(planned) = plan.actions.first() else { return Ok(Planned::default()) };
-    let deleted = planned.action.name() == "delete";
-    let (after, unknown) = if deleted { (Json::Null, json!({})) } else { split(&planned.outputs) };
-    Ok(Planned {
-        action: planned.action.name().to_owned(),
-        replacing: planned.replace_paths.iter().map(ToString::to_string).collect(),
-        after,
-        unknown,
-    })
-}
-
-/// What is known of a value, and where it is not, in the form of `terraform show -json`.
-fn split(value: &Value) -> (Json, Json) {
-    match value.kind() {
-        Kind::Unknown(_) => (Json::Null, json!(true)),
-        Kind::List(items) | Kind::Set(items) => {
-            let (known, unknown): (Vec<Json>, Vec<Json>) = items.iter().map(split).unzip();
-            (known.into(), unknown.into())
-        }
-        Kind::Map(entries) | Kind::Object(entries) => {
-            let mut known = serde_json::Map::new();
-            let mut unknown = serde_json::Map::new();
-            for (key, item) in entries.iter() {
-                let (inner_known, inner_unknown) = split(item);
-                if inner_unknown != json!(true) {
-                    known.insert(key.to_string(), inner_known);
-                }
-                if inner_unknown != json!(false) {
-                    unknown.insert(key.to_string(), inner_unknown);
-                }
-            }
-            (known.into(), unknown.into())
-        }
-        _ => (value.clone().reveal().to_json_tree(JsonForm::RECORD), json!(false)),
-    }
-}
-
-/// Terraform leaves null attributes out in some places and not in others, and empty marks likewise.
-fn trimmed(json: &Json) -> Json {
-    match json {
-        Json::Object(entries) => {
-            let kept = entries.iter().map(|(key, item)| (key.clone(), trimmed(item)));
-            let kept: BTreeMap<String, Json> = kept
-                .filter(|(_, item)| !item.is_null() && *item != json!({}) && *item != json!([]))
-                .collect();
-            json!(kept)
-        }
-        Json::Array(items) => {
-            let items: Vec<Json> = items.iter().map(trimmed).collect();
-            if items.iter().all(|it| *it == json!({}) || *it == json!(false)) {
-                json!([])
-            } else {
-                items.into()
-            }
-        }
-        other => other.clone(),
-    }
-}
+use crate::terraform::{Terraform, told, trimmed};
 
 /// A life of one resource: the configurations it has one after another, and last none.
 fn check(fixture: Fixture, kind: &str, lives: &[Value]) {
-    let Some(terraform) = Terraform::find(fixture) else {
-        eprintln!("skipped: there is no terraform on the path");
-        return;
-    };
+    let Some(terraform) = Terraform::find(&fixture.name(), &fixture.program()) else { return };
     let bench = Bench::new(fixture);
     for inputs in lives.iter().map(Some).chain([None]) {
-        terraform.write(kind, inputs);
+        terraform.write_one(kind, inputs);
         let program = match inputs {
             Some(inputs) => bench.one(kind, inputs.clone()),
             None => bench.program([]),
         };
         let label = format!("{fixture:?} {kind} {inputs:?}");
-        match (terraform.plan(), ours(&bench, &program)) {
+        match (terraform.plan(), bench.try_plan(&program).map(|plan| told(&plan))) {
             (Ok(theirs), Ok(ours)) => {
                 assert_eq!(ours.action, theirs.action, "{label}");
                 assert_eq!(ours.replacing, theirs.replacing, "{label}");
@@ -201,7 +38,7 @@ fn check(fixture: Fixture, kind: &str, lives: &[Value]) {
             }
             (theirs, ours) => panic!("{label}\nterraform: {theirs:?}\ntrueup: {ours:?}"),
         }
-        assert_eq!(bench.objects(), objects_in(Path::new(&terraform.objects())), "{label}");
+        assert_eq!(bench.objects(), objects_in(&terraform.objects()), "{label}");
     }
 }
 
