@@ -144,7 +144,7 @@ async fn plan_after(
     batch: &Batch,
 ) -> CommandResult<(Plan, SourceMap)> {
     let session = workplace.session;
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(session.clock.clone()));
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::on_clock(session.clock.clone()));
     let scope = workplace.scope();
     let lease = take_lease(session, &*store, &scope, LeaseReason::ImportState).await?;
     let there = before.records.iter().map(|(record, _)| Write {

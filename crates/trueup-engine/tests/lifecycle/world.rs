@@ -608,7 +608,7 @@ impl Bench {
         let clock = runtime.block_on(async { Arc::new(RuntimeClock::new()) });
         Bench {
             world,
-            store: MemoryStore::new(clock.clone()),
+            store: MemoryStore::on_clock(clock.clone()),
             clock,
             runtime,
             options: DeployOptions::new("test"),
