@@ -263,7 +263,7 @@ macro_rules! thing_type {
                 gone.map(|_| ()).ok_or_else(|| Error::not_found("it is gone"))
             }
 
-            async fn import(context: &Context, id: &str) -> Result<Found<Self, ThingOutput>> {
+            async fn import(&self, context: &Context, id: &str) -> Result<Found<Self, ThingOutput>> {
                 let _ = context;
                 let world = IMPORTABLE.with(|world| world.borrow().clone());
                 let id: u64 = id.parse()?;
