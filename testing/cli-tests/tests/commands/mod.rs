@@ -4,6 +4,7 @@
 
 mod deploying;
 mod looking;
+mod new_provider;
 mod own_types;
 mod rust_stacks;
 mod settings;
