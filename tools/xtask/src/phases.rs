@@ -85,7 +85,9 @@ pub(crate) fn examples_alone(repository: &Repository) -> Result<(), Failure> {
     for manifest in repository.example_manifests()? {
         let mut lint = on_example("clippy", repository, &manifest);
         cargo::run(lint.args(["--all-targets", "--", "-D", "warnings"]))?;
-        cargo::run(&mut on_example("run", repository, &manifest))?;
+        cargo::run(&mut on_example("test", repository, &manifest))?;
+        // Programs with our command line need to be asked something.
+        cargo::run(on_example("run", repository, &manifest).args(["--", "version"]))?;
     }
     Ok(())
 }
