@@ -125,7 +125,7 @@ fn deploy(bencher: Bencher<'_, '_>, Case((shape, instances)): &Case) {
     let program = runtime.block_on(built(&folder)).program;
     bencher.bench_local(|| {
         runtime.block_on(async {
-            let store = MemoryStore::new(Arc::new(RuntimeClock::new()));
+            let store = MemoryStore::on_clock(Arc::new(RuntimeClock::new()));
             let reconciler = Reconciler::new(Arc::new(store), registry(), EventSink::new());
             let options = DeployOptions::new("bench");
             reconciler.deploy(&program, &options, &Cancellation::new()).await.expect("it can be deployed")

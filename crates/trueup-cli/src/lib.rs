@@ -54,6 +54,6 @@ pub use composition::{
 pub use entry::main;
 pub use exit::Exit;
 pub use failure::store_failure;
-pub use rust_program::{Deployment, cli, composition};
+pub use rust_program::{Declaration, Deployment, cli, cli_with, composition};
 pub use settings::Environment;
 pub use stores::{open_store, sqlite_file, sqlite_path, state_in_own_folder};

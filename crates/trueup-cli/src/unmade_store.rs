@@ -26,7 +26,7 @@ pub(crate) struct UnmadeStore {
 impl UnmadeStore {
     /// One that will be at this location.
     pub(crate) fn new(location: String, clock: Arc<dyn Clock>, make: Box<Make>) -> Self {
-        UnmadeStore { location, nothing: MemoryStore::new(clock), make, made: OnceCell::new() }
+        UnmadeStore { location, nothing: MemoryStore::on_clock(clock), make, made: OnceCell::new() }
     }
 
     fn now(&self) -> &dyn Store {

@@ -198,7 +198,7 @@ impl<'a> Workplace<'a> {
         };
         if let Some(path) = self.unmade(state)? {
             if access != Access::Write {
-                return Ok(Arc::new(MemoryStore::new(clock.clone())));
+                return Ok(Arc::new(MemoryStore::on_clock(clock.clone())));
             }
             let own = path.starts_with(folder.join(settings::OWN_FOLDER)).then(|| folder.clone());
             let make = move || made(path.clone(), own.clone(), open.clone(), request.clone());

@@ -110,6 +110,7 @@ impl Driver {
             bindings: &[],
             prior_bindings: &[],
             private: &private,
+            replaces: false,
             context: &self.context,
         };
         self.handler.plan(request).await
@@ -232,9 +233,9 @@ impl Driver {
         self.handler.precreate(PrecreateRequest { config, desired, context }).await
     }
 
-    /// Finds objects by an id.
-    pub async fn import(&self, id: &str) -> Result<Vec<Imported>, Failure> {
+    /// Finds objects by an id, for a resource with these inputs.
+    pub async fn import(&self, desired: &InputValues, id: &str) -> Result<Vec<Imported>, Failure> {
         let (config, context) = (&self.config, &self.context);
-        self.handler.import(ImportRequest { config, id, identity: None, context }).await
+        self.handler.import(ImportRequest { config, id, identity: None, desired, context }).await
     }
 }

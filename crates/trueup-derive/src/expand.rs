@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::{Data, DeriveInput, parse_macro_input};
 
 use crate::fields::{Side, Struct};
-use crate::{args, choice, codec, refs, schema, view};
+use crate::{args, choice, codec, names, refs, schema, view};
 
 /// Runs a derive; mistakes become compile errors, all at once.
 pub(crate) fn expand(
@@ -29,8 +29,11 @@ pub(crate) fn inputs(input: DeriveInput) -> darling::Result<TokenStream> {
         None => (quote!(()), quote!(_injected)),
     };
     let support = quote!(::trueup::derive_support);
+    let (names, fields) = (names::names(&of), names::fields(&of));
     Ok(quote! {
         impl #support::Inputs for #ident {
+            const NAMES: &'static [&'static str] = #names;
+
             type Injected = #injected;
             type View = #view_ident;
 
@@ -56,6 +59,7 @@ pub(crate) fn inputs(input: DeriveInput) -> darling::Result<TokenStream> {
 
         #view
         #args
+        #fields
     })
 }
 
@@ -65,8 +69,11 @@ pub(crate) fn outputs(input: DeriveInput) -> darling::Result<TokenStream> {
     let block = schema::block(&of)?;
     let field_type = codec::field_type(&of, &quote!(<Self as ::trueup::derive_support::Outputs>::block()));
     let refs = refs::refs(&of);
+    let (mirrors, fields) = (names::mirrors(&of), names::fields(&of));
     Ok(quote! {
         impl ::trueup::derive_support::Outputs for #ident {
+            const MIRRORS: &'static [(&'static str, &'static str)] = #mirrors;
+
             fn block() -> ::trueup::derive_support::Block {
                 #block
             }
@@ -74,6 +81,7 @@ pub(crate) fn outputs(input: DeriveInput) -> darling::Result<TokenStream> {
 
         #field_type
         #refs
+        #fields
     })
 }
 

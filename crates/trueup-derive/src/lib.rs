@@ -37,6 +37,7 @@ mod choice;
 mod codec;
 mod expand;
 mod fields;
+mod names;
 mod naming;
 mod refs;
 mod schema;

@@ -208,7 +208,7 @@ mod tests {
     async fn suspended(taken_over: bool) -> (Result<(), EngineError>, bool) {
         let machine = Arc::new(SuspendableClock { awake: RuntimeClock::new(), suspended: Mutex::default() });
         let clock: Arc<dyn Clock> = machine.clone();
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(clock.clone()));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::on_clock(clock.clone()));
         let scope = Scope::new("shop", "prod");
         let run = holder("run-1");
         let lease = RunLease::take(&store, &clock, &scope, &run, TERM, |_| false).await.unwrap();

@@ -62,4 +62,4 @@ pub use saved::{
     PLAN_FILE_BYTES_MAX, PlanFileError, PlanHeader, PlanSeal, Protection, SavedOptions, SavedPlan,
     changed_premises, holds_secrets, read_plan, read_plan_header, write_plan,
 };
-pub use stack::{Declared, Stack};
+pub use stack::{Declared, DeclaredData, Depends, ProviderConfiguration, Removal, Stack};

@@ -134,8 +134,13 @@ impl CallContext {
 
     /// The object's deterministic name, within the rules of its type (RECONCILE-4).
     pub fn physical_name(&self) -> String {
+        self.physical_name_within(&self.name_rules)
+    }
+
+    /// The same within other rules.
+    pub(crate) fn physical_name_within(&self, rules: &NameRules) -> String {
         let Owner { stack, stage, origin } = &self.owner;
-        physical_name(stack, stage, origin, self.slot, &self.name_rules)
+        physical_name(stack, stage, origin, self.slot, rules)
     }
 
     /// The token of this create, for APIs that make no second object for the same one. Only a create or update has it.

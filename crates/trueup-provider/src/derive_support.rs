@@ -8,7 +8,7 @@ pub use trueup_core::{FieldError, FieldSchema, FieldType, Number, Value};
 use trueup_core::{Step, Type, nearest};
 pub use trueup_program::{Arguments, Expr, Expression, IntoExpr, Referable};
 
-pub use crate::contract::{Args, Inputs, Outputs, Planned};
+pub use crate::contract::{Args, Field, Inputs, Outputs, Planned};
 
 /// A field of an object, null if it is absent; secret if the object is.
 pub fn field<T>(

@@ -68,9 +68,10 @@ impl Error {
         Failure::new(class, message).into()
     }
 
-    /// Says which input is at fault.
+    /// Says which input is at fault: a name or path such as `listeners[0].port`, or a field such as `File::FIELDS.path`.
     #[must_use]
-    pub fn at(mut self, field: &str) -> Self {
+    pub fn at(mut self, field: impl AsRef<str>) -> Self {
+        let field = field.as_ref();
         self.0.failure.path = Some(field.parse().unwrap_or_else(|_| Path::attribute(field)));
         self
     }

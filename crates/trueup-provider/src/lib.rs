@@ -30,8 +30,9 @@ pub use binding::Binding;
 pub use clock::{BoxFuture, Clock, RuntimeClock};
 pub use context::{CallContext, Context, ModuleMetas, NoConfig, ProgressSink, WarningSink};
 pub use contract::{
-    Args, Converge, Crud, Current, DataSource, Diff, Found, Inputs, Managed, ModifyPlan, Outputs, PlanHook,
-    PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings, changed,
+    Args, Converge, Crud, Current, DataSource, Diff, Field, Found, Inputs, Managed, ModifyPlan,
+    NothingInjected, Outputs, PlanHook, PlanHookRequest, Planned, Prior, PriorView, RawState, Sightings,
+    changed,
 };
 pub use error::{Error, OrAbsent, Result};
 pub use guard::ProviderPanic;

@@ -175,6 +175,14 @@ impl Provider for PresetProvider {
         self.provider.type_of(inputs)
     }
 
+    fn data_source_type_of(&self, inputs: TypeId) -> Option<SmolStr> {
+        self.provider.data_source_type_of(inputs)
+    }
+
+    fn has_settings(&self, settings: TypeId) -> bool {
+        self.provider.has_settings(settings)
+    }
+
     fn is_typed(&self) -> bool {
         self.provider.is_typed()
     }

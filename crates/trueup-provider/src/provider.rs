@@ -12,7 +12,7 @@ use trueup_core::{Diagnostics, Failure, Value, is_identifier};
 
 use crate::clock::{BoxFuture, Clock};
 use crate::context::NoConfig;
-use crate::contract::{Converge, Crud, DataSource, Inputs};
+use crate::contract::{Converge, Crud, DataSource, Inputs, NothingInjected};
 use crate::error::Result;
 use crate::handler::{DataHandler, EphemeralHandler, ResourceHandler};
 use crate::native::{ConvergeHandler, CrudHandler, DataSourceHandler};
@@ -98,6 +98,16 @@ pub trait Provider: Send + Sync {
     /// The name under which a Rust type of inputs is registered here, for programs that are written in Rust.
     fn type_of(&self, _inputs: TypeId) -> Option<SmolStr> {
         None
+    }
+
+    /// The name under which a Rust type of inputs is registered here as a data source.
+    fn data_source_type_of(&self, _inputs: TypeId) -> Option<SmolStr> {
+        None
+    }
+
+    /// Whether this Rust type holds its settings, for programs that are written in Rust.
+    fn has_settings(&self, _settings: TypeId) -> bool {
+        false
     }
 
     /// Whether its types are typed Rust, so that their answers match their schemas. What others answer is checked.
@@ -194,6 +204,8 @@ pub struct NativeProvider<C = NoConfig> {
     resources: IndexMap<SmolStr, Arc<dyn ResourceHandler>>,
     data_sources: IndexMap<SmolStr, Arc<dyn DataHandler>>,
     types: IndexMap<TypeId, SmolStr>,
+    data_source_types: IndexMap<TypeId, SmolStr>,
+    settings: Option<TypeId>,
 }
 
 impl NativeProvider<NoConfig> {
@@ -229,7 +241,8 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
                 Err(error) => Box::pin(async { Err(error.into()) }),
             }
         };
-        Self::with_configuration(name, S::block(), Box::new(configure))
+        let provider = Self::with_configuration(name, S::block(), Box::new(configure));
+        NativeProvider { settings: Some(TypeId::of::<S>()), ..provider }
     }
 
     fn with_configuration(name: &str, config_schema: Block, configure: Box<Configure<C>>) -> Self {
@@ -243,6 +256,8 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
             resources: IndexMap::new(),
             data_sources: IndexMap::new(),
             types: IndexMap::new(),
+            data_source_types: IndexMap::new(),
+            settings: None,
         }
     }
 
@@ -268,8 +283,11 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
 
     /// Adds a resource type of the CRUD contract; `file` in the provider `std` becomes `std_file`.
     #[must_use]
-    pub fn crud<T: Crud<Config = C, Injected = ()>>(self, name: &str) -> Self {
-        self.crud_with::<T>(name, || ())
+    pub fn crud<T: Crud<Config = C>>(self, name: &str) -> Self
+    where
+        T::Injected: NothingInjected,
+    {
+        self.crud_with::<T>(name, T::Injected::nothing)
     }
 
     /// The same, with what the type's injected field holds: made anew for each call.
@@ -285,8 +303,11 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
 
     /// Adds a resource type of the convergent contract.
     #[must_use]
-    pub fn converge<T: Converge<Config = C, Injected = ()>>(self, name: &str) -> Self {
-        self.converge_with::<T>(name, || ())
+    pub fn converge<T: Converge<Config = C>>(self, name: &str) -> Self
+    where
+        T::Injected: NothingInjected,
+    {
+        self.converge_with::<T>(name, T::Injected::nothing)
     }
 
     /// The same, with what the type's injected field holds: made anew for each call.
@@ -305,8 +326,11 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
 
     /// Adds a data source.
     #[must_use]
-    pub fn data<T: DataSource<Config = C, Injected = ()>>(self, name: &str) -> Self {
-        self.data_with::<T>(name, || ())
+    pub fn data<T: DataSource<Config = C>>(self, name: &str) -> Self
+    where
+        T::Injected: NothingInjected,
+    {
+        self.data_with::<T>(name, T::Injected::nothing)
     }
 
     /// The same, with what the type's injected field holds: made anew for each call.
@@ -321,6 +345,7 @@ impl<C: Send + Sync + 'static> NativeProvider<C> {
             !self.data_sources.contains_key(&type_name),
             "the data source `{type_name}` is registered twice"
         );
+        self.data_source_types.insert(TypeId::of::<T>(), type_name.clone());
         self.data_sources.insert(type_name, Arc::new(DataSourceHandler::<T>::new(Box::new(construct))));
         self
     }
@@ -399,6 +424,14 @@ impl<C: Send + Sync + 'static> Provider for NativeProvider<C> {
 
     fn type_of(&self, inputs: TypeId) -> Option<SmolStr> {
         self.types.get(&inputs).cloned()
+    }
+
+    fn data_source_type_of(&self, inputs: TypeId) -> Option<SmolStr> {
+        self.data_source_types.get(&inputs).cloned()
+    }
+
+    fn has_settings(&self, settings: TypeId) -> bool {
+        self.settings == Some(settings)
     }
 
     fn is_typed(&self) -> bool {

@@ -154,6 +154,17 @@ impl Registry {
         self.providers.values().find_map(|provider| provider.type_of(TypeId::of::<T>()))
     }
 
+    /// The name under which a Rust type of inputs is registered as a data source.
+    pub fn data_source_type_of<T: 'static>(&self) -> Option<SmolStr> {
+        self.providers.values().find_map(|provider| provider.data_source_type_of(TypeId::of::<T>()))
+    }
+
+    /// The names of the registered providers whose settings this Rust type holds.
+    pub fn configured_by<T: 'static>(&self) -> Vec<SmolStr> {
+        let configured = self.providers.iter().filter(|(_, it)| it.has_settings(TypeId::of::<T>()));
+        configured.map(|(name, _)| name.clone()).collect()
+    }
+
     /// The provider whose name begins a type's name; of several that are registered, the longest.
     pub fn provider_of(&self, type_name: &str) -> Option<Arc<dyn Provider>> {
         let begins = |name: &str| {

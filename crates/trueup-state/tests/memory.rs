@@ -17,7 +17,7 @@ impl StoreUnderTest for InMemory {
     type Place = MemoryStore;
 
     async fn place(&self) -> MemoryStore {
-        MemoryStore::new(Arc::new(self.0.clone()))
+        MemoryStore::on_clock(Arc::new(self.0.clone()))
     }
 
     async fn open(&self, place: &MemoryStore) -> Arc<dyn Store> {
@@ -38,7 +38,7 @@ async fn the_memory_store_does_what_every_store_must() {
 
 #[tokio::test]
 async fn a_write_that_does_not_follow_from_its_entry_is_refused() {
-    let store = MemoryStore::new(Arc::new(HandClock::new()));
+    let store = MemoryStore::on_clock(Arc::new(HandClock::new()));
     let scope = Scope::new("shop", "prod");
     let text = str::to_owned;
     let holder = Holder { run: text("r"), user: text("u"), host: text("h"), reason: text("deploy") };

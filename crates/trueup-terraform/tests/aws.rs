@@ -92,6 +92,7 @@ async fn it_tells_its_schemas_once_and_plans() {
         bindings: &[],
         prior_bindings: &[],
         private: &private,
+        replaces: false,
         context: &context,
     };
     let answer = handler.plan(request).await.unwrap();

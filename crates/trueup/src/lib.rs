@@ -1,37 +1,53 @@
-#![doc = include_str!("../../../docs/first-resource.md")]
-//!
-//! # What is here
-//! - [`Crud`], [`Converge`], [`DataSource`]: the contracts, implemented on a struct that derives [`Inputs`]
-//! - [`NativeProvider`], [`Registry`]: how types are named and found
-//! - [`Stack`], [`Reconciler`]: programs, and what plans and deploys them
-//! - [`Expr`]: references to other resources' outputs, and what can be made of them
-//! - [`Value`], [`schema`], [`Diagnostic`]: what everything is made of
-//! - `cli`, with the feature of that name: the command line for a stack that is declared in Rust
-//! - `plugin`, with the feature of that name: serves a provider to Terraform
-//! - `conformance`, with the feature of that name: drives a resource type through its whole life and checks it
+#![doc = include_str!("guide.md")]
 
-#[cfg(feature = "cli")]
-pub use trueup_cli::{Deployment, cli};
 #[cfg(feature = "conformance")]
 pub use trueup_conformance as conformance;
-pub use trueup_core::{
-    Address, AddressError, Change, Diagnostic, Diagnostics, Failure, FailureClass, FieldError, FieldSchema,
-    FieldType, FileId, InstanceKey, JsonForm, Kind, Marked, Mode, ModulePath, ModuleStep, Number, Origin,
-    Path, Report, Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
-};
-pub use trueup_engine::{
-    Action, Cancellation, ConsoleLines, Declared, DeployOptions, Deployed, EngineError, Event, EventKind,
-    EventSink, Grant, Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove,
-    Random, Reason, Reconciler, ReplaceOrder, RunReport, SeededRandom, Stack, Subscriber, SystemRandom,
-};
+
+pub mod handler;
+#[cfg(feature = "lang")]
+pub mod lang;
+pub mod stores;
+
+// Resource types, data sources and providers.
 #[cfg(feature = "plugin")]
 pub use trueup_plugin as plugin;
-pub use trueup_program::{
-    DriftPolicy, Program, ResourceDeclaration, ResourceOptions, RetryPolicy, RetrySettings,
+#[doc(hidden)]
+pub use trueup_provider::derive_support;
+pub use trueup_provider::{
+    Args, Binding, BoxFuture, CallContext, Clock, Context, Converge, Crud, Current, DataSource, DeleteEnd,
+    Diff, Error, FailedCreate, Field, FieldType, Found, GenerationNumber, IdempotencyToken, Inputs, Managed,
+    ModifyPlan, NameRules, NativeProvider, NoConfig, NothingInjected, OrAbsent, Outputs, Owner, Ownership,
+    PlanHook, PlanHookRequest, Planned, Preset, Prior, PriorView, Provider, RawState, Recovery, Registry,
+    Result, RuntimeClock, Sightings, Slot, Traits, changed,
 };
-pub use trueup_program::{Evaluated, Expr, Expression, IntoExpr, Referable, Reference, Scope, list, map};
-pub use trueup_provider::*;
+
+// Stacks and the expressions in them.
+pub use trueup_engine::{Declared, DeclaredData, Depends, ProviderConfiguration, Removal, Stack};
+pub use trueup_program::{
+    DriftPolicy, Expr, IntoExpr, Program, Referable, ResourceOptions, RetryPolicy, RetrySettings, Timeouts,
+    list, map,
+};
+
+// The command line for a stack.
+#[cfg(feature = "cli")]
+pub use trueup_cli::{Declaration, Deployment, cli, cli_with};
+#[cfg(feature = "cli")]
+pub use trueup_front_end::{StackSettings, StateSettings};
+
+// The engine, for programs that run it themselves.
+pub use trueup_engine::{
+    Action, Cancellation, ConsoleLines, DeployOptions, Deployed, EngineError, Event, EventKind, EventSink,
+    Grant, Holder, JsonLines, Operation, Outcome, Plan, PlanOptions, PlannedAction, PlannedMove, Random,
+    Reason, Reconciler, ReplaceOrder, RunReport, SeededRandom, Subscriber, SystemRandom,
+};
 pub use trueup_state::{MemoryStore, Store, StoreError};
+
+// Values, and what everything else is made of.
+pub use trueup_core::{
+    Address, AddressError, AddressRange, Change, Diagnostic, Diagnostics, Failure, FailureClass, FieldError,
+    FieldSchema, FieldType, FileId, InstanceKey, JsonForm, Kind, Marked, Mode, ModulePath, ModuleStep,
+    Number, Origin, Path, Report, Secret, Severity, SourceMap, Step, Style, Type, Value, diff, schema, value,
+};
 
 /// Runs a program's asynchronous part to its end, on this thread.
 ///
@@ -41,3 +57,8 @@ pub fn run<T>(program: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("the operating system has room for a runtime").block_on(program)
 }
+
+/// The programs of the book's page, as tests.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = include_str!("../../../docs/rust-stacks.md")]
+pub struct RustStacks;

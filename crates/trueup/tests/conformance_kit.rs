@@ -6,9 +6,10 @@ use crate::shelf;
 use shelf::{Shelf, Thing, id};
 use tokio::task::yield_now;
 use trueup::conformance::{CheckReport, Kit, Outcome};
+use trueup::handler::State;
 use trueup::{
     Context, Crud, Error, Found, Inputs, NativeProvider, Outputs, Ownership, Prior, Recovery, Result, Secret,
-    Sightings, State, value,
+    Sightings, value,
 };
 
 /// What is wrong with the type; `None` for nothing.
@@ -255,7 +256,7 @@ impl Crud for Crate {
         Ok(Sightings::recognised(Found { inputs, outputs }, ownership))
     }
 
-    async fn import(context: &Context<World>, id: &str) -> Result<Found<Self, CrateOutput>> {
+    async fn import(&self, context: &Context<World>, id: &str) -> Result<Found<Self, CrateOutput>> {
         let world = context.config().clone();
         let id = id.parse()?;
         let thing = world.shelf.get(id)?;

@@ -5,10 +5,10 @@ use crate::shelf;
 
 use shelf::{Shelf, Thing, id};
 use trueup::conformance::{Driver, Kit};
+use trueup::handler::{PlanRequest, PrivateBytes, State, Verdict};
 use trueup::{
     Binding, Context, Converge, Crud, Current, Diff, Error, GenerationNumber, Inputs, NativeProvider,
-    Outputs, Ownership, PlanHook, PlanRequest, Prior, PrivateBytes, Provider, Recovery, Result, Sightings,
-    State, Value, Verdict, value,
+    Outputs, Ownership, PlanHook, Prior, Provider, Recovery, Result, Sightings, Value, value,
 };
 
 /// What the provider `y` is configured with.
@@ -98,7 +98,7 @@ impl Converge for Jar {
     }
 
     fn diff(request: &Diff<'_, Self>, plan: &mut PlanHook) -> Result<()> {
-        let olds = request.prior.as_ref().and_then(|prior| prior.inputs.as_ref());
+        let olds = request.prior_inputs();
         let (Some(olds), Some(fragile)) = (olds, request.current.fragile.known()) else { return Ok(()) };
         if olds.fragile != *fragile {
             plan.replace("fragile");
@@ -120,7 +120,7 @@ impl Converge for Jar {
         Ok(JarOutput { id, name, size })
     }
 
-    async fn import(context: &Context<Shelf>, id: &str) -> Result<JarOutput> {
+    async fn import(&self, context: &Context<Shelf>, id: &str) -> Result<JarOutput> {
         let id: u64 = id.parse()?;
         let thing = context.config().get(id)?;
         Ok(JarOutput { id, name: thing.name, size: thing.size })
@@ -291,6 +291,7 @@ fn a_change_of_bindings_is_at_least_an_update() {
                 bindings,
                 prior_bindings,
                 private: &PrivateBytes::default(),
+                replaces: false,
                 context: &driver.context,
             };
             driver.handler().plan(request).await.unwrap().verdict
@@ -321,10 +322,10 @@ fn stubs_imports_and_misconfiguration_go_through_the_handler() {
         let refused = driver.precreate(&early).await.err().unwrap().failure;
         assert_eq!(refused.to_string(), "invalid: no stub can be made before its `lid` is known");
         assert_eq!(stub.outputs.get("size"), Some(&value!(0)));
-        let imported = driver.import("1").await.unwrap();
+        let imported = driver.import(&early, "1").await.unwrap();
         assert_eq!((imported.len(), imported[0].type_name.as_str()), (1, "y_jar"));
         assert_eq!(imported[0].state.outputs, stub.outputs);
-        assert!(driver.import("77").await.is_err());
+        assert!(driver.import(&early, "77").await.is_err());
     });
 }
 

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use server::{observed, servers, with};
 use shelf::{Shelf, Thing, id};
 use trueup::conformance::Driver;
+use trueup::handler::{Observed, PlanAnswer, State, Verdict};
 use trueup::{
-    Context, Crud, Error, FailureClass, Found, Inputs, JsonForm, NativeProvider, NoConfig, Observed,
-    OrAbsent, Outputs, PlanAnswer, Prior, RawState, Result, Sightings, State, Type, Value, Verdict, changed,
-    value,
+    Context, Crud, Error, FailureClass, Found, Inputs, JsonForm, NativeProvider, NoConfig, OrAbsent, Outputs,
+    Prior, RawState, Result, Sightings, Type, Value, changed, value,
 };
 
 /// A thing on the shelf.
@@ -419,7 +419,7 @@ fn older_records_are_migrated_and_newer_ones_refused() {
         let recorded = |version, inputs: Value| {
             let mut state = current.clone();
             state.schema_version = version;
-            state.inputs = Some(trueup::InputValues { written: inputs.clone(), effective: inputs });
+            state.inputs = Some(trueup::handler::InputValues { written: inputs.clone(), effective: inputs });
             state
         };
         let migrated = driver.migrate(recorded(1, value!({ volume: 7 }))).await.unwrap();
@@ -481,7 +481,7 @@ fn violations_are_gathered_before_anything_runs_and_unknown_ones_found_at_apply(
         error: `finish` in x_box.it must be "plain" or "fancy", not "fanci" (did you mean "fancy"?)
         error: `label` needs `label-colour` as well in x_box.it (set them all, or leave the first out)
         "#);
-        let resolved = trueup::InputValues { written: wrong.clone(), effective: wrong };
+        let resolved = trueup::handler::InputValues { written: wrong.clone(), effective: wrong };
         assert_eq!(
             driver.apply(&resolved, None, None).await.unwrap_err().failure.class,
             FailureClass::Invalid
@@ -528,7 +528,7 @@ fn large_integers_survive_the_recorded_form() {
         let state = created(&driver, &value!({ size: large, colour: "red" })).await;
         assert_eq!(state.outputs.get("weight"), Some(&value!(18_014_398_509_481_986u64)));
         let read_back = |value: &Value| Value::from_json(&value.to_json(JsonForm::RECORD)).unwrap();
-        let recorded = state.inputs.as_ref().map(|inputs| trueup::InputValues {
+        let recorded = state.inputs.as_ref().map(|inputs| trueup::handler::InputValues {
             written: read_back(&inputs.written),
             effective: read_back(&inputs.effective),
         });

@@ -3,11 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use trueup::handler::{Evaluated, Expression, Reference, Scope};
 use trueup::schema::{Block, Nesting, Presence, Shape};
-use trueup::{
-    Address, Args, Evaluated, Expression, FieldType, Inputs, Number, Outputs, Reference, Scope, Secret,
-    SourceMap, Value, list, value,
-};
+use trueup::{Address, Args, FieldType, Inputs, Number, Outputs, Secret, SourceMap, Value, list, value};
 
 /// A server of pages.
 ///

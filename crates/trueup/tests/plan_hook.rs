@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use trueup::conformance::Driver;
+use trueup::handler::{PlanAnswer, Verdict};
 use trueup::{
-    Context, Crud, Inputs, ModifyPlan, NativeProvider, NoConfig, Outputs, PlanAnswer, PlanHook, Planned,
-    Prior, Result, Type, Value, Verdict, changed, value,
+    Context, Crud, Inputs, ModifyPlan, NativeProvider, NoConfig, Outputs, PlanHook, Planned, Prior, Result,
+    Type, Value, changed, value,
 };
 
 use crate::crud_contract::{created, plan};

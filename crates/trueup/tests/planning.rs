@@ -10,9 +10,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use server::{created, observed, replanned, servers, with};
 use shelf::{Shelf, Thing, id};
 use trueup::conformance::Driver;
+use trueup::handler::{State, Verdict};
 use trueup::{
     Context, Crud, Inputs, ModifyPlan, NativeProvider, NoConfig, Outputs, PlanHook, Prior, Provider, Result,
-    State, Type, Value, Verdict, value,
+    Type, Value, value,
 };
 
 /// UNKNOWN-8: the unknown element may turn out to be the one that is there.
@@ -249,20 +250,12 @@ macro_rules! mistaken {
     };
 }
 
-mistaken!(Mirror {}, MirrorOutput { #[trueup(mirrors = "zoen")] });
 mistaken!(Chosen { #[trueup(computed)] }, ChosenOutput {});
 
 /// What the registration of a type panics with.
 fn refusal(register: impl FnOnce() -> NativeProvider) -> String {
     let refused = catch_unwind(AssertUnwindSafe(|| register().name().to_owned())).unwrap_err();
     refused.downcast_ref::<String>().cloned().unwrap_or_default()
-}
-
-/// UNKNOWN-1: an output that mirrors nothing would be planned as unknown for ever.
-#[test]
-fn a_mirror_of_no_input_is_refused_when_the_type_is_registered() {
-    let message = refusal(|| NativeProvider::new("x").crud::<Mirror>("mirror"));
-    assert_eq!(message, "the output `zone` mirrors `zoen`, and there is no such input");
 }
 
 /// What the provider may choose, the program may leave out: the struct must be able to hold that.

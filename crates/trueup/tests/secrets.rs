@@ -6,7 +6,8 @@ use crate::shelf;
 
 use server::{Server, created, replanned, servers, with};
 use shelf::Shelf;
-use trueup::{JsonForm, PrivateBytes, State, Value, value};
+use trueup::handler::{PrivateBytes, State};
+use trueup::{JsonForm, Value, value};
 
 /// SECRET-1
 #[test]

@@ -57,7 +57,7 @@ impl Crud for File {
     // What follows is optional.
 
     fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {
-        let inputs = request.prior.as_ref().and_then(|prior| prior.inputs.as_ref());
+        let inputs = request.prior_inputs();
         if inputs.is_some_and(|prior| changed(&prior.content, &request.current.content)) {
             plan.mark_output_unknown("size");
         }

@@ -8,9 +8,8 @@ use std::path::Path;
 
 use file::File;
 use trueup::conformance::{Driver, Kit};
-use trueup::{
-    Args, Diagnostics, NativeProvider, Observed, PlanAnswer, Report, SourceMap, State, Style, Verdict,
-};
+use trueup::handler::{Observed, PlanAnswer, State, Verdict};
+use trueup::{Args, Diagnostics, NativeProvider, Report, SourceMap, Style};
 use trueup::{Value, value};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -108,7 +107,7 @@ async fn conform(folder: &Path) -> Result<(), Box<dyn Error>> {
 
 async fn observe(
     driver: &Driver,
-    inputs: &trueup::InputValues,
+    inputs: &trueup::handler::InputValues,
     state: &State,
 ) -> Result<State, Box<dyn Error>> {
     match driver.read(inputs, state).await? {

@@ -123,7 +123,7 @@ impl Crud for Note {
         Ok(())
     }
 
-    async fn import(context: &Context<Board>, id: &str) -> Result<Found<Self, NoteOutput>> {
+    async fn import(&self, context: &Context<Board>, id: &str) -> Result<Found<Self, NoteOutput>> {
         let outputs: NoteOutput = context.config().get(KIND, id)?;
         let inputs = Note {
             title: outputs.title.clone(),

@@ -66,7 +66,7 @@ impl Converge for Shelf {
         context.config().remove(KIND, &output.name)
     }
 
-    async fn import(context: &Context<Board>, id: &str) -> Result<ShelfOutput> {
+    async fn import(&self, context: &Context<Board>, id: &str) -> Result<ShelfOutput> {
         context.config().get(KIND, id)
     }
 }

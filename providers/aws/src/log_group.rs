@@ -191,7 +191,7 @@ impl Crud for LogGroup {
         Ok(Sightings::recognised(Found { inputs, outputs }, ownership))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, LogGroupOutput>> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<Found<Self, LogGroupOutput>> {
         let name = id.strip_suffix(":*").unwrap_or(id);
         let name = name.rsplit_once("log-group:").map_or(name, |(_, name)| name);
         let outputs = Self::see(context.config(), name).await?;

@@ -308,7 +308,7 @@ impl Crud for Queue {
         Ok(Sightings::recognised(Found { inputs, outputs }, ownership))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, QueueOutput>> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<Found<Self, QueueOutput>> {
         // The name, the address that ends in it, or the ARN that does.
         let name = id.rsplit(['/', ':']).next().unwrap_or(id);
         let nothing = Queue::from(&QueueOutput { name: name.to_owned(), ..QueueOutput::default() });

@@ -307,7 +307,7 @@ impl Converge for Database {
         Ok(())
     }
 
-    async fn import(context: &Context<Connections>, id: &str) -> Result<DatabaseOutput> {
+    async fn import(&self, context: &Context<Connections>, id: &str) -> Result<DatabaseOutput> {
         imported(&context.config().to_read(context.config().database()).await?, id).await
     }
 }

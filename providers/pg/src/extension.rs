@@ -182,7 +182,7 @@ impl Converge for Extension {
         Ok(())
     }
 
-    async fn import(context: &Context<Connections>, id: &str) -> Result<ExtensionOutput> {
+    async fn import(&self, context: &Context<Connections>, id: &str) -> Result<ExtensionOutput> {
         let config = context.config();
         let (database, name) = id.split_once('/').unwrap_or((config.database(), id));
         imported(&config.to_read(database).await?, name).await

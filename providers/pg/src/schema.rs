@@ -142,7 +142,7 @@ impl Converge for Schema {
         plan_database(&request.current.database, request.config, recorded, plan)
     }
 
-    async fn import(context: &Context<Connections>, id: &str) -> Result<SchemaOutput> {
+    async fn import(&self, context: &Context<Connections>, id: &str) -> Result<SchemaOutput> {
         let config = context.config();
         let (database, name) = id.split_once('/').unwrap_or((config.database(), id));
         let session = config.to_read(database).await?;

@@ -147,7 +147,11 @@ impl Crud for Directory {
         Ok(if as_made { Sightings::owned(found) } else { Sightings::unowned(found) })
     }
 
-    async fn import(context: &Context<Surroundings>, id: &str) -> Result<Found<Self, DirectoryOutput>> {
+    async fn import(
+        &self,
+        context: &Context<Surroundings>,
+        id: &str,
+    ) -> Result<Found<Self, DirectoryOutput>> {
         let inputs = Directory { path: id.to_owned(), mode: String::new(), force: false };
         let mode = inputs.see(&context.config().resolve(id))?;
         let outputs = inputs.output(mode);

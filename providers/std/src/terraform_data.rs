@@ -72,7 +72,7 @@ impl Crud for TerraformData {
             };
             current.known().is_some_and(same)
         };
-        let prior = request.prior.as_ref().and_then(|prior| prior.inputs.as_ref());
+        let prior = request.prior_inputs();
         let kept = prior.is_some_and(|prior| {
             equal(&request.current.input, &prior.input)
                 && equal(&request.current.triggers_replace, &prior.triggers_replace)

@@ -102,7 +102,7 @@ async fn all(store: &dyn Store) -> String {
 async fn check(deeds: Vec<Deed>, limits: Limits) {
     let clock = HandClock::new();
     let bucket: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    let model = MemoryStore::new(Arc::new(clock.clone()));
+    let model = MemoryStore::on_clock(Arc::new(clock.clone()));
     let mut store = shop::open_on(bucket.clone(), limits, &clock).await.unwrap();
     let mut run = 0;
     assert_eq!(take(&store).await, take(&model).await);

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
+mod compiler;
 mod documents;
 mod folder;
 mod plugins;
@@ -13,6 +14,7 @@ mod screen;
 mod started;
 mod steady;
 
+pub use compiler::rustc;
 pub use folder::{Folder, Told};
 pub use plugins::{fixture_providers, provider_folder};
 pub use screen::Screen;

@@ -62,7 +62,7 @@ impl Crud for File {
         }
     }
 
-    async fn import(_: &Context, id: &str) -> Result<Found<Self, FileOutput>> {
+    async fn import(&self, _: &Context, id: &str) -> Result<Found<Self, FileOutput>> {
         Ok(found(read(id)?))
     }
 }

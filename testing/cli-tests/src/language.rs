@@ -6,14 +6,12 @@
 
 use std::path::Path;
 
-use trueup::{
-    Address, BoxFuture, Diagnostic, Diagnostics, Expression, FileId, Origin, Reference, SourceMap, Value,
-};
+use trueup::{Address, BoxFuture, Diagnostic, Diagnostics, FileId, Origin, SourceMap, Value};
 use trueup_front_end::{
     BuildRequest, BuiltProgram, FrontEnd, GeneratedFile, GivenVariable, InvalidProgram, LoadedProgram,
     Premise, PremiseKind, ProgramSource, StackSettings,
 };
-use trueup_program::{Node, OutputDeclaration, Place, Program, ResourceDeclaration};
+use trueup_program::{Expression, Node, OutputDeclaration, Place, Program, Reference, ResourceDeclaration};
 
 const FILE: &str = "stack.lines";
 

@@ -1,7 +1,7 @@
 //! What the test binaries share: resource types that keep real files, and wait for them.
 //!
 //! This package exists for its tests. `shelf` is a stack in Rust, `lines` has a small language of its own: between them
-//! they reach all that the command line does.
+//! they reach all that the command line does. `team` is the program `trueup` with these types.
 
 mod file;
 mod gate;
@@ -13,6 +13,11 @@ pub use gate::Gate;
 use trueup::{NativeProvider, Registry};
 
 /// The provider of the test binaries.
+pub fn provider() -> NativeProvider {
+    NativeProvider::new("test").crud::<File>("file").crud::<Gate>("gate")
+}
+
+/// A registry with this provider alone.
 pub fn registry() -> Registry {
-    Registry::new().with(NativeProvider::new("test").crud::<File>("file").crud::<Gate>("gate"))
+    Registry::new().with(provider())
 }

@@ -64,7 +64,7 @@ enum Fault {
 
 impl Disk {
     pub(crate) fn new(clock: SimClock, log: Log, cloud: Cloud, seed: u64) -> Self {
-        let memory = MemoryStore::new(Arc::new(clock.clone()));
+        let memory = MemoryStore::on_clock(Arc::new(clock.clone()));
         let state = State {
             dice: Dice::of(seed, 2),
             faults: StoreFaults::default(),
@@ -90,7 +90,7 @@ impl Disk {
 
     /// Loses everything.
     pub(crate) fn lose(&self) {
-        let empty = MemoryStore::new(Arc::new(self.clock.clone()));
+        let empty = MemoryStore::on_clock(Arc::new(self.clock.clone()));
         *self.memory.lock().unwrap_or_else(PoisonError::into_inner) = empty;
         self.log.push(Happened::StateLost);
     }

@@ -56,7 +56,7 @@ impl Workbench {
         options.plan.retry = RetryPolicy { attempts_max: 3, backoff, backoff_max: backoff }.into();
         Workbench {
             registry: Box::new(registry),
-            store: MemoryStore::new(clock.clone()),
+            store: MemoryStore::on_clock(clock.clone()),
             clock,
             runtime,
             options,
@@ -66,7 +66,7 @@ impl Workbench {
 
     /// Forgets all that was recorded.
     pub fn forget(&mut self) {
-        self.store = MemoryStore::new(self.clock.clone());
+        self.store = MemoryStore::on_clock(self.clock.clone());
     }
 
     fn reconciler(&self, sink: EventSink) -> Reconciler {

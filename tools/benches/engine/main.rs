@@ -71,7 +71,7 @@ fn main() {
 /// Makes sure that what is measured is what happens.
 async fn check() {
     let clock: Arc<dyn Clock> = Arc::new(RuntimeClock::new());
-    let [deployed, made] = [(); 2].map(|()| MemoryStore::new(clock.clone()));
+    let [deployed, made] = [(); 2].map(|()| MemoryStore::on_clock(clock.clone()));
     let reconciler = trivial::reconciler(Arc::new(deployed.clone()), clock);
     let run = reconciler
         .deploy(&trivial::program(25), &trivial::options(), &trueup_engine::Cancellation::new())

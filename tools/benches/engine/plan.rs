@@ -41,7 +41,7 @@ pub(crate) fn times(sizes: &[usize]) {
 fn time(resources: usize) -> f64 {
     block_on(async {
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock::new());
-        let store = MemoryStore::new(clock.clone());
+        let store = MemoryStore::on_clock(clock.clone());
         recorded::record(&store, resources).await;
         plan(Arc::new(store), clock, resources).await
     })
@@ -104,7 +104,7 @@ pub(crate) fn run_child(kept: Kept, resources: usize, path: PathBuf) {
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock::new());
         let store: Arc<dyn Store> = match kept {
             Kept::Memory => {
-                let store = MemoryStore::new(clock.clone());
+                let store = MemoryStore::on_clock(clock.clone());
                 recorded::record(&store, resources).await;
                 Arc::new(store)
             }

@@ -13,7 +13,7 @@ use crate::repository::Repository;
 use crate::runner::OnFailure;
 
 /// Every feature that users can choose. `mutations`, which plants bugs in the engine, is for the simulator alone.
-const FEATURES: &str = "trueup/conformance,trueup/postgres,trueup/s3,trueup-bin/full,trueup-terraform/server";
+const FEATURES: &str = "trueup/conformance,trueup/lang,trueup/postgres,trueup/s3,trueup/sqlite,trueup-bin/full,trueup-terraform/server";
 
 /// A cargo command on all packages but the simulator, for which the engine is built with bugs to plant.
 pub(crate) fn on_all<S: AsRef<OsStr>>(repository: &Repository, subcommand: &[S]) -> Result<Command, Failure> {

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test does not expect fails it")]
 
 mod comparison;
+mod first_resource;
 mod page;
 mod shell;
 mod snippets;
@@ -23,10 +24,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
+/// `cargo run` in the checkout: the program is built already, and building it again here would be another build.
+const CARGO_RUN: &str = "cargo() { shift 2; target/debug/trueup \"$@\"; }\n";
+
 /// A page, run in a fresh copy of what it needs; what stood on the screen in the end.
 fn check(name: &str) -> String {
+    check_with(name, CARGO_RUN)
+}
+
+/// The same in a shell with these definitions.
+fn check_with(name: &str, definitions: &str) -> String {
     let page = Page::read(&root().join(name));
-    let ran = run(&page);
+    let ran = run(&page, definitions);
     for (part, screen) in page.parts.iter().zip(&ran.screens) {
         if let Part::Commands { shown: Some(shown), line, .. } = part {
             assert_shown(shown, screen, &format!("{name}:{line}"));

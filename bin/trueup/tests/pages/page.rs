@@ -1,7 +1,8 @@
 //! A page as a list of things to do.
 //!
 //! - A block of `sh` holds commands. A block of `text` right after it is what they show.
-//! - A block of `hcl` whose first line is `# NAME` is the content of the file of that name.
+//! - A block of `hcl` or `toml` whose first line is `# NAME`, or of `rust` whose first line is `// NAME`, is the content
+//!   of the file of that name.
 //! - Nothing else may stand in a block, so that no command escapes. Only the command that runs all checks may, indented:
 //!   it runs this test.
 
@@ -44,8 +45,9 @@ impl Page {
             match (kind, parts.last_mut()) {
                 ("sh", _) => parts.push(Part::Commands { line: number + 1, script: body, shown: None }),
                 ("text", Some(Part::Commands { shown: shown @ None, .. })) if beside => *shown = Some(body),
-                ("hcl", _) => {
-                    let name = body.lines().next().and_then(|line| line.strip_prefix("# "));
+                ("hcl" | "toml" | "rust", _) => {
+                    let sign = if kind == "rust" { "// " } else { "# " };
+                    let name = body.lines().next().and_then(|line| line.strip_prefix(sign));
                     let name =
                         name.unwrap_or_else(|| panic!("{place}: the first line names no file")).to_owned();
                     parts.push(Part::File { name, text: body });

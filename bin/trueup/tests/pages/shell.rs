@@ -34,8 +34,8 @@ pub(crate) struct Ran {
     _home: TempDir,
 }
 
-/// Does all that the page says, in an empty home beside a copy of the examples.
-pub(crate) fn run(page: &Page) -> Ran {
+/// Does all that the page says, in an empty home beside a copy of the examples. The shell knows these definitions.
+pub(crate) fn run(page: &Page, definitions: &str) -> Ran {
     let home = tempfile::tempdir().unwrap();
     let checkout = home.path().join("trueup");
     copy(&super::root().join("examples"), &checkout.join("examples"));
@@ -48,7 +48,7 @@ pub(crate) fn run(page: &Page) -> Ran {
     std::fs::write(&trueup, listening(&documents)).unwrap();
     std::fs::set_permissions(&trueup, PermissionsExt::from_mode(0o755)).unwrap();
     let script = home.path().join("page.sh");
-    std::fs::write(&script, script_of(page)).unwrap();
+    std::fs::write(&script, script_of(page, definitions)).unwrap();
 
     let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).unwrap();
@@ -116,13 +116,12 @@ fn check(documents: &Path) {
     }
 }
 
-fn script_of(page: &Page) -> String {
-    let mut script = "set -eu\n".to_owned();
+fn script_of(page: &Page, definitions: &str) -> String {
+    let mut script = format!("set -eu\n{definitions}");
     for part in &page.parts {
         match part {
             Part::Commands { script: commands, .. } => {
-                // It is built already, and building it again here would be another build.
-                script.push_str(&commands.replace("cargo run --", "target/debug/trueup"));
+                script.push_str(commands);
             }
             Part::File { name, text } => {
                 script.push_str(&format!("cat > {name} <<'END OF FILE'\n{text}END OF FILE\n"));

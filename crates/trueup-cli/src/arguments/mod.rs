@@ -31,6 +31,7 @@ pub(crate) struct Arguments {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Init(commands::init::InitArgs),
+    New(commands::new::NewArgs),
     #[cfg(feature = "terraform")]
     Providers(commands::providers::ProvidersArgs),
     Validate(commands::validate::ValidateArgs),

@@ -19,6 +19,7 @@ pub(crate) mod import_state;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod man;
+pub(crate) mod new;
 pub(crate) mod output;
 pub(crate) mod plan;
 #[cfg(feature = "terraform")]
@@ -46,6 +47,7 @@ use crate::workplace::Workplace;
 pub(crate) async fn run(session: &Session<'_>, command: &Command) -> CommandResult {
     match command {
         Command::Init(args) => init::run(session, args).await,
+        Command::New(args) => new::run(session, args),
         #[cfg(feature = "terraform")]
         Command::Providers(args) => providers::run(session, args).await,
         Command::Validate(args) => validate::run(session, args).await,

@@ -117,7 +117,7 @@ pub(crate) async fn an_object_is_imported_by_its_id(kit: &Kit) -> Checked {
     let id_of = needs(kit.id.as_ref(), "by which id an object is imported")?;
     let (desired, state) = kit.created().await?;
     let id = id_of(&state);
-    let imported = kit.driver.import(&id).await;
+    let imported = kit.driver.import(&desired, &id).await;
     let drift =
         imported.as_ref().ok().and_then(|found| found.first()).map(|found| drift(kit, &state, &found.state));
     kit.remove(&desired, &state).await?;
@@ -129,7 +129,7 @@ pub(crate) async fn an_object_is_imported_by_its_id(kit: &Kit) -> Checked {
         }
         None => return Err(Stop::Failed("nothing was imported".to_owned())),
     }
-    ensure(kit.driver.import(&id).await.is_err(), || "what is gone was imported".to_owned())
+    ensure(kit.driver.import(&desired, &id).await.is_err(), || "what is gone was imported".to_owned())
 }
 
 /// Where an object differs from another.

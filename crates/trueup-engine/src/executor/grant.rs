@@ -40,6 +40,7 @@ impl Applying<'_> {
             bindings: &self.resource.bindings,
             prior_bindings,
             private: &private,
+            replaces: prior.is_none() && current.is_some_and(|current| !current.is_interrupted()),
             context: &context,
         };
         #[cfg_attr(not(feature = "mutations"), expect(unused_mut, reason = "for a planted bug"))]

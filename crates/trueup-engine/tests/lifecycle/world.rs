@@ -265,7 +265,7 @@ macro_rules! thing_type {
                 gone.map(|_| ()).ok_or_else(|| Error::not_found("it is gone"))
             }
 
-            async fn import(context: &Context, id: &str) -> Result<Found<Self, ThingOutput>> {
+            async fn import(&self, context: &Context, id: &str) -> Result<Found<Self, ThingOutput>> {
                 let _ = context;
                 let world = IMPORTABLE.with(|world| world.borrow().clone());
                 let id: u64 = id.parse()?;
@@ -612,7 +612,7 @@ impl Bench {
         let clock = runtime.block_on(async { Arc::new(RuntimeClock::new()) });
         Bench {
             world,
-            store: MemoryStore::new(clock.clone()),
+            store: MemoryStore::on_clock(clock.clone()),
             clock,
             runtime,
             options: DeployOptions::new("test"),

@@ -104,7 +104,7 @@ impl Work {
         let took = runtime.expect("there is room for a runtime").block_on(async {
             let clock = Arc::new(RuntimeClock::new());
             let registry = Registry::new().with(NativeProvider::new("wait").crud::<Slow>("slow"));
-            let store = Arc::new(MemoryStore::new(clock.clone()));
+            let store = Arc::new(MemoryStore::on_clock(clock.clone()));
             let reconciler = Reconciler::new(store, registry, EventSink::new())
                 .with(clock.clone(), Arc::new(SeededRandom::new(1)));
             let mut options = DeployOptions::new("test");

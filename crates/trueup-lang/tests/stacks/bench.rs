@@ -34,7 +34,7 @@ impl Bench {
             variables: Variables::default(),
             random: Arc::new(|bytes: &mut [u8]| bytes.fill(7)),
             runtime,
-            store: MemoryStore::new(clock),
+            store: MemoryStore::on_clock(clock),
         };
         for (name, text) in files {
             bench.write(name, text);

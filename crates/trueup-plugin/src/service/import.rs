@@ -1,6 +1,7 @@
 //! Importing objects by id.
 
-use trueup_provider::{ApplyFailure, CallContext, ImportRequest as TypeRequest};
+use trueup_core::Value;
+use trueup_provider::{ApplyFailure, CallContext, ImportRequest as TypeRequest, InputValues};
 use trueup_terraform::protocol::import_response::Imported;
 use trueup_terraform::protocol::{ImportRequest, ImportResponse};
 
@@ -29,8 +30,11 @@ impl Service {
         let session = self.session(&surface.type_name, &name)?;
         let config = &configured;
         let id = request.id.as_str();
+        // Terraform asks before it knows the configuration of the resource.
+        let unknown = surface.known_inputs(None, &Value::object::<&str>([]));
+        let desired = &InputValues { written: unknown.clone(), effective: unknown };
         let import = |context: CallContext| async move {
-            let request = TypeRequest { config, id, identity: None, context: &context };
+            let request = TypeRequest { config, id, identity: None, desired, context: &context };
             handler.import(request).await.map_err(ApplyFailure::from)
         };
         let found = self.calls.repeated(&session, handler.traits(), import).await;

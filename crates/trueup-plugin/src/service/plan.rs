@@ -111,6 +111,8 @@ impl Service {
                 bindings: &[],
                 prior_bindings: &[],
                 private,
+                // Terraform plans a create again when it applies it: the name of the first plan is not the final one.
+                replaces: found.is_none(),
                 context: &context,
             };
             resource.handler.plan(request).await.map_err(ApplyFailure::from)

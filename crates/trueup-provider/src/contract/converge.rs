@@ -19,6 +19,10 @@ use crate::handler::{DeleteEnd, Recovery, Traits};
 /// A reconcile observes, ensures, synchronises, returns: it reads what is there, creates what is missing, and applies
 /// the difference. Run twice it changes nothing the second time (RECONCILE-3), so an interrupted one is simply run
 /// again.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not implement `Converge`",
+    note = "a type that implements `Crud` is registered with `crud`, a `DataSource` with `data`"
+)]
 pub trait Converge: Inputs {
     /// The outputs.
     type Output: Outputs;
@@ -117,8 +121,10 @@ pub trait Converge: Inputs {
         async { Err(Error::fatal("this type makes no stubs")) }
     }
 
-    /// Finds the object that a person names by its id (ADOPT-7).
+    /// Finds the object that a person names by its id (ADOPT-7). `self` holds the inputs of the resource that it is to
+    /// become, with empty values for those that are not known yet.
     fn import(
+        &self,
         _context: &Context<Self::Config>,
         _id: &str,
     ) -> impl Future<Output = Result<Self::Output>> + Send {

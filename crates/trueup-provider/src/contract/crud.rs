@@ -18,6 +18,10 @@ use crate::handler::{DeleteEnd, Recovery, Traits};
 /// and `delete`, `self` holds the recorded inputs, everywhere else the desired ones.
 ///
 /// The fields whose change forces a replacement are marked `#[trueup(replace)]`; any other change calls `update`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not implement `Crud`",
+    note = "a type that implements `Converge` is registered with `converge`, a `DataSource` with `data`"
+)]
 pub trait Crud: Inputs {
     /// The outputs.
     type Output: Outputs;
@@ -106,8 +110,10 @@ pub trait Crud: Inputs {
         async { Ok(Sightings::unsupported()) }
     }
 
-    /// Finds the object that a person names by its id (ADOPT-7).
+    /// Finds the object that a person names by its id (ADOPT-7). `self` holds the inputs of the resource that it is to
+    /// become, with empty values for those that are not known yet.
     fn import(
+        &self,
         _context: &Context<Self::Config>,
         _id: &str,
     ) -> impl Future<Output = Result<Found<Self, Self::Output>>> + Send {

@@ -5,7 +5,14 @@ use trueup_core::{Address, FieldError, FieldType, Path, Value};
 use trueup_program::{Expr, Expression, Node, Referable, Reference};
 
 /// The inputs of a resource type or data source, or the configuration of a provider. Derived.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not derive `Inputs`",
+    label = "these are no inputs",
+    note = "add `#[derive(Inputs)]` to the struct `{Self}`"
+)]
 pub trait Inputs: Sized + Send + Sync + 'static {
+    /// The names of its fields in programs.
+    const NAMES: &'static [&'static str];
     /// What the constructor supplies for the field marked `inject`: `()` if there is none.
     type Injected: Send + 'static;
     /// The inputs at plan, field by field known or not.
@@ -30,8 +37,31 @@ pub trait Args {
     fn into_expression(self) -> Expression;
 }
 
+/// What the constructor of a type without an injected field supplies.
+#[diagnostic::on_unimplemented(
+    message = "nothing supplies the injected field, a `{Self}`",
+    label = "the type has an injected field of the type `{Self}`",
+    note = "register it with `crud_with`, `converge_with` or `data_with`, and a function that returns a `{Self}`"
+)]
+pub trait NothingInjected {
+    /// Nothing.
+    fn nothing() -> Self;
+}
+
+impl NothingInjected for () {
+    fn nothing() -> Self {}
+}
+
 /// The outputs of a resource type or data source. Derived.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not derive `Outputs`",
+    label = "these are no outputs",
+    note = "add `#[derive(Outputs)]` to the struct `{Self}`"
+)]
 pub trait Outputs: FieldType + Referable + Send + Sync + 'static {
+    /// The names of the outputs that mirror an input, each with that input's.
+    const MIRRORS: &'static [(&'static str, &'static str)];
+
     /// The schema.
     fn block() -> Block;
 

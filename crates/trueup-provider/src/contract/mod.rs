@@ -9,13 +9,16 @@ mod data_source;
 mod fields;
 mod found;
 mod managed;
+mod names;
 mod plan_hook;
 
 pub use converge::{Converge, Current, Diff};
 pub use crud::{Crud, ModifyPlan, Prior};
 pub use data_source::DataSource;
-pub use fields::{Args, Inputs, Outputs, Planned, changed};
+pub use fields::{Args, Inputs, NothingInjected, Outputs, Planned, changed};
 pub use found::{Found, RawState, Sightings};
 pub use managed::Managed;
+pub use names::Field;
+pub(crate) use names::check_mirrors;
 pub(crate) use plan_hook::Decision;
 pub use plan_hook::{PlanHook, PlanHookRequest, PriorView};

@@ -2,10 +2,12 @@
 
 use smol_str::SmolStr;
 use trueup_core::schema::ResourceSchema;
-use trueup_core::{Failure, FailureClass, FieldType, Path, Value};
+use trueup_core::{Address, Failure, FailureClass, FieldType, Path, Value};
 
 use super::fields::Inputs;
+use crate::context::CallContext;
 use crate::error::{Error, Result};
+use crate::identity::{NameRules, Owner};
 
 /// What a plan hook sees.
 pub struct PlanHookRequest<'a, In: Inputs, Out, C> {
@@ -17,6 +19,36 @@ pub struct PlanHookRequest<'a, In: Inputs, Out, C> {
     pub current: In::View,
     /// Whether what others attach changed.
     pub bindings_changed: bool,
+    /// Whether the new object takes the place of a recorded one.
+    pub(crate) replaces: bool,
+    /// The call, with the identity.
+    pub(crate) context: &'a CallContext,
+    /// What names the type may have.
+    pub(crate) name_rules: NameRules,
+}
+
+impl<In: Inputs, Out, C> PlanHookRequest<'_, In, Out, C> {
+    /// The recorded inputs; `None` if nothing is recorded, and for an adopted object.
+    pub fn prior_inputs(&self) -> Option<&In> {
+        self.prior.as_ref()?.inputs.as_ref()
+    }
+
+    /// The address of the resource.
+    pub fn address(&self) -> &Address {
+        &self.context.address
+    }
+
+    /// The stack and the stage that the resource belongs to, and the address of its first creation.
+    pub fn owner(&self) -> &Owner {
+        &self.context.owner
+    }
+
+    /// The name that a new object gets (RECONCILE-4): handed to [`PlanHook::set_output`], the plan shows it and dependents
+    /// know it. `None` for a recorded object, which keeps the name in its outputs; one that replaces it gets another.
+    pub fn physical_name(&self) -> Option<String> {
+        let is_first = self.prior.is_none() && !self.replaces;
+        is_first.then(|| self.context.physical_name_within(&self.name_rules))
+    }
 }
 
 /// What a plan hook sees of the recorded object.
@@ -31,7 +63,8 @@ pub struct PriorView<In, Out> {
     pub observed: Option<Out>,
 }
 
-/// What a plan hook says. Where it says nothing, comparison decides.
+/// What a plan hook says. Where it says nothing, comparison decides. Inputs and outputs are named by texts, or by fields
+/// such as `File::FIELDS.path`, which the compiler checks.
 #[derive(Debug, Default)]
 pub struct PlanHook {
     pub(crate) outputs_may_change: bool,
@@ -81,7 +114,8 @@ impl PlanHook {
 
     /// A change of this input, or of what lies at a path such as `create.url`, takes a new object, as if it were marked
     /// `replace`. For inputs of which only the others tell whether they can be changed in place.
-    pub fn replace_if_changed(&mut self, input: &str) {
+    pub fn replace_if_changed(&mut self, input: impl AsRef<str>) {
+        let input = input.as_ref();
         self.replace_fields.push(input.parse().unwrap_or_else(|_| Path::attribute(input)));
     }
 

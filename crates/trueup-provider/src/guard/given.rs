@@ -133,7 +133,18 @@ given! {
     CheckRequest { config, desired, context } => {
         Gathered::default().config(*config).inputs(desired).context(context)
     };
-    PlanRequest { config, desired, prior, attempted, observed, bindings, prior_bindings, private: _, context } => {
+    PlanRequest {
+        config,
+        desired,
+        prior,
+        attempted,
+        observed,
+        bindings,
+        prior_bindings,
+        private: _,
+        replaces: _,
+        context,
+    } => {
         let known = Gathered::default().config(*config).inputs(desired).state(*prior).state(*observed);
         let known = attempted.iter().fold(known, |known, attempted| known.inputs(attempted));
         known.bindings(bindings).bindings(prior_bindings).context(context)
@@ -154,8 +165,8 @@ given! {
     MigrateRequest { config, state, from_type: _, context } => {
         Gathered::default().config(*config).state(state).context(context)
     };
-    ImportRequest { config, id: _, identity, context } => {
-        let known = Gathered::default().config(*config).context(context);
+    ImportRequest { config, id: _, identity, desired, context } => {
+        let known = Gathered::default().config(*config).inputs(desired).context(context);
         identity.iter().fold(known, |known, identity| known.value(identity))
     };
     PrecreateRequest { config, desired, context } => {

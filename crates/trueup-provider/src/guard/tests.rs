@@ -343,6 +343,7 @@ fn no_word_of_a_resource_type_holds_a_secret_of_its_call() {
                 bindings: &bindings,
                 prior_bindings: &[],
                 private: &private,
+                replaces: false,
                 context,
             };
             bench.tell(handler.plan(request).await);
@@ -377,11 +378,11 @@ fn no_word_of_a_resource_type_holds_a_secret_of_its_call() {
         let request = MigrateRequest { config: Some(config), state: prior.clone(), from_type: None, context };
         bench.tell(handler.migrate(request).await);
         bench.assert_told_without(&[&always[..], &[RECORDED, PENDING]].concat());
-        bench.tell(
-            handler.import(ImportRequest { config, id: "i", identity: Some(&secret(INPUT)), context }).await,
-        );
+        let (identity, desired) = (secret(INPUT), &desired);
+        let request = ImportRequest { config, id: "i", identity: Some(&identity), desired, context };
+        bench.tell(handler.import(request).await);
         bench.assert_told_without(&[&always[..], &[INPUT, PENDING]].concat());
-        bench.tell(handler.precreate(PrecreateRequest { config, desired: &desired, context }).await);
+        bench.tell(handler.precreate(PrecreateRequest { config, desired, context }).await);
         bench.assert_told_without(&[&always[..], &[INPUT, PENDING]].concat());
     });
 }

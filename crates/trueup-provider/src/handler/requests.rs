@@ -47,6 +47,9 @@ pub struct PlanRequest<'a> {
     pub prior_bindings: &'a [Binding],
     /// The private bytes of the recorded object, or of an earlier plan for the same object.
     pub private: &'a PrivateBytes,
+    /// Whether a new object is planned that takes the place of a recorded one, so that its name and number are not those of
+    /// the call.
+    pub replaces: bool,
     /// The call, with the identity.
     pub context: &'a CallContext,
 }
@@ -134,6 +137,8 @@ pub struct ImportRequest<'a> {
     pub id: &'a str,
     /// What identifies the object, as an object of its own.
     pub identity: Option<&'a Value>,
+    /// The inputs of the resource that it is to become, unknown parts included.
+    pub desired: &'a InputValues,
     /// The call.
     pub context: &'a CallContext,
 }

@@ -180,7 +180,8 @@ impl<T: Converge> ResourceHandler for ConvergeHandler<T> {
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
         Box::pin(async move {
             let context = self.shape.context(request.config, request.context)?;
-            let outputs = T::import(&context, request.by_id()?).await.map_err(failure)?;
+            let receiver = self.shape.recorded(&request.desired.effective)?;
+            let outputs = receiver.import(&context, request.by_id()?).await.map_err(failure)?;
             let state = self.shape.state(None, None, &outputs)?;
             Ok(vec![Imported { type_name: self.type_name.clone(), state }])
         })

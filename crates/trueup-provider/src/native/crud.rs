@@ -198,7 +198,8 @@ impl<T: Crud> ResourceHandler for CrudHandler<T> {
     fn import<'a>(&'a self, request: ImportRequest<'a>) -> BoxFuture<'a, Result<Vec<Imported>, Failure>> {
         Box::pin(async move {
             let context = self.shape.context(request.config, request.context)?;
-            let found = T::import(&context, request.by_id()?).await.map_err(failure)?;
+            let receiver = self.shape.recorded(&request.desired.effective)?;
+            let found = receiver.import(&context, request.by_id()?).await.map_err(failure)?;
             let inputs = self.shape.observed_inputs(&found.inputs)?;
             let state = self.shape.state(Some(inputs), None, &found.outputs)?;
             Ok(vec![Imported { type_name: self.type_name.clone(), state }])

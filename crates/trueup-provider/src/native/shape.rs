@@ -7,7 +7,7 @@ use trueup_core::{Failure, FailureClass, FieldError, Value};
 
 use crate::binding::Binding;
 use crate::context::{CallContext, Context};
-use crate::contract::{Inputs, Outputs, PlanHook, PlanHookRequest, PriorView, RawState};
+use crate::contract::{Inputs, Outputs, PlanHook, PlanHookRequest, PriorView, RawState, check_mirrors};
 use crate::error::{Error, Result};
 use crate::handler::{
     ApplyFailure, ApplyRequest, DeleteRequest, PlanAnswer, PlanRequest, Sighting, Traits,
@@ -40,13 +40,8 @@ pub(crate) struct TypeShape<In: Inputs, Out, C> {
 
 impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
     pub(super) fn new(version: u64, traits: Traits, construct: Constructor<In>) -> Self {
+        const { check_mirrors(In::NAMES, Out::MIRRORS) };
         let schema = ResourceSchema { version, inputs: In::block(), outputs: Out::block() };
-        for (name, attribute) in &schema.outputs.attributes {
-            if let Some(input) = &attribute.mirrors {
-                let known = schema.inputs.names().any(|name| name == input);
-                assert!(known, "the output `{name}` mirrors `{input}`, and there is no such input");
-            }
-        }
         TypeShape { schema, traits, construct, of: PhantomData }
     }
 
@@ -252,6 +247,9 @@ impl<In: Inputs, Out: Outputs, C: Send + Sync + 'static> TypeShape<In, Out, C> {
             config: request.config.map(|config| self.config(config)).transpose()?,
             prior: prior.transpose()?,
             current: current.map_err(|error| Failure::new(FailureClass::Invalid, error.to_string()))?,
+            replaces: request.replaces,
+            context: request.context,
+            name_rules: self.traits.name_rules,
             bindings_changed: !Binding::as_value(request.bindings)
                 .same(&Binding::as_value(request.prior_bindings)),
         })

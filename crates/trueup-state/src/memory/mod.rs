@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use trueup_provider::{BoxFuture, Clock};
+use trueup_provider::{BoxFuture, Clock, RuntimeClock};
 
 use crate::entry::Entry;
 use crate::lease::{Acquired, FencingToken, HeldLease, Holder, Lease};
@@ -26,8 +26,13 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
+    /// An empty store on the machine's clock.
+    pub fn new() -> Self {
+        Self::on_clock(Arc::new(RuntimeClock::new()))
+    }
+
     /// An empty store whose leases expire by this clock.
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
+    pub fn on_clock(clock: Arc<dyn Clock>) -> Self {
         MemoryStore { clock, scopes: Arc::default() }
     }
 
@@ -45,6 +50,12 @@ impl MemoryStore {
     fn write<T>(&self, scope: &Scope, change: impl FnOnce(&mut Contents, SystemTime) -> T) -> T {
         let now = self.clock.now();
         change(self.lock().entry(scope.clone()).or_default(), now)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -15,7 +15,7 @@ impl StoreUnderTest for Sealing {
     type Place = MemoryStore;
 
     async fn place(&self) -> MemoryStore {
-        MemoryStore::new(Arc::new(self.0.clone()))
+        MemoryStore::on_clock(Arc::new(self.0.clone()))
     }
 
     async fn open(&self, place: &MemoryStore) -> Arc<dyn Store> {

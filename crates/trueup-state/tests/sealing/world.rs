@@ -23,7 +23,7 @@ pub(crate) fn id(number: u8) -> RecordId {
 }
 
 pub(crate) fn memory() -> MemoryStore {
-    MemoryStore::new(Arc::new(HandClock::new()))
+    MemoryStore::on_clock(Arc::new(HandClock::new()))
 }
 
 /// A key that needs no file.

@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trueup::conformance::Driver;
+use trueup::handler::{Observed, PlanAnswer, State};
 use trueup::{
-    Context, Crud, Error, FieldType, Inputs, ModifyPlan, NativeProvider, NoConfig, Observed, Outputs,
-    PlanAnswer, PlanHook, Prior, Result, Secret, State, Value, value,
+    Context, Crud, Error, FieldType, Inputs, ModifyPlan, NativeProvider, NoConfig, Outputs, PlanHook, Prior,
+    Result, Secret, Value, value,
 };
 
 use crate::shelf::{Shelf, Thing};
@@ -113,7 +114,7 @@ impl Crud for Server {
     }
 
     fn modify_plan(request: &ModifyPlan<'_, Self>, plan: &mut PlanHook) -> Result<()> {
-        let renamed = request.prior.as_ref().and_then(|prior| prior.inputs.as_ref());
+        let renamed = request.prior_inputs();
         if renamed.is_some_and(|inputs| trueup::changed(&inputs.name, &request.current.name)) {
             plan.mark_output_unknown("size");
         }

@@ -226,7 +226,7 @@ impl Converge for Api {
         deleted.map_err(cannot(format!("delete the API `{id}`")))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<ApiOutput> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<ApiOutput> {
         if id.is_empty() {
             return Err(Error::invalid("an API is imported by its id, such as `a1b2c3d4e5`"));
         }

@@ -261,7 +261,7 @@ impl Crud for Integration {
         Ok(found.map_or_else(Sightings::absent, Sightings::owned))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, IntegrationOutput>> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<Found<Self, IntegrationOutput>> {
         let Some((api, id)) = id.split_once('/') else {
             return Err(Error::invalid(format!(
                 "`{id}` is not an API and an integration, such as `a1b2c3/d4e5f6`"

@@ -118,7 +118,7 @@ impl Crud for Route {
         Ok(if ours { Sightings::owned(found) } else { Sightings::unowned(found) })
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, RouteOutput>> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<Found<Self, RouteOutput>> {
         let Some((api, key)) = id.split_once('/') else {
             return Err(Error::invalid(format!(
                 "`{id}` is not an API and a route key, such as `a1b2c3/GET /jobs`"

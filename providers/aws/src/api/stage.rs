@@ -170,7 +170,7 @@ impl Crud for Stage {
         Ok(Sightings::recognised(Found { inputs: self.observed(&outputs), outputs }, ownership))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, StageOutput>> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<Found<Self, StageOutput>> {
         let Some((api, name)) = id.split_once('/') else {
             return Err(Error::invalid(format!(
                 "`{id}` is not an API and a stage, such as `a1b2c3/$default`"

@@ -296,7 +296,7 @@ impl Converge for Table {
         Ok(())
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<TableOutput> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<TableOutput> {
         let name = id.rsplit('/').next().unwrap_or(id);
         seen::table(context.config(), name).await.map(|seen| seen.output)
     }

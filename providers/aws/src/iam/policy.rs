@@ -214,7 +214,7 @@ impl Crud for IamPolicy {
         Ok(Sightings::recognised(Found { inputs, outputs }, ownership))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, IamPolicyOutput>> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<Found<Self, IamPolicyOutput>> {
         if !id.starts_with("arn:") {
             return Err(Error::invalid(format!("`{id}` is not the ARN of a policy")));
         }

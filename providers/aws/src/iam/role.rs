@@ -313,7 +313,7 @@ impl Converge for Role {
         deleted.map_err(cannot(format!("delete the role `{name}`")))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<RoleOutput> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<RoleOutput> {
         let name = id.rsplit('/').next().unwrap_or(id);
         let nothing = Role {
             name: Some(name.to_owned()),

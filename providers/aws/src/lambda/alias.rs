@@ -151,7 +151,7 @@ impl Crud for Alias {
         Ok(if self.is_ours(context).await? { Sightings::owned(found) } else { Sightings::unowned(found) })
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<Found<Self, AliasOutput>> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<Found<Self, AliasOutput>> {
         let Some((function, name)) = id.rsplit_once(['/', ':']) else {
             return Err(Error::invalid(format!(
                 "`{id}` is not a function and an alias, such as `jobs/live`"

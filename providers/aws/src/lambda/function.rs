@@ -350,7 +350,7 @@ impl Converge for Function {
         plan.set_output("code_sha256", &archive.sha256)
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<FunctionOutput> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<FunctionOutput> {
         let name = super::function_name(id);
         seen::function(context.config(), name, None, None).await.map(|seen| seen.output)
     }

@@ -203,7 +203,7 @@ impl Converge for Bucket {
         deleted.map_err(cannot(format!("delete the bucket `{name}`")))
     }
 
-    async fn import(context: &Context<Aws>, id: &str) -> Result<BucketOutput> {
+    async fn import(&self, context: &Context<Aws>, id: &str) -> Result<BucketOutput> {
         let name = id.rsplit(':').next().unwrap_or(id);
         let nothing = Bucket {
             bucket: Some(name.to_owned()),

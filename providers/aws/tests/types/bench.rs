@@ -30,12 +30,12 @@ impl<'w> Bench<'w> {
             let backoff = Duration::from_millis(20);
             options.plan.retry = RetryPolicy { attempts_max: 4, backoff, backoff_max: backoff }.into();
         }
-        Bench { world, store: MemoryStore::new(clock.clone()), clock, options }
+        Bench { world, store: MemoryStore::on_clock(clock.clone()), clock, options }
     }
 
     /// Forgets all that was recorded.
     pub(crate) fn forget(&mut self) {
-        self.store = MemoryStore::new(self.clock.clone());
+        self.store = MemoryStore::on_clock(self.clock.clone());
     }
 
     pub(crate) fn registry(&self) -> Registry {

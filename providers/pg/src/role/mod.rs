@@ -270,7 +270,7 @@ impl Converge for Role {
         Ok(())
     }
 
-    async fn import(context: &Context<Connections>, id: &str) -> Result<RoleOutput> {
+    async fn import(&self, context: &Context<Connections>, id: &str) -> Result<RoleOutput> {
         let session = context.config().to_read(context.config().database()).await?;
         imported(&session, id).await
     }

@@ -29,7 +29,7 @@ pub(super) fn steps<'a>(news: &[Statement], olds: &'a [Statement], applied: &[St
     for (at, (new, was)) in news.iter().zip(applied).enumerate() {
         if digest(&new.up) != *was {
             let message = format!("{} was run already, and is no longer what was run", told(at, new));
-            return Err(Error::invalid(message).at(&format!("statements[{at}].up")).hint(
+            return Err(Error::invalid(message).at(format!("statements[{at}].up")).hint(
                 "give it back the text it had, and add a statement at the end that makes the difference",
             ));
         }

@@ -221,7 +221,7 @@ impl Crud for File {
         Ok(Sightings::unowned(Found { inputs: self.observed(&path, &seen)?, outputs }))
     }
 
-    async fn import(context: &Context<Surroundings>, id: &str) -> Result<Found<Self, FileOutput>> {
+    async fn import(&self, context: &Context<Surroundings>, id: &str) -> Result<Found<Self, FileOutput>> {
         let named = File {
             path: id.to_owned(),
             content: None,

@@ -227,7 +227,7 @@ fn a_stack_in_rust_saves_plans_too() {
     let told = folder.run("deploy shelf.plan");
     assert!(told.code == 1 && told.err.contains("the variable `greeting`"), "{told:?}");
     assert!(!folder.has("index.txt"));
-    folder.done("deploy shelf.plan --var greeting=hi --var unasked=1");
+    folder.run_with("deploy shelf.plan --var greeting=hi", &[("TRUEUP_VAR_unasked", "1")]);
     assert_eq!(folder.read("about.txt"), "hi");
     // Another build of the same program.
     folder.done("plan --var greeting=ho --out shelf.plan");

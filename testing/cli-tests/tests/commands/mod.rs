@@ -4,6 +4,9 @@
 
 mod deploying;
 mod looking;
+mod new_provider;
+mod own_types;
+mod rust_stacks;
 mod settings;
 mod stages;
 mod state;
@@ -26,6 +29,11 @@ fn no_lines() -> Folder {
 /// An empty folder for the stack in Rust.
 fn shelf() -> Folder {
     Folder::of(env!("CARGO_BIN_EXE_shelf"))
+}
+
+/// An empty folder for `trueup` with own types.
+fn team() -> Folder {
+    Folder::of(env!("CARGO_BIN_EXE_team"))
 }
 
 /// OUTPUT-13: every read command answers with JSON, which the harness holds against its schema.

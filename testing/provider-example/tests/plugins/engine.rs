@@ -31,7 +31,7 @@ impl Engine {
     pub(crate) fn new(way: Way) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let clock = runtime.block_on(async { Arc::new(RuntimeClock::new()) });
-        let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new(clock));
+        let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::on_clock(clock));
         Engine { way, folder, store, runtime, pool: Pool::new(4), options: DeployOptions::new("test") }
     }
 

@@ -87,7 +87,7 @@ impl Bench {
         let mut options = DeployOptions::new("test");
         let backoff = Duration::from_millis(1);
         options.plan.retry = RetryPolicy { attempts_max: 2, backoff, backoff_max: backoff }.into();
-        let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new(clock));
+        let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::on_clock(clock));
         Bench { fixture, folder, store, runtime, pool: Pool::new(4), options }
     }
 

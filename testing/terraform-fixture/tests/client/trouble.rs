@@ -220,6 +220,7 @@ async fn plan(
         bindings: &[],
         prior_bindings: &[],
         private: &private,
+        replaces: false,
         context,
     };
     let answer = handler.plan(request).await.unwrap();

@@ -41,7 +41,8 @@ impl Case<'_> {
         let call = self.sources.call(node);
         let import = async {
             let import = async |context: &CallContext| {
-                self.handler.import(ImportRequest { config, id, identity, context }).await
+                let desired = self.desired;
+                self.handler.import(ImportRequest { config, id, identity, desired, context }).await
             };
             let found = self.sources.calls.retried(call, &context, import).await?;
             Ok(found.into_iter().map(ImportForm::from).collect::<Vec<_>>())

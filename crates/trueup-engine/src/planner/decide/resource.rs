@@ -260,6 +260,8 @@ impl Case<'_> {
             .filter(|_| !ignored.is_empty())
             .map(|prior| self.handler.keep_ignored(self.desired, prior, observed, ignored));
         let record = node.record.as_ref().map(|(record, _)| &**record);
+        let current = record.and_then(|record| record.current.as_ref());
+        let replaces = prior.is_none() && current.is_some_and(|current| !current.is_interrupted());
         let origin = self.draft.origin(self.at);
         let context = self.sources.context_as(&node.address, &origin, record);
         let private = PrivateBytes(prior.map(|prior| prior.private.clone()).unwrap_or_default());
@@ -273,6 +275,7 @@ impl Case<'_> {
                 bindings: &node.bindings,
                 prior_bindings,
                 private: &private,
+                replaces,
                 context,
             };
             self.handler.plan(request).await

@@ -242,7 +242,7 @@ impl Course {
     }
 
     fn lose_state(&mut self) {
-        self.bench.store = MemoryStore::new(self.bench.clock.clone());
+        self.bench.store = MemoryStore::on_clock(self.bench.clock.clone());
         self.has_lost_state = true;
         self.cloud.books().lose_sight();
     }

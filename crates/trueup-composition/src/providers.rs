@@ -20,8 +20,8 @@ const KEY_VARIABLES: [&str; 4] =
 /// Where runs of a stack wait for the commands of killed ones.
 const COMMAND_LOCKS: &str = ".trueup/commands";
 
-/// The providers for a stack.
-pub(crate) fn registry(request: &RegistryRequest) -> Registry {
+/// The providers for a stack, with those that `extend` adds.
+pub(crate) fn registry(request: &RegistryRequest, extend: &dyn Fn(Registry) -> Registry) -> Registry {
     let environment = request.environment.without(&KEY_VARIABLES);
     let notify = request.notify.clone();
     // A plan has no progress that could tell that it waits.
@@ -46,6 +46,7 @@ pub(crate) fn registry(request: &RegistryRequest) -> Registry {
         let environment = environment.clone();
         move |name| environment.variables().get(name).cloned()
     }));
+    let registry = extend(registry);
     // All others are Terraform's.
     let others = TerraformProviders::new(request, &registry, environment);
     registry.with_source(Arc::new(others))
