@@ -3,6 +3,7 @@
 use trueup_core::{Type, Value};
 use trueup_engine::Outcome;
 use trueup_program::{BindingDeclaration, Expression, Function, Node, Program, ResourceDeclaration};
+use trueup_provider::GenerationNumber;
 
 use crate::lifecycle::places::{Regions, bench, benches, configured, site};
 use crate::lifecycle::world::{Bench, address, lit, output, program, resource};
@@ -88,6 +89,29 @@ fn what_a_late_block_finds_of_somebody_else_is_left_alone() {
         assert_eq!(regions.shown(), ["thing/1/1/a=1", "thing/1/2/a=1"]);
         assert!(bench.destroy_of(&next).succeeded());
         assert_eq!(regions.shown(), ["thing/1/2/a=1"]);
+    }
+}
+
+/// ADOPT-1, DELETE-9: a move that failed is given up in the program, and the object is found where it always was.
+#[test]
+fn what_was_to_move_is_found_again_where_it_stayed() {
+    let stays = || configured(program([site("a", 1)]), [("region", lit("thing/1/1"))]);
+    for back in [led_by([place(1, "red"), site("a", 1)]), stays()] {
+        for (bench, regions) in benches() {
+            bench.deployed(&led_by([place(1, "red"), site("a", 1)]));
+            for site in regions.books().sites.values_mut() {
+                site.generation = Some(GenerationNumber::FIRST);
+            }
+            regions.put("thing/1/2", "a", 1);
+            assert!(!bench.deploy(&led_by([place(2, "red"), site("a", 1)])).succeeded());
+            let record = &bench.records()["a"];
+            assert!(record.current.is_none() && record.deposed.len() == 1, "{record:?}");
+            bench.deployed(&back);
+            assert_eq!(regions.shown(), ["thing/1/1/a=1", "thing/1/2/a=1"]);
+            assert!(bench.plan(&back).ends_with("No changes"), "{}", bench.plan(&back));
+            assert!(bench.destroy_of(&back).succeeded());
+            assert_eq!(regions.shown(), ["thing/1/2/a=1"]);
+        }
     }
 }
 
