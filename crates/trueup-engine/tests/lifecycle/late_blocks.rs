@@ -156,6 +156,32 @@ fn what_goes_while_its_block_is_not_known_is_deleted_where_it_is() {
     }
 }
 
+/// DELETE-1, UNKNOWN-14: what may have to go first waits for its users, also for those that something else kept until the
+/// clean-up.
+#[test]
+fn what_may_go_first_waits_for_users_that_a_clean_up_would_delete() {
+    let (bench, regions) = bench();
+    let mut used = site("a", 1);
+    used.options.delete_first = Some(true);
+    let user = ResourceDeclaration { depends_on: vec![address("p_site.a")], ..site("b", 1) };
+    let note = |colour: &str, on: &[&str]| {
+        let mut note = resource("w_thing.note", [("size", lit(1)), ("colour", lit(colour))]);
+        note.depends_on = on.iter().map(|on| address(on)).collect();
+        note.options.retain = true;
+        note
+    };
+    bench.deployed(&led_by([place(1, "red"), used.clone(), user, note("red", &["p_site.b"])]));
+    let next = led_by([place(2, "red"), used, note("blue", &[])]);
+    let plan = bench.plan(&next);
+    assert!(plan.contains("±? p_site.a delete first"), "{plan}");
+    bench.heard();
+    bench.deployed(&next);
+    let heard = bench.heard();
+    let order: Vec<&String> = heard.iter().filter(|it| it.contains("delete.completed")).collect();
+    assert_eq!(order, ["reconciler.delete.completed b", "reconciler.delete.completed a"]);
+    assert_eq!(regions.shown(), ["thing/1/2/a=1"]);
+}
+
 /// REPLACE-2: where what the block follows from must go first, so must all that was made by it.
 #[test]
 fn what_was_made_in_a_place_goes_before_the_place() {
