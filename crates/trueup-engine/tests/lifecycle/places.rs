@@ -7,8 +7,8 @@ use trueup_core::{Marks, Secret, Type, Value};
 use trueup_engine::Outcome;
 use trueup_program::{Expression, Node, Program, ProviderDeclaration, ResourceDeclaration};
 use trueup_provider::{
-    Context, Crud, Error, Found, GenerationNumber, Inputs, NativeProvider, Outputs, Ownership, Prior, Recovery,
-    Registry, Result, Sightings, Traits,
+    Context, Crud, Error, Found, GenerationNumber, Inputs, NativeProvider, Outputs, Ownership, Prior,
+    Recovery, Registry, Result, Sightings, Traits,
 };
 use trueup_state::{Scope, Store};
 
