@@ -45,6 +45,7 @@ pub(super) fn replace(draft: &mut Draft) -> Result<(), Diagnostics> {
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
+    replace_stubbed(draft);
     spread_delete_first(draft)?;
     refuse_lost_dependents(draft)?;
     for node in draft.nodes.iter_mut().filter(|node| node.is_deleted_first()) {
@@ -103,6 +104,22 @@ fn keeps_identity(node: &Node) -> bool {
     };
     let old = schema.identity(replaced.map(|inputs| &inputs.effective), &nothing);
     old.is_some_and(|old| new.same(&old))
+}
+
+/// Replaces for certain what may be deleted first, if a new member of its cycle would otherwise be made with an object that
+/// goes then (BIND-5).
+fn replace_stubbed(draft: &mut Draft) {
+    for (from, target) in draft.loose.clone() {
+        let is_made = matches!(
+            draft.nodes[from].decision.action,
+            Action::Create | Action::Replace | Action::MayReplace
+        );
+        let node = &mut draft.nodes[target];
+        let may_go_first = node.decision.order == Some(ReplaceOrder::DeleteFirst) && node.makes_stub();
+        if is_made && may_go_first && node.decision.action == Action::MayReplace {
+            node.decision.action = Action::Replace;
+        }
+    }
 }
 
 /// What uses an object that is deleted first, by what is recorded, and must or may be replaced itself, goes with it.

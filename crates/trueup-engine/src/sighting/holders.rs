@@ -8,7 +8,7 @@ use indexmap::map::Entry;
 use smol_str::SmolStr;
 use trueup_core::{Address, Failure, FailureClass, Value};
 use trueup_provider::{Configured, State};
-use trueup_state::{ConfigurationNumber, Generation, Record};
+use trueup_state::{ConfigurationNumber, Generation, Record, Status};
 
 use crate::mutations::planted;
 use crate::providers::{Place, Places, place};
@@ -157,7 +157,12 @@ impl Spot<'_> {
     /// Whether an older generation of a record holds an object of this identity here. Two of one identity are made only
     /// where they do not see each other, so one that was made with another configuration is not here.
     async fn is_of_older(&self, identity: &Value, record: Option<&Record>) -> bool {
-        for older in record.into_iter().flat_map(|record| &record.deposed) {
+        let Some(record) = record else { return false };
+        for older in &record.deposed {
+            if record.current.is_none() && older.status == Status::Ready {
+                // What was to replace it never came to be, so it takes its place back.
+                continue;
+            }
             let held = older.object.as_ref().and_then(|object| object.identity.as_ref());
             if let (Some(config), Some(inputs)) = (self.config, self.inputs)
                 && held.is_some()

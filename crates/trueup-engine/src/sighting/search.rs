@@ -103,7 +103,12 @@ impl<'a> Search<'a> {
         };
         let Some(Chosen { sighting, slot, older }) = chosen else { return Ok(None) };
         self.refuse_held(&sighting.state, Some(&self.sought.effective)).await?;
-        let number = sighting.ownership.generation().unwrap_or(generation);
+        // An older generation that takes its place back is a new one in state, as is one that was let go before it.
+        let deposed = self.record.into_iter().flat_map(|record| &record.deposed);
+        let last = deposed.map(|generation| generation.number).max();
+        let is_new = |number: &GenerationNumber| last.is_none_or(|last| *number > last);
+        let number = sighting.ownership.generation().filter(is_new).unwrap_or(generation);
+        let older = older.into_iter().filter(|(_, number, _)| is_new(number)).collect();
         let foreign = sighting.ownership == Ownership::Unowned;
         let (state, sought) = (sighting.state, self.sought.clone());
         Ok(Some(FoundObject { state, number, slot, origin, older, sought, foreign }))

@@ -461,6 +461,34 @@ fn a_member_that_is_deleted_first_is_referred_to_as_a_stub() {
     assert_eq!(cloud.colours(), ["blue", "red"]);
 }
 
+/// BIND-5, UNKNOWN-8: a recorded object that may have to go first does not stand in for what replaces it either.
+#[test]
+fn a_member_that_may_be_deleted_first_is_referred_to_as_a_stub() {
+    let cycle = Cycle { told: "c_node.a", teller: "c_post.b", by: "host", ..CYCLE };
+    let cloud = Cloud::default();
+    let bench = bench(&cloud);
+    let program_of = |size: u64, with_teller: bool| {
+        let paint = resource("w_thing.paint", [("size", lit(size))]);
+        let mut told = resource(cycle.told, [("colour", output("w_thing.paint", "url"))]);
+        told.options.delete_first = Some(true);
+        if !with_teller {
+            return program([paint, told]);
+        }
+        told.bindings = cycle.told().bindings;
+        program([paint, told, cycle.teller()])
+    };
+    bench.deployed(&program_of(1, false));
+    let before = cloud.colours();
+    cloud.calls();
+    let plan = bench.plan(&program_of(2, true));
+    assert!(plan.contains("± c_node.a delete first"), "{plan}");
+    bench.deployed(&program_of(2, true));
+    let calls = cloud.calls();
+    assert_eq!(calls[..2], ["delete a", "stub a"], "{calls:?}");
+    assert!(!cloud.colours().contains(&before[0]), "{:?}", cloud.colours());
+    assert!(bench.plan(&program_of(2, true)).ends_with("No changes"));
+}
+
 /// BIND-5, CRUD-2: what is gone does not stand in for anything.
 #[test]
 fn a_member_that_is_gone_is_made_again_from_a_stub() {

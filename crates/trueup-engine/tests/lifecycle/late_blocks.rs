@@ -3,6 +3,7 @@
 use trueup_core::{Type, Value};
 use trueup_engine::Outcome;
 use trueup_program::{BindingDeclaration, Expression, Function, Node, Program, ResourceDeclaration};
+use trueup_provider::GenerationNumber;
 
 use crate::lifecycle::places::{Regions, bench, benches, configured, site};
 use crate::lifecycle::world::{Bench, address, lit, output, program, resource};
@@ -91,6 +92,29 @@ fn what_a_late_block_finds_of_somebody_else_is_left_alone() {
     }
 }
 
+/// ADOPT-1, DELETE-9: a move that failed is given up in the program, and the object is found where it always was.
+#[test]
+fn what_was_to_move_is_found_again_where_it_stayed() {
+    let stays = || configured(program([site("a", 1)]), [("region", lit("thing/1/1"))]);
+    for back in [led_by([place(1, "red"), site("a", 1)]), stays()] {
+        for (bench, regions) in benches() {
+            bench.deployed(&led_by([place(1, "red"), site("a", 1)]));
+            for site in regions.books().sites.values_mut() {
+                site.generation = Some(GenerationNumber::FIRST);
+            }
+            regions.put("thing/1/2", "a", 1);
+            assert!(!bench.deploy(&led_by([place(2, "red"), site("a", 1)])).succeeded());
+            let record = &bench.records()["a"];
+            assert!(record.current.is_none() && record.deposed.len() == 1, "{record:?}");
+            bench.deployed(&back);
+            assert_eq!(regions.shown(), ["thing/1/1/a=1", "thing/1/2/a=1"]);
+            assert!(bench.plan(&back).ends_with("No changes"), "{}", bench.plan(&back));
+            assert!(bench.destroy_of(&back).succeeded());
+            assert_eq!(regions.shown(), ["thing/1/2/a=1"]);
+        }
+    }
+}
+
 /// DRIFT-12: what is in neither place is made where the block leads.
 #[test]
 fn what_is_nowhere_is_made_where_a_late_block_leads() {
@@ -130,6 +154,32 @@ fn what_goes_while_its_block_is_not_known_is_deleted_where_it_is() {
         assert_eq!(regions.shown(), [""; 0]);
         assert_eq!(bench.records().len(), 1);
     }
+}
+
+/// DELETE-1, UNKNOWN-14: what may have to go first waits for its users, also for those that something else kept until the
+/// clean-up.
+#[test]
+fn what_may_go_first_waits_for_users_that_a_clean_up_would_delete() {
+    let (bench, regions) = bench();
+    let mut used = site("a", 1);
+    used.options.delete_first = Some(true);
+    let user = ResourceDeclaration { depends_on: vec![address("p_site.a")], ..site("b", 1) };
+    let note = |colour: &str, on: &[&str]| {
+        let mut note = resource("w_thing.note", [("size", lit(1)), ("colour", lit(colour))]);
+        note.depends_on = on.iter().map(|on| address(on)).collect();
+        note.options.retain = true;
+        note
+    };
+    bench.deployed(&led_by([place(1, "red"), used.clone(), user, note("red", &["p_site.b"])]));
+    let next = led_by([place(2, "red"), used, note("blue", &[])]);
+    let plan = bench.plan(&next);
+    assert!(plan.contains("±? p_site.a delete first"), "{plan}");
+    bench.heard();
+    bench.deployed(&next);
+    let heard = bench.heard();
+    let order: Vec<&String> = heard.iter().filter(|it| it.contains("delete.completed")).collect();
+    assert_eq!(order, ["reconciler.delete.completed b", "reconciler.delete.completed a"]);
+    assert_eq!(regions.shown(), ["thing/1/2/a=1"]);
 }
 
 /// REPLACE-2: where what the block follows from must go first, so must all that was made by it.

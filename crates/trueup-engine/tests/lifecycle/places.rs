@@ -7,8 +7,8 @@ use trueup_core::{Marks, Secret, Type, Value};
 use trueup_engine::Outcome;
 use trueup_program::{Expression, Node, Program, ProviderDeclaration, ResourceDeclaration};
 use trueup_provider::{
-    Context, Crud, Error, Found, Inputs, NativeProvider, Outputs, Prior, Recovery, Registry, Result,
-    Sightings, Traits,
+    Context, Crud, Error, Found, GenerationNumber, Inputs, NativeProvider, Outputs, Ownership, Prior,
+    Recovery, Registry, Result, Sightings, Traits,
 };
 use trueup_state::{Scope, Store};
 
@@ -38,6 +38,8 @@ pub(super) struct Standing {
     pub(super) size: u64,
     serial: u64,
     foreign: bool,
+    /// The generation that its marks name.
+    pub(super) generation: Option<GenerationNumber>,
 }
 
 impl Books {
@@ -49,7 +51,8 @@ impl Books {
                 self.built
             }
         };
-        self.sites.insert(key, Standing { size, serial, foreign });
+        let generation = self.sites.get(&key).and_then(|standing| standing.generation);
+        self.sites.insert(key, Standing { size, serial, foreign, generation });
         serial
     }
 }
@@ -128,12 +131,16 @@ impl Site {
         Ok(SiteOutput { name: self.name.clone(), size: self.size, serial })
     }
 
-    /// What is seen, and whether it is somebody else's.
-    fn see(&self, context: &Context<Account>) -> Result<Option<(SiteOutput, bool)>> {
+    /// What is seen, and whose it is.
+    fn see(&self, context: &Context<Account>) -> Result<Option<(SiteOutput, Ownership)>> {
         let key = self.key(context)?;
         let books = context.config().regions.books();
         let output = |it: &Standing| SiteOutput { name: self.name.clone(), size: it.size, serial: it.serial };
-        Ok(books.sites.get(&key).filter(|_| !books.hidden).map(|it| (output(it), it.foreign)))
+        let ownership = |it: &Standing| match it.foreign {
+            true => Ownership::Unowned,
+            false => Ownership::Owned { generation: it.generation },
+        };
+        Ok(books.sites.get(&key).filter(|_| !books.hidden).map(|it| (output(it), ownership(it))))
     }
 }
 
@@ -186,10 +193,9 @@ impl Crud for Site {
 
     async fn lookup(&self, context: &Context<Account>) -> Result<Sightings<Found<Self, SiteOutput>>> {
         Ok(match self.see(context)? {
-            Some((outputs, foreign)) => {
+            Some((outputs, ownership)) => {
                 let inputs = Site { name: self.name.clone(), style: self.style.clone(), size: outputs.size };
-                let found = Found { inputs, outputs };
-                if foreign { Sightings::unowned(found) } else { Sightings::owned(found) }
+                Sightings::recognised(Found { inputs, outputs }, ownership)
             }
             None => Sightings::absent(),
         })

@@ -34,13 +34,15 @@ fn only_cleans_up(plan: &Plan) -> bool {
 }
 
 /// Whether nothing is left to do but to make and mend pools: one that was made while another resource gave its object up may
-/// have got that object, and the repeat of an interrupted create changes the object of another resource.
+/// have got that object, and the repeat of an interrupted create changes the object of another resource. Their users wait to
+/// see what comes of that.
 fn only_mends_pools(plan: &Plan) -> bool {
-    let is_left = |it: &&PlannedAction| it.action != Action::NoOp;
     let mends_pool = |it: &PlannedAction| {
         matches!(it.action, Action::Create | Action::Update) && it.address.type_name() == "s_pool"
     };
-    !plan.is_empty() && plan.actions.iter().filter(is_left).all(mends_pool)
+    let waits =
+        |it: &PlannedAction| matches!(it.action, Action::NoOp | Action::MayUpdate | Action::MayReplace);
+    plan.actions.iter().any(mends_pool) && plan.actions.iter().all(|it| waits(it) || mends_pool(it))
 }
 
 impl World {

@@ -7,8 +7,9 @@ use crate::{explore_all, within_budget};
 /// DELETE-1, DELETE-11: scenarios that once lost an object, made one twice, or deleted one in use.
 #[test]
 fn what_once_failed_holds() {
-    let seeds = [11_963, 29_416, 34_937, 35_856, 38_226, 51_409, 66_295];
-    explore_all(seeds.into_iter().map(Case::of_seed));
+    let small = [11_963, 29_416, 34_937, 35_856, 38_226, 51_409, 66_295];
+    let large = [81_500_427, 81_508_208, 81_515_202, 81_518_071];
+    explore_all(small.into_iter().chain(large).map(Case::of_seed));
 }
 
 /// INV-1, INV-2, INV-3, INV-4, INV-5, INV-6, INV-7, INV-8, INV-9, INV-10, INV-11, INV-12, INV-13, INV-14, INV-15, INV-16:

@@ -149,9 +149,9 @@ pub(crate) fn late_deletes(draft: &Draft) -> PerNode<bool> {
             }
         }
     }
-    // What is deleted first does not wait for a clean-up, and so neither does what stands on it.
-    let mut going: Vec<NodeIndex> =
-        draft.nodes.indices().filter(|at| draft.nodes[*at].is_deleted_first()).collect();
+    // What is deleted first, or may turn out to be, does not wait for a clean-up, and so neither does what stands on it.
+    let may_go_first = |at: &NodeIndex| draft.nodes[*at].decision.order == Some(ReplaceOrder::DeleteFirst);
+    let mut going: Vec<NodeIndex> = draft.nodes.indices().filter(may_go_first).collect();
     while let Some(at) = going.pop() {
         for user in recorded_dependents(draft, at) {
             if std::mem::replace(&mut late[user], false) {

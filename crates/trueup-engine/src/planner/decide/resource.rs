@@ -76,7 +76,10 @@ impl Case<'_> {
     /// Nothing is recorded: it is created, unless it exists already (ADOPT-1).
     pub(super) async fn decide_new(&self) -> Result<Decision, Failure> {
         if let Some(state) = self.imported().await? {
-            let found = self.found_by_id(state, GenerationNumber::FIRST, Slot::FIRST);
+            let record = self.draft.nodes[self.at].record.as_ref().map(|(record, _)| record);
+            let number = record.map_or(GenerationNumber::FIRST, |record| record.next_number());
+            let slot = record.map_or(Slot::FIRST, |record| record.free_slot());
+            let found = self.found_by_id(state, number, slot);
             let decision = self.decide_found(found, Reason::Adopted).await?;
             return Ok(Decision { adopts_only: true, ..decision });
         }
