@@ -9,10 +9,10 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::environment::text_variable;
+use crate::unique;
 
 /// What a Terraform configuration begins with whose AWS is an emulator. The plugin finds it by `AWS_ENDPOINT_URL`.
 pub const AWS_PROVIDER: &str = r#"terraform {
@@ -218,8 +218,7 @@ impl RunningEmulator {
     /// # Panics
     /// If it cannot be made.
     pub fn new_bucket(&self) -> String {
-        static BUCKETS: AtomicU64 = AtomicU64::new(0);
-        let name = format!("test-{}-{}", std::process::id(), BUCKETS.fetch_add(1, Ordering::Relaxed));
+        let name = format!("test-{:016x}", unique());
         self.create_bucket(&name);
         name
     }

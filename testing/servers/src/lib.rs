@@ -50,3 +50,8 @@ pub const BUILT: &str = "TRUEUP_TESTS_BUILT";
 pub fn is_built() -> bool {
     environment::variable(BUILT).is_some()
 }
+
+/// A number for names on a shared server. Process ids come again within one run of all tests.
+pub(crate) fn unique() -> u64 {
+    getrandom::u64().expect("the system has randomness")
+}

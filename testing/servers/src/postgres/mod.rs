@@ -11,10 +11,10 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::environment::text_variable;
+use crate::unique;
 
 pub use installation::Installation;
 
@@ -55,7 +55,6 @@ pub struct Postgres {
     tls: bool,
     /// Settings besides [`SETTINGS`].
     settings: &'static [&'static str],
-    databases: AtomicU64,
     /// `None` while it is down.
     running: Mutex<Option<Guarded>>,
 }
@@ -81,7 +80,6 @@ impl Postgres {
             port: port.parse().ok()?,
             tls: false,
             settings: &[],
-            databases: AtomicU64::default(),
             running: Mutex::default(),
         })
     }
@@ -146,7 +144,6 @@ impl Postgres {
             port: free_port()?,
             tls: certificate.is_some(),
             settings,
-            databases: AtomicU64::default(),
             running: Mutex::default(),
         };
         let mut initdb = server.installation.program("initdb");
@@ -214,7 +211,7 @@ impl Postgres {
 
     /// Makes an empty database, and tells its name.
     pub fn new_database(&self) -> io::Result<String> {
-        let name = format!("test_{}_{}", std::process::id(), self.databases.fetch_add(1, Ordering::Relaxed));
+        let name = format!("test_{:016x}", unique());
         self.sql("postgres", &format!("CREATE DATABASE {name}"))?;
         Ok(name)
     }

@@ -22,7 +22,8 @@ fn find(mutations: &[Mutation]) -> Vec<String> {
             false => try_again(mutation).or_else(search),
         };
         plant(None);
-        let (cases, failure) = found.unwrap_or_else(|| panic!("{mutation:?} survives {SEEDS_MAX} seeds and the case that found it"));
+        let (cases, failure) = found
+            .unwrap_or_else(|| panic!("{mutation:?} survives {SEEDS_MAX} seeds and the case that found it"));
         let what: String = failure.violation.to_string().chars().take(110).collect();
         let arm = format!("Mutation::{mutation:?} => Source::{:?},", failure.case.source);
         lines.push(format!("{arm} // {cases} cases, {}", what.replace('\n', " ")));
