@@ -46,7 +46,7 @@ const PARTS: &[Part] = &[
     Part {
         name: "examples",
         purpose: "each example as a user's own crate; the program with its default features",
-        need: Need::Fixed(2),
+        need: Need::Fixed(6),
         run: |repository, _| {
             phases::examples_alone(repository)?;
             cargo::run(cargo::cargo(&repository.root).args(["build"]))?;
@@ -354,9 +354,10 @@ mod tests {
     fn fixed_parts_run_if_they_fit_and_the_others_share_the_rest() {
         assert_eq!(
             divided(60, 0),
-            "examples 2, api-docs 3, protocol 1, simulator 17, referee 20, tests 6, seeds 10"
+            "examples 6, api-docs 3, protocol 1, simulator 17, referee 20, tests 4, seeds 8"
         );
-        assert_eq!(divided(15, 0), "examples 2, protocol 1, tests 4, seeds 7");
+        assert_eq!(divided(15, 0), "api-docs 3, protocol 1, tests 4, seeds 7");
+        assert_eq!(divided(17, 0), "examples 6, tests 4, seeds 7");
         assert_eq!(divided(6, 0), "tests 2, seeds 3");
         assert_eq!(divided(1, 0), "tests 0, seeds 0");
         assert_eq!(divided(0, 0), "");
@@ -365,7 +366,7 @@ mod tests {
     #[test]
     fn another_fixed_part_comes_first_at_each_turn() {
         assert_eq!(divided(15, 1), "api-docs 3, protocol 1, tests 4, seeds 7");
-        assert_eq!(divided(15, 2), "protocol 1, examples 2, tests 4, seeds 7");
+        assert_eq!(divided(15, 2), "protocol 1, api-docs 3, tests 4, seeds 7");
     }
 
     #[test]
